@@ -1,0 +1,173 @@
+"""Deviation lemmas D1, D2, D3 and the one inversion that every upper certificate uses.
+
+All are non-asymptotic. Rounding is on the safe side: a search returns the end of its last bracket that cannot be too
+small. `delta` is the probability with which the statement may fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.special import ndtri
+
+SLACK = 1e-12
+"""Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
+
+SPLIT = 0.98
+"""The share of delta spent on the mean; the rest pays for the second moment."""
+
+
+def relative_entropy(q: float, c: float) -> float:
+    """kl(q, c) between Bernoulli laws, without cancellation where q and c are close."""
+    if c == q:
+        return 0.0
+    shift = c - q
+    left = -q * math.log1p(shift / q) if q > 0 and c > 0 else (math.inf if q > 0 else 0.0)
+    right = -(1 - q) * math.log1p(-shift / (1 - q)) if q < 1 and c < 1 else (math.inf if q < 1 else 0.0)
+    return max(left + right, 0.0)
+
+
+def mean_upper(mean: float, n: float, delta: float) -> float:
+    """D1: upper limit for the mean of independent [0, 1] variables whose sample mean is `mean`.
+
+    Guarantee
+        With probability at least 1 - delta over the sample the average of the expectations is at most the result,
+        max{c : n kl(mean, c) <= ln(1/delta)} (Chernoff).
+    """
+    budget = math.log(1 / delta) / n
+    mean = min(max(mean, 0.0), 1.0)
+    return _last_within(lambda c: relative_entropy(mean, c) <= budget, mean, 1.0)
+
+
+def mean_lower(mean: float, n: float, delta: float) -> float:
+    """D1, the other tail: 1 - mean_upper(1 - mean)."""
+    return max(0.0, 1 - mean_upper(1 - mean, n, delta))
+
+
+def bernstein(variance: float, bound: float, n: float, delta: float) -> float:
+    """D2: limit for the mean of n independent centred variables, each at most `bound`, of mean variance <= `variance`.
+
+    Guarantee
+        With probability at least 1 - delta the mean is at most the result. The variables need not be identical.
+    """
+    u = math.log(1 / delta)
+    drift = bound * u / (3 * n)
+    return (drift + math.sqrt(drift * drift + 2 * max(variance, 0.0) * u / n)) * (1 + SLACK)
+
+
+def berry_esseen_constant(ratio: float) -> float:
+    """Shevtsova's bound on sqrt(n) sup|F_n - Phi| for i.i.d. variables with E|xi|^3 / sigma^3 <= ratio."""
+    return min(0.4690 * ratio, 0.3322 * (ratio + 0.429), 0.3031 * (ratio + 0.646))
+
+
+def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> float:
+    """D3: limit for the mean of n i.i.d. centred variables, |xi| <= `bound`, variance <= `variance`.
+
+    Guarantee
+        With probability at least 1 - delta the mean is below the result. For large n it approaches the normal
+        quantile times the standard error; where the Berry-Esseen term leaves nothing of delta it is infinite.
+
+    For every t in (0, 1): either the standard deviation is below t sqrt(variance) and Bernstein applies with the
+    smaller variance, or Berry-Esseen applies with ratio bound / (t sqrt(variance)). The first limit grows with t and
+    the second falls, so that the best t is where they cross.
+    """
+    if variance <= 0:
+        return math.inf
+    deviation = math.sqrt(variance)
+
+    def normal(t: float) -> float:
+        left = delta - berry_esseen_constant(bound / (t * deviation)) / math.sqrt(n)
+        return math.inf if left <= 0 else -float(ndtri(left)) * deviation / math.sqrt(n)
+
+    def limit(t: float) -> float:
+        return max(bernstein(t * t * variance, bound, n, delta), normal(t))
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        t = (low + high) / 2
+        if bernstein(t * t * variance, bound, n, delta) < normal(t):
+            low = t
+        else:
+            high = t
+    return min((limit(t) for t in (low, high) if 0 < t < 1), default=math.inf) * (1 + SLACK)
+
+
+def hoeffding(proxy: float, n: float, delta: float) -> float:
+    """Limit for the mean of n independent centred variables that are sub-Gaussian with variance proxy `proxy`."""
+    return math.sqrt(2 * proxy * math.log(1 / delta) / n) * (1 + SLACK)
+
+
+def iid_limit(variance: float, bound: float, n: float, delta: float) -> float:
+    """The smallest of D2, D3 and Hoeffding for i.i.d. variables of range 2 (`variance` may be data-dependent)."""
+    return min(
+        bernstein(variance, bound, n, delta),
+        gaussian_sharp(variance, bound, n, delta),
+        hoeffding(1.0, n, delta),
+    )
+
+
+def grouped_limit(variance: float, bound: float, n: float, delta: float) -> float:
+    """The smaller of D2 and Hoeffding where signs depend on all the scores: label and score each have range 1."""
+    return min(bernstein(variance, bound, n, delta), hoeffding(0.5, n, delta))
+
+
+Limit = Callable[[float, float, float, float], float]
+
+
+def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: Limit) -> float:
+    """INVERT: the largest c in [0, 1] with c - limit(second_moment - c^2, 1 + c, n, delta) <= plug_in.
+
+    Guarantee
+        If the plug-in is at least the sample mean of variables with mean CE whose deviations obey `limit`, and
+        `second_moment` is at least theirs, then CE is at most the result with probability at least 1 - delta.
+        The second moment is at least CE^2, so that the search ends at its square root.
+
+    The set of such c need not be an interval. The search is a branch and bound from above: an interval [a, b] is
+    thrown away only if no c inside it can qualify, since limit grows with the variance and with the bound.
+    """
+    top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
+
+    def possible(a: float, b: float) -> bool:
+        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) <= plug_in
+
+    return _largest(possible, min(max(plug_in, 0.0), top), top)
+
+
+def invert_squared(plug_in: float, n: float, delta: float) -> float:
+    """The largest c in [0, 1] with c - bernstein(4c/3 - c^2, 1 + c) <= plug_in (theorem 7), by the same search."""
+
+    def possible(a: float, b: float) -> bool:
+        peak = min(max(2 / 3, a), b)
+        return a - bernstein(4 * peak / 3 - peak * peak, 1 + b, n, delta) <= plug_in
+
+    return _largest(possible, min(max(plug_in, 0.0), 1.0), 1.0)
+
+
+def _largest(possible: Callable[[float, float], bool], low: float, high: float) -> float:
+    """The top of the highest sliver of [low, high] that `possible` does not rule out; `low` if all are ruled out."""
+    stack = [(low, high)]
+    while stack:
+        a, b = stack.pop()
+        if not possible(a, b):
+            continue
+        if b - a <= SLACK:
+            return min(b + SLACK, 1.0)
+        middle = (a + b) / 2
+        stack += [(a, middle), (middle, b)]
+    return low
+
+
+def _last_within(within: Callable[[float], bool], low: float, high: float) -> float:
+    """The end of [low, high] up to which `within` holds, from above; `within` holds at low and then fails for good."""
+    if within(high):
+        return high
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if within(middle):
+            low = middle
+        else:
+            high = middle
+    return min(high * (1 + SLACK), 1.0)

@@ -1,0 +1,194 @@
+"""Two columns in memory: lists, NumPy, pandas, polars, pyarrow and torch, read in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert import cells
+from calcert.summary import DISTINCT_LIMIT, ROW_LIMIT, Summary
+from calcert.validation import label_message, score_message
+
+
+def summarize_arrays(scores: Any, labels: Any) -> Summary:
+    """The Summary of two one-dimensional columns of equal length."""
+    x, y = column("scores", scores), column("labels", labels)
+    _check_lengths(x, y)
+    collector = Collector()
+    collector.add(x, y)
+    return collector.summary()
+
+
+def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Two checked columns as float64 scores and int8 labels, for methods that need the rows themselves."""
+    x, y = column("scores", scores), column("labels", labels)
+    _check_lengths(x, y)
+    bad = ~((x >= 0) & (x <= 1))
+    if bad.any():
+        raise ValueError(score_message(x, int(np.argmax(bad))))
+    bad = (y != 0) & (y != 1)
+    if bad.any():
+        raise ValueError(label_message(x, y, int(np.argmax(bad))))
+    return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
+
+
+class Collector:
+    """Collects rows chunk by chunk into a Summary; any chunking gives the same one."""
+
+    def __init__(self) -> None:
+        # numba takes a third of a second to import: only those who bring arrays pay for it.
+        from calcert.sources import kernel
+
+        self._kernel = kernel
+        self._packed = np.zeros(2 * cells.CELLS, np.uint64)
+        self._count = np.zeros(2 * cells.CELLS, np.int64)
+        self._offset = np.zeros(2 * cells.CELLS, np.int64)
+        self._keys = np.full(kernel.SLOTS, -1, np.int64)
+        self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
+        self._distinct = 0
+        self._rows = 0
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Add rows; `scores` and `labels` are what :func:`column` returns."""
+        if self._rows + scores.size > ROW_LIMIT:
+            raise OverflowError("a Summary holds at most 2^36 rows. Certify the parts.")
+        for start in range(0, scores.size, self._kernel.CHUNK):
+            x = _score_chunk(scores[start : start + self._kernel.CHUNK])
+            y = _label_chunk(labels[start : start + self._kernel.CHUNK])
+            bad = self._kernel.fill(x, y, self._packed)
+            if bad >= 0:
+                self._refuse(scores, labels, start + bad)
+            self._kernel.flush(self._packed, self._count, self._offset)
+            if self._distinct >= 0:
+                # Adding 0.0 turns -0.0 into 0.0, which is the same score.
+                bits = (x.astype(np.float64) + 0.0).view(np.int64)
+                self._distinct = self._kernel.tally(
+                    bits, y, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
+                )
+        self._rows += scores.size
+
+    def summary(self) -> Summary:
+        """The Summary of all rows so far."""
+        distinct = distinct_count = None
+        if self._distinct >= 0:
+            used = np.flatnonzero(self._keys >= 0)
+            used = used[np.argsort(self._keys[used])]
+            distinct, distinct_count = self._keys[used], self._tally.reshape(-1, 2)[used]
+        return Summary.from_dense(
+            self._count.reshape(-1, 2), self._offset.reshape(-1, 2), distinct, distinct_count
+        )
+
+    def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int) -> None:
+        if 0 <= scores[row] <= 1:
+            message = label_message(scores, labels, row)
+        else:
+            message = score_message(scores, row)
+        raise ValueError(message.replace(f"at row {row}", f"at row {self._rows + row}"))
+
+
+def column(name: str, values: Any) -> NDArray[Any]:
+    """A one-dimensional numeric or boolean NumPy view of `values`, without missing values.
+
+    Raises TypeError or ValueError that names the argument, the requirement, what it was and where.
+    """
+    wanted = "a one-dimensional array of numbers in [0, 1]" if name == "scores" else "a one-dimensional array of 0/1"
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} must be {wanted}; got the string {values!r}.")
+    if values is None or np.isscalar(values):
+        raise TypeError(f"{name} must be {wanted}; got {values!r}.")
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values)
+        if masked.any():
+            raise ValueError(_missing(name, int(np.argmax(masked.ravel()))))
+        values = values.data
+    elif type(values).__module__.partition(".")[0] == "torch":
+        values = _from_torch(name, values)
+    elif not isinstance(values, (np.ndarray, list, tuple)):
+        values = _from_frame_library(name, values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {wanted}; got nested values of unequal lengths.") from error
+    if array.ndim != 1:
+        hint = ""
+        if array.ndim == 0:
+            raise TypeError(f"{name} must be {wanted}; got {type(values).__name__}. Pass a list or an array.")
+        if array.ndim == 2 and array.shape[1] == 2 and name == "scores":
+            hint = " For predict_proba output pass its second column, scores[:, 1]."
+        elif array.ndim == 2 and 1 in array.shape:
+            hint = f" Pass {name}.ravel()."
+        raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one row; got none.")
+    if array.dtype.kind == "O":
+        _refuse_objects(name, wanted, array)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} must be {wanted}; got complex numbers. Pass the real parts on purpose.")
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, such as {array[0]!r} at row 0.")
+    return array
+
+
+def _from_torch(name: str, values: Any) -> Any:
+    if getattr(values, "device", None) is not None and values.device.type != "cpu":
+        raise ValueError(f"{name} must be on the CPU; got a tensor on {values.device}. Pass {name}.cpu().")
+    values = values.detach()
+    return values.float().numpy() if str(values.dtype) == "torch.bfloat16" else values.numpy()
+
+
+def _from_frame_library(name: str, values: Any) -> Any:
+    """A pandas, polars or pyarrow column as NumPy; anything else is left to NumPy."""
+    if type(values).__module__.partition(".")[0] == "pyarrow" and not hasattr(values, "chunks"):
+        import pyarrow
+
+        values = pyarrow.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        if hasattr(values, "columns"):
+            raise TypeError(f"{name} must be one column; got a whole data frame. Name the column: frame['score'].")
+        return values
+    if series.null_count():
+        raise ValueError(_missing(name, int(series.is_null().arg_true()[0])))
+    return series.to_numpy()
+
+
+def _refuse_objects(name: str, wanted: str, array: NDArray[Any]) -> None:
+    for row, value in enumerate(array):
+        if value is None or (isinstance(value, float) and np.isnan(value)) or str(value) in ("<NA>", "NaT"):
+            raise ValueError(_missing(name, row))
+        if not isinstance(value, (bool, int, float, np.number, np.bool_)):
+            raise TypeError(
+                f"{name} must be {wanted}; got {value!r} of type {type(value).__name__} at row {row}. "
+                f"Convert on purpose first, for example {name}.astype(float)."
+            )
+    raise TypeError(f"{name} must be {wanted}; got an object array. Pass {name}.astype(float).")
+
+
+def _missing(name: str, row: int) -> str:
+    return (
+        f"{name} must have no missing values; got one at row {row}. "
+        "Drop such rows yourself, on purpose: a certificate speaks of the rows that remain."
+    )
+
+
+def _check_lengths(x: NDArray[Any], y: NDArray[Any]) -> None:
+    if x.size != y.size:
+        raise ValueError(f"scores and labels must have the same length; got {x.size} scores and {y.size} labels.")
+
+
+def _score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
+    """Scores in a type that the kernel is compiled for, exactly."""
+    wanted = chunk.dtype if chunk.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(chunk, wanted)
+
+
+def _label_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
+    """Labels as uint8, int64 or float64: three compiled kernels instead of a dozen."""
+    if chunk.dtype == np.bool_:
+        return np.ascontiguousarray(chunk).view(np.uint8)
+    if chunk.dtype in (np.uint8, np.int64):
+        return np.ascontiguousarray(chunk)
+    return np.ascontiguousarray(chunk, np.float64 if chunk.dtype.kind in "fu" else np.int64)

@@ -1,0 +1,123 @@
+"""The border: every argument is checked here, once, and the core trusts its types.
+
+An error names the argument, what it must be, what it was, where, and the way out.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def check_delta(delta: float) -> float:
+    """delta, the probability with which a bound may fail, in (0, 1)."""
+    value = _real("delta", delta, "a number strictly between 0 and 1, such as 0.05")
+    if not 0 < value < 1:
+        hint = f" For {value:g}% pass {value / 100:g}." if 1 < value < 100 else ""
+        raise ValueError(f"delta must lie strictly between 0 and 1; got {value:g}.{hint}")
+    return value
+
+
+def check_bandwidth(bandwidth: float) -> float:
+    """The bandwidth h of the perturbation."""
+    return _positive("bandwidth", bandwidth, "1/64")
+
+
+def check_variation(variation: float) -> float:
+    """The bound V on the total variation of the calibration function."""
+    return _positive("variation", variation, "1.0 (a monotone calibration function)")
+
+
+def check_constant(constant: float) -> float:
+    """The Lipschitz constant L of the calibration function."""
+    return _positive("constant", constant, "2.0")
+
+
+def check_seed(seed: int) -> int:
+    """A seed: a non-negative integer."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise ValueError(f"seed must be a non-negative integer, such as 0; got {seed!r}.")
+    return int(seed)
+
+
+def check_rng(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """A NumPy generator from a seed, a generator or None."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None:
+        return np.random.default_rng()
+    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise TypeError(f"rng must be a non-negative integer, a numpy.random.Generator or None; got {rng!r}.")
+
+
+def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    """Scores in [0, 1] of any shape, as float64."""
+    x = np.asarray(scores)
+    if x.dtype.kind not in "fiub":
+        raise TypeError(f"scores must be numbers in [0, 1]; got {_kind(x)}.")
+    x = x.astype(np.float64, copy=False)
+    bad = ~((x >= 0) & (x <= 1))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(score_message(x.ravel(), row))
+    return x
+
+
+def score_message(scores: NDArray[Any], row: int) -> str:
+    """What is wrong with the score at `row`, and the likely mistake, judged from the scores around it."""
+    value = float(scores[row])
+    head = f"scores must lie in [0, 1]; got {value:g} at row {row}."
+    if math.isnan(value):
+        return (
+            f"scores must be numbers in [0, 1]; got a missing value (NaN) at row {row}. "
+            "Drop or impute such rows yourself, on purpose: a certificate speaks of the rows that remain."
+        )
+    with np.errstate(invalid="ignore"):
+        finite = np.asarray(scores, float)[np.isfinite(np.asarray(scores, float))]
+    if math.isinf(value):
+        return f"{head} Infinite scores are not probabilities; for logits pass scipy.special.expit(scores)."
+    if finite.min() >= 0 and 5 < finite.max() <= 100:
+        return f"{head} For percentages pass scores / 100."
+    if 0 <= value - 1 < 1e-6 or 0 < -value < 1e-6:
+        return f"{head} If this is rounding noise, clip on purpose: numpy.clip(scores, 0, 1)."
+    return f"{head} For logits pass scipy.special.expit(scores)."
+
+
+def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int) -> str:
+    """What is wrong with the label at `row`, and the likely mistake."""
+    value = labels[row].item()
+    head = f"labels must be 0 or 1 (or bool); got {value!r} at row {row}."
+    if isinstance(value, float) and math.isnan(value):
+        return f"labels must be 0 or 1 (or bool); got a missing value (NaN) at row {row}. Drop unlabelled rows first."
+    values = np.unique(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels)
+    if np.isin(scores, (0, 1)).all() and values.min() >= 0 and values.max() <= 1:
+        return f"{head} The scores are all 0 or 1: are the two arguments swapped? Call certify(scores, labels)."
+    if values.size <= 2 and np.isin(values, (-1, 1)).all():
+        return f"{head} For -1/+1 labels pass labels > 0."
+    if values.size == 2:
+        return f"{head} For classes {values[0]!s} and {values[1]!s} pass labels == {values[1]!s}."
+    return f"{head} For one class against the rest pass labels == positive_class."
+
+
+def _positive(name: str, value: float, example: str) -> float:
+    number = _real(name, value, f"a positive finite number, such as {example}")
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be positive and finite, such as {example}; got {number:g}.")
+    return number
+
+
+def _real(name: str, value: Any, requirement: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
+    return float(value)
+
+
+def _kind(array: NDArray[Any]) -> str:
+    return {"U": "strings", "S": "bytes", "O": "Python objects", "c": "complex numbers"}.get(
+        array.dtype.kind, f"dtype {array.dtype}"
+    )
