@@ -1,0 +1,33 @@
+"""calcert: finite-sample, distribution-free certificates for the calibration error of a classifier."""
+
+from calcert.certificate import Certificate, Report
+from calcert.certificates.bounded_variation import bounded_variation
+from calcert.certificates.distance import distance
+from calcert.certificates.finite import finite
+from calcert.certificates.lipschitz import lipschitz
+from calcert.certificates.perturbed import perturbed
+from calcert.certificates.squared import squared
+from calcert.certification import certify
+from calcert.estimates import estimates
+from calcert.perturbation import perturb
+from calcert.sources import summarize
+from calcert.summary import Summary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "Report",
+    "Summary",
+    "__version__",
+    "bounded_variation",
+    "certify",
+    "distance",
+    "estimates",
+    "finite",
+    "lipschitz",
+    "perturb",
+    "perturbed",
+    "squared",
+    "summarize",
+]

@@ -17,6 +17,8 @@ below 2^-12               2^-26       16384
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,9 @@ TIER_CELLS = 15360
 LOWER_HALF = 16384 + 2 * TIER_CELLS + 7168
 CELL_OF_ONE = 2 * LOWER_HALF
 CELLS = CELL_OF_ONE + 1
+
+WIDEST = 1 << 26
+"""Width of the widest cells, in units: every cell lies between two neighbouring multiples of it."""
 
 
 def locate(units: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -61,3 +66,29 @@ def bounds(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     left = np.where(upper, UNIT - left - width, left)
     one = cell == CELL_OF_ONE
     return np.where(one, UNIT, left), np.where(one, 0, width)
+
+
+class Piece(NamedTuple):
+    """A stretch of [0, 1] of equal cells: from score `start` on, the cell is floor(score * scale) + base."""
+
+    start: float
+    scale: int
+    base: int
+
+
+def _pieces() -> tuple[Piece, ...]:
+    ends = [1 << bits for bits in TIER_BITS]
+    starts = np.array([0, *ends, *(UNIT - end for end in reversed(ends))])
+    cell, _ = locate(starts)
+    _, width = bounds(cell)
+    return tuple(
+        Piece(start * RESOLUTION, UNIT // wide, number - start // wide)
+        for start, wide, number in zip(starts.tolist(), width.tolist(), cell.tolist(), strict=True)
+    )
+
+
+PIECES = _pieces()
+"""The partition as query engines compute it, exactly and without bit operations, in increasing order of score.
+
+Score 1 needs no case of its own: the last piece takes it to the cell after all others.
+"""

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import spence
 
 from calcert.validation import check_bandwidth, check_rng, check_scores
 
 Floats = NDArray[np.float64]
 
+CATALAN = 0.915965594177219
+"""Catalan's constant; the integral of u sech(u) over the half line is twice it."""
+
 LARGEST_MEAN_SHIFT = 1.16625
-"""E|S - X| <= 1.16625 h for every score: 8 G / (2 pi) = 1.166243..., G Catalan's constant, rounded up."""
+"""E|S - X| <= 1.16625 h for every score: 4 G / pi = 1.166243..., G Catalan's constant, rounded up."""
 
 KERNEL_REACH = 40.0
 """sech(40) < 1e-17: further than 40 bandwidths from every score there is no mass that a double can see."""
 
 
-def perturb(
-    scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.Generator | None = None
-) -> Floats:
+def perturb(scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.Generator | None = None) -> Floats:
     """Draw the served score of every row: the only thing that serving has to do.
 
     Guarantee
@@ -87,20 +87,25 @@ def distribution(t: ArrayLike, x: ArrayLike, bandwidth: float) -> Floats:
 def mean(x: ArrayLike, bandwidth: float) -> Floats:
     """E[S | X = x], the mean served score."""
     x, h = np.asarray(x, float), check_bandwidth(bandwidth)
-    shift = _first_moment_tail(x / h) - _first_moment_tail((1 - x) / h)
+    shift = first_moment((1 - x) / h) - first_moment(x / h)
     return np.clip(x + h * shift / (normalizer(x, h) / h), 0.0, 1.0)
 
 
 def mean_absolute_shift(x: ArrayLike, bandwidth: float) -> Floats:
     """E[|S - x| | X = x], never above 1.16625 h."""
     x, h = np.asarray(x, float), check_bandwidth(bandwidth)
-    total = _first_moment_head(x / h) + _first_moment_head((1 - x) / h)
+    total = first_moment(x / h) + first_moment((1 - x) / h)
     return np.asarray(h * total / (normalizer(x, h) / h))
 
 
 def normalizer(x: Floats, h: float) -> Floats:
-    """Z(x, h), the integral over [0, 1] of sech((t - x)/h)."""
-    return np.asarray(h * (gudermannian((1 - x) / h) + gudermannian(x / h)))
+    """Z(x, h), the integral over [0, 1] of sech((t - x)/h); pi h where both ends are out of reach."""
+    x = np.asarray(x, float)
+    total = np.full(x.shape, np.pi)
+    near = np.minimum(x, 1 - x) < KERNEL_REACH * h
+    y = x[near]
+    total[near] = gudermannian((1 - y) / h) + gudermannian(y / h)
+    return h * total
 
 
 def largest_density(h: float) -> float:
@@ -130,14 +135,18 @@ def _ungap(gap: Floats) -> Floats:
         return np.maximum(-np.log(np.tan(gap / 2)), 0.0)
 
 
-def _first_moment_tail(v: Floats) -> Floats:
-    """The integral of u sech(u) from v >= 0 to infinity: 2 v arctan(e^-v) + 2 Ti2(e^-v), Ti2(r) = Im Li2(i r)."""
-    e = np.exp(-v)
-    return np.asarray(2 * np.where(v > 700, 0.0, v) * np.arctan(e) + 2 * np.imag(spence(1 - 1j * e)))
+def first_moment(v: ArrayLike) -> Floats:
+    """The integral of u sech(u) from 0 to v, even in v: Gauss-Legendre near 0, the series of the tail beyond 2."""
+    v = np.abs(np.asarray(v, float))
+    moment = np.full(v.shape, 2 * CATALAN)
+    near, middle = v < 2, (v >= 2) & (v < KERNEL_REACH)
+    u = v[near]
+    moment[near] = u * u * sum(w * s * sech(u * s) for s, w in zip(*_LEGENDRE, strict=True))
+    u = v[middle]
+    odd = np.arange(1, 20, 2)
+    moment[middle] -= 2 * sum(sign * np.exp(-k * u) * (u / k + 1 / k**2) for k, sign in zip(odd, _SIGNS, strict=True))
+    return moment
 
 
-def _first_moment_head(v: Floats) -> Floats:
-    """The integral of u sech(u) from 0 to v >= 0; by its series near 0, where the difference of tails cancels."""
-    square = v * v
-    series = square * (1 / 2 - square * (1 / 8 - square * (5 / 144 - square * 61 / 5760)))
-    return np.where(v < 0.02, series, _first_moment_tail(np.zeros_like(v)) - _first_moment_tail(v))
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_LEGENDRE = ((_NODES + 1) / 2, _WEIGHTS / 2)

@@ -36,6 +36,19 @@ FORMAT = 1
 MAGIC = b"calcert summary"
 
 
+@dataclass(frozen=True)
+class Points:
+    """Where the rows are, as far as the Summary knows: row i of label y lies in [low, high], `fraction` of the way.
+
+    Exact distinct scores have low = high. Sums over rows of a function that is linear on [low, high] are exact.
+    """
+
+    low: Floats
+    high: Floats
+    fraction: Floats
+    count: Integers
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """Counts and offset sums per cell and label; made by :func:`calcert.summarize`, added with ``+``.
@@ -104,12 +117,12 @@ class Summary:
     @cached_property
     def left(self) -> Floats:
         """Left edges of the cells as scores."""
-        return cells.bounds(self.cell)[0] * cells.RESOLUTION
+        return np.asarray(cells.bounds(self.cell)[0] * cells.RESOLUTION, np.float64)
 
     @cached_property
     def width(self) -> Floats:
         """Widths of the cells as scores; 0 for the cell of score 1."""
-        return cells.bounds(self.cell)[1] * cells.RESOLUTION
+        return np.asarray(cells.bounds(self.cell)[1] * cells.RESOLUTION, np.float64)
 
     @cached_property
     def score_sum(self) -> Floats:
@@ -125,6 +138,21 @@ class Summary:
                 "Use bounded_variation or perturbed, or round the scores that you serve."
             )
         return self.distinct.view(np.float64)
+
+    @cached_property
+    def points(self) -> Points:
+        """The distinct scores where they are listed, else the cells; `fraction` per label, mean offset over width."""
+        if self.distinct_count is not None:
+            zeros = np.zeros(self.distinct_count.shape)
+            return Points(self.values, self.values, zeros, self.distinct_count)
+        width = np.maximum(cells.bounds(self.cell)[1], 1)[:, None]
+        fraction = self.offset / (width * np.maximum(self.count, 1))
+        return Points(self.left, self.left + self.width, fraction, self.count)
+
+    @property
+    def resolution(self) -> float:
+        """How far a score may lie from where `points` has it: 0 for listed scores, else 2^-40."""
+        return 0.0 if self.is_finite else cells.RESOLUTION
 
     @property
     def mean_score(self) -> float:

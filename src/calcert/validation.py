@@ -68,13 +68,17 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return x
 
 
-def score_message(scores: NDArray[Any], row: int) -> str:
-    """What is wrong with the score at `row`, and the likely mistake, judged from the scores around it."""
+def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> str:
+    """What is wrong with the score at `row`, and the likely mistake, judged from the scores around it.
+
+    `where` says in other words than "at row 12" where the score was found.
+    """
+    where = where or f"at row {row}"
     value = float(scores[row])
-    head = f"scores must lie in [0, 1]; got {value:g} at row {row}."
+    head = f"scores must lie in [0, 1]; got {value:g} {where}."
     if math.isnan(value):
         return (
-            f"scores must be numbers in [0, 1]; got a missing value (NaN) at row {row}. "
+            f"scores must be numbers in [0, 1]; got a missing value (NaN) {where}. "
             "Drop or impute such rows yourself, on purpose: a certificate speaks of the rows that remain."
         )
     with np.errstate(invalid="ignore"):
@@ -88,12 +92,13 @@ def score_message(scores: NDArray[Any], row: int) -> str:
     return f"{head} For logits pass scipy.special.expit(scores)."
 
 
-def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int) -> str:
-    """What is wrong with the label at `row`, and the likely mistake."""
+def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: str | None = None) -> str:
+    """What is wrong with the label at `row`, and the likely mistake; `where` as in :func:`score_message`."""
+    where = where or f"at row {row}"
     value = labels[row].item()
-    head = f"labels must be 0 or 1 (or bool); got {value!r} at row {row}."
+    head = f"labels must be 0 or 1 (or bool); got {value!r} {where}."
     if isinstance(value, float) and math.isnan(value):
-        return f"labels must be 0 or 1 (or bool); got a missing value (NaN) at row {row}. Drop unlabelled rows first."
+        return f"labels must be 0 or 1 (or bool); got a missing value (NaN) {where}. Drop unlabelled rows first."
     values = np.unique(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels)
     if np.isin(scores, (0, 1)).all() and values.min() >= 0 and values.max() <= 1:
         return f"{head} The scores are all 0 or 1: are the two arguments swapped? Call certify(scores, labels)."
@@ -102,6 +107,14 @@ def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int) -> str:
     if values.size == 2:
         return f"{head} For classes {values[0]!s} and {values[1]!s} pass labels == {values[1]!s}."
     return f"{head} For one class against the rest pass labels == positive_class."
+
+
+def missing_message(name: str, where: str) -> str:
+    """What to say of a value that is not there; `name` is scores or labels."""
+    return (
+        f"{name} must have no missing values; got one {where}. "
+        "Drop such rows yourself, on purpose: a certificate speaks of the rows that remain."
+    )
 
 
 def _positive(name: str, value: float, example: str) -> float:
@@ -121,3 +134,13 @@ def _kind(array: NDArray[Any]) -> str:
     return {"U": "strings", "S": "bytes", "O": "Python objects", "c": "complex numbers"}.get(
         array.dtype.kind, f"dtype {array.dtype}"
     )
+
+
+def check_summary(summary: Any) -> None:
+    """A Summary with at least one row."""
+    if type(summary).__name__ != "Summary" or not hasattr(summary, "points"):
+        raise TypeError(
+            f"summary must be a calcert.Summary; got {type(summary).__name__}. Pass calcert.summarize(scores, labels)."
+        )
+    if summary.n == 0:
+        raise ValueError("summary must hold at least one row; got none.")

@@ -1,0 +1,151 @@
+"""Certificate and Report: frozen results. Nothing here computes a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from calcert.summary import Summary
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """One certified statement: `lower` <= the quantity <= `upper`.
+
+    Each bound holds with probability at least 1 - delta over the rows, so both together with at least 1 - 2 delta.
+
+    Attributes
+    ----------
+    quantity
+        What is bounded, in words.
+    subject
+        Of which classifier.
+    assumption
+        What must be true for the guarantee; "none" where nothing is assumed beyond independent rows.
+    upper, lower
+        The bounds. A bound that says nothing is 1.0 or 0.0.
+    delta, n
+        The probability of failure of each bound, and the number of rows.
+    theorem
+        Where the proof stands.
+    terms
+        What the upper bound is made of, by name; the values add up to `upper`.
+    parameters
+        What was fixed before the labels were seen: bandwidth, variation, seed and the like.
+
+    Examples
+    --------
+    >>> c = calcert.finite(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
+    >>> round(c.upper, 3), c.assumption, c.vacuous
+    (0.261, 'none', False)
+    """
+
+    quantity: str
+    subject: str
+    assumption: str
+    upper: float
+    lower: float
+    delta: float
+    n: int
+    theorem: str
+    terms: Mapping[str, float]
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def vacuous(self) -> bool:
+        """True where the interval is all of [0, 1]: too few rows to say anything."""
+        return self.upper >= 1.0 and self.lower <= 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {
+            "terms": dict(self.terms),
+            "parameters": dict(self.parameters),
+            "vacuous": self.vacuous,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
+        """The inverse of :meth:`to_dict`."""
+        return cls(**{f.name: values[f.name] for f in fields(cls)})
+
+    def __str__(self) -> str:
+        from calcert.show.text import certificate_text
+
+        return certificate_text(self)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`calcert.certify` returns: three certified statements and, named as such, estimates.
+
+    Attributes
+    ----------
+    perturbed
+        L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption.
+    unmodified
+        L1 calibration error of the classifier as it is: no assumption for a finite score set, else total variation.
+    distance
+        Distance from calibration of the classifier as it is: no assumption.
+    estimates
+        Point estimates without any guarantee (base rate, Brier score, ECE, AUROC).
+    advice, warnings
+        In plain words: what would tighten the bounds most, and what looks wrong.
+    summary
+        The rows' Summary, for pictures; absent after a round trip through JSON.
+    """
+
+    perturbed: Certificate
+    unmodified: Certificate
+    distance: Certificate
+    estimates: Mapping[str, float]
+    advice: str
+    warnings: tuple[str, ...] = ()
+    summary: Summary | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def certificates(self) -> dict[str, Certificate]:
+        """The three statements by name."""
+        return {"perturbed": self.perturbed, "unmodified": self.unmodified, "distance": self.distance}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
+        return {
+            "schema": SCHEMA,
+            **{name: certificate.to_dict() for name, certificate in self.certificates.items()},
+            "estimates": {k: (None if math.isnan(v) else v) for k, v in self.estimates.items()},
+            "advice": self.advice,
+            "warnings": list(self.warnings),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Report:
+        """The inverse of :meth:`to_dict`; a foreign schema is refused by number."""
+        if values.get("schema") != SCHEMA:
+            raise ValueError(f"the report has schema {values.get('schema')!r}; this calcert reads schema {SCHEMA}.")
+        return cls(
+            perturbed=Certificate.from_dict(values["perturbed"]),
+            unmodified=Certificate.from_dict(values["unmodified"]),
+            distance=Certificate.from_dict(values["distance"]),
+            estimates={k: (math.nan if v is None else v) for k, v in values["estimates"].items()},
+            advice=values["advice"],
+            warnings=tuple(values["warnings"]),
+        )
+
+    def __str__(self) -> str:
+        from calcert.show.text import report_text
+
+        return report_text(self)
+
+
+def total(terms: dict[str, float]) -> tuple[float, dict[str, float]]:
+    """The upper bound that `terms` add up to, capped at 1, and the terms with the cap as a term of its own."""
+    upper = math.fsum(terms.values())
+    if upper <= 1.0:
+        return upper, terms
+    return 1.0, terms | {"cap at 1": 1.0 - upper}

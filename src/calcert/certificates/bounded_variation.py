@@ -1,0 +1,122 @@
+"""Theorem 2: the L1 calibration error of the classifier as it is, if its calibration function has bounded variation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calcert.certificate import Certificate, total
+from calcert.certificates.witness import unmodified_lower
+from calcert.deviations import SPLIT, grouped_limit, invert, mean_upper
+from calcert.grouping import (
+    Groups,
+    Rows,
+    best_groups,
+    brier,
+    capped_groups,
+    cumulated_mass,
+    plug_in,
+    single,
+)
+from calcert.served import ROUNDING
+from calcert.summary import Summary
+from calcert.validation import check_delta, check_seed, check_summary, check_variation
+
+REFINEMENTS = (1.0, 1 / 4, 1 / 16)
+"""Caps tried, as multiples of the best for a calibrated classifier: a miscalibrated one does better with finer groups."""
+
+
+def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the L1 calibration error of the classifier as it is, given a bound on a variation.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
+        probability and needs no assumption on the calibration function.
+    Assumes
+        Independent rows, not used to train the classifier, and that x -> E[Y|X = x] has total variation at most
+        `variation`: 1 if it is monotone, that is if a higher score never means a lower chance of label 1.
+    Terms
+        ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: what the calibration
+        function may hide inside groups; ``sampling``; ``discretisation``: rounding of scores to 2^-40. Three
+        groupings are tried at delta/3 each.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    variation
+        V, the bound on the total variation.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.bounded_variation(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
+    0.162 to 0.171; the truth is 0.167
+    """
+    check_summary(summary)
+    variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
+    upper, terms = total(upper_terms(summary, variation, delta))
+    return Certificate(
+        quantity="L1 calibration error",
+        subject="as it is",
+        assumption=f"calibration function of total variation at most {variation:g}"
+        + (" (as any monotone one)" if variation >= 1 else ""),
+        upper=upper,
+        lower=min(unmodified_lower(summary, delta, seed), upper),
+        delta=delta,
+        n=summary.n,
+        theorem="Theorem 2",
+        terms=terms,
+        parameters={"variation": variation, "seed": seed},
+    )
+
+
+def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 2 at confidence 1 - delta."""
+    rows = Rows.of(summary.points)
+    position = cumulated_mass(rows)
+
+    def bias(rows: Rows, groups: Groups) -> float:
+        return variation_bias(rows, groups, variation)
+
+    cap, _ = best_groups(rows, bias, position)
+    options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
+    return best_terms(summary, [(groups, bias(rows, groups)) for groups in options], delta)
+
+
+def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: float) -> dict[str, float]:
+    """The smallest bound of several groupings, each with its bias, sharing delta equally."""
+    terms = [grouped_terms(summary, groups, bias, delta / len(options)) for groups, bias in options]
+    return min(terms, key=lambda term: math.fsum(term.values()))
+
+
+def grouped_terms(summary: Summary, groups: Groups, bias: float, delta: float) -> dict[str, float]:
+    """R + bias, inverted: the part that theorems 2 and 3 share."""
+    mean_distance = plug_in(summary.points, groups, summary.n)
+    discretisation = summary.resolution + ROUNDING
+    moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
+    moment = mean_upper(moment, summary.n, (1 - SPLIT) * delta)
+    base = mean_distance + bias + discretisation
+    upper = invert(base, moment, summary.n, SPLIT * delta, grouped_limit)
+    return {
+        "plug-in": mean_distance,
+        "group bias": bias,
+        "discretisation": discretisation,
+        "sampling": upper - base,
+    }
+
+
+def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:
+    """Half the largest mass that a total variation of `variation` can reach, at most 1 a group."""
+    share = groups.sums(rows.share)[~(groups.plain | single(rows, groups))]
+    heaviest = np.sort(share)[::-1]
+    whole = min(int(variation), heaviest.size)
+    rest = (variation - whole) * heaviest[whole] if whole < heaviest.size else 0.0
+    return 0.5 * float(heaviest[:whole].sum() + rest)

@@ -1,0 +1,72 @@
+"""Theorem 4: the L1 calibration error of a classifier with finitely many scores, with no assumption."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calcert.certificate import Certificate, total
+from calcert.certificates.witness import unmodified_lower
+from calcert.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.grouping import Groups, brier, plug_in
+from calcert.served import ROUNDING
+from calcert.summary import Summary
+from calcert.validation import check_delta, check_seed, check_summary
+
+
+def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the L1 calibration error of a classifier whose scores repeat: trees, deciles, rounded scores.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper; likewise for lower. It holds for
+        every score distribution, and is useful where rows are many to a distinct score.
+    Assumes
+        Independent rows, not used to train the classifier.
+    Terms
+        ``plug-in``: mean distance of scores to the mean label at that score; ``sampling``; ``discretisation``:
+        rounding of sums.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(1, 20, 100_000) / 20
+    >>> c = calcert.finite(calcert.summarize(x, rng.random(100_000) < x))
+    >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
+    0.000 to 0.0067; the truth is 0
+    """
+    check_summary(summary)
+    delta, seed = check_delta(delta), check_seed(seed)
+    upper, terms = total(upper_terms(summary, delta))
+    return Certificate(
+        quantity="L1 calibration error",
+        subject="as it is",
+        assumption="none",
+        upper=upper,
+        lower=min(unmodified_lower(summary, delta, seed), upper),
+        delta=delta,
+        n=summary.n,
+        theorem="Theorem 4",
+        terms=terms,
+        parameters={"distinct scores": summary.values.size, "seed": seed},
+    )
+
+
+def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 4 at confidence 1 - delta."""
+    groups = Groups(np.arange(summary.values.size), np.zeros(summary.values.size, bool))
+    mean_distance = plug_in(summary.points, groups, summary.n)
+    moment = mean_upper(brier(summary.points, summary.n) + ROUNDING, summary.n, (1 - SPLIT) * delta)
+    upper = invert(mean_distance + ROUNDING, moment, summary.n, SPLIT * delta, iid_limit)
+    return {
+        "plug-in": mean_distance,
+        "discretisation": ROUNDING,
+        "sampling": upper - mean_distance - ROUNDING,
+    }

@@ -1,0 +1,104 @@
+"""Theorem 1: the L1 calibration error of the classifier that serves perturbed scores, with no assumption."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calcert import perturbation
+from calcert.certificate import Certificate, total
+from calcert.certificates.witness import perturbed_lower
+from calcert.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.served import ROUNDING, Grid, absolute_integral
+from calcert.summary import Summary
+from calcert.validation import check_bandwidth, check_delta, check_seed, check_summary
+
+FINENESS = 512
+
+
+def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the L1 calibration error of the classifier served through :func:`calcert.perturb`.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
+        lower. Nothing is assumed of the score distribution or the calibration function.
+    Assumes
+        Independent rows from the law that is served, not used to train the classifier; the bandwidth was fixed before
+        the labels were seen; serving perturbs with that bandwidth.
+    Terms
+        ``plug-in``: the calibration error of the perturbed empirical law; ``sampling``: the deviation of the mean
+        (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned for the original, unperturbed scores.
+    bandwidth
+        h of the sech kernel.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.perturbed(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
+    0.162 to 0.170; the truth is 0.167
+    """
+    check_summary(summary)
+    h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
+    terms = upper_terms(summary, h, delta)
+    upper, terms = total(terms)
+    return Certificate(
+        quantity="L1 calibration error",
+        subject=served_subject(h),
+        assumption="none",
+        upper=upper,
+        lower=min(perturbed_lower(summary, h, delta, seed), upper),
+        delta=delta,
+        n=summary.n,
+        theorem="Theorem 1",
+        terms=terms,
+        parameters={"bandwidth": h, "seed": seed},
+    )
+
+
+def served_subject(h: float) -> str:
+    """The perturbed classifier in words; bandwidths that are one over a whole number are shown so."""
+    shown = f"1/{round(1 / h)}" if abs(1 / h - round(1 / h)) < 1e-9 * (1 / h) and h < 1 else f"{h:.4g}"
+    return f"served with perturbed scores, bandwidth {shown}"
+
+
+def upper_terms(summary: Summary, h: float, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 1 at confidence 1 - delta."""
+    grid = Grid(h, FINENESS)
+    discretisation = grid.binning_error(summary) + grid.integration_error() + ROUNDING
+    if discretisation >= 1:
+        # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
+        return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
+    plug_in = 0.0
+    for t, served, positive, rounding in grid.densities(grid.place(summary.points).masses(summary.points.count)):
+        plug_in += absolute_integral(t * served - positive, grid.step)
+        discretisation += 2 * rounding * float(t[-1] - t[0])
+    moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
+    upper = invert(plug_in + discretisation, moment, summary.n, SPLIT * delta, iid_limit)
+    return {
+        "plug-in": plug_in,
+        "discretisation": discretisation,
+        "sampling": upper - plug_in - discretisation,
+    }
+
+
+def second_moment(summary: Summary, h: float) -> float:
+    """The mean of (y - E[S|x])^2 over the rows, rounded up by what the cells hide."""
+    points = summary.points
+    moment = 0.0
+    for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
+        shift = perturbation.mean(position, h)
+        squares = np.stack([shift**2, (1 - shift) ** 2], axis=1)
+        moment += float((points.count * share * squares).sum())
+    width = points.high - points.low
+    hidden = float((points.count.sum(axis=1) * width**2).sum()) / 8 * (2 + 0.68 / h)
+    return min((moment + hidden) / summary.n + 2 * ROUNDING, 1.0)

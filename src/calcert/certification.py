@@ -1,0 +1,126 @@
+"""certify: rows in, Report out. The one function that most people need."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from calcert.certificate import Certificate, Report, total
+from calcert.certificates import bounded_variation as variation_theorem
+from calcert.certificates import finite as finite_theorem
+from calcert.certificates.bounded_variation import bounded_variation
+from calcert.certificates.distance import distance
+from calcert.certificates.finite import finite
+from calcert.certificates.perturbed import perturbed
+from calcert.estimates import estimates
+from calcert.sources import summarize
+from calcert.summary import Summary
+from calcert.validation import check_bandwidth, check_delta, check_seed, check_variation
+
+RARE = 8
+"""A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
+
+
+def certify(
+    scores: Any,
+    labels: Any = None,
+    *,
+    delta: float = 0.05,
+    bandwidth: float = 1 / 64,
+    variation: float = 1.0,
+    seed: int = 0,
+) -> Report:
+    """Certify how well calibrated a classifier is, from its scores on labelled rows.
+
+    Guarantee
+        Each bound of each statement holds with probability at least 1 - delta over the rows, for every distribution of
+        scores and labels that meets the statement's assumption.
+    Assumes
+        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`,
+        `bandwidth` and `variation` were chosen before the labels were seen.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1] (the classifier's probability of label 1), or a :class:`calcert.Summary`.
+    labels
+        Labels, 0/1 or bool.
+    delta
+        Probability with which each bound may fail.
+    bandwidth
+        How strongly serving perturbs (:func:`calcert.perturb`); matters for ``report.perturbed`` only.
+    variation
+        Bound on the total variation of the calibration function; matters for ``report.unmodified`` only.
+    seed
+        Orders the rows for the lower bounds.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(40_000)
+    >>> report = calcert.certify(x, rng.random(40_000) < x)
+    >>> round(report.perturbed.upper, 4)
+    0.0095
+    """
+    delta, seed = check_delta(delta), check_seed(seed)
+    bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
+    summary = scores if isinstance(scores, Summary) else summarize(scores, labels)
+    served = perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
+    unmodified = as_it_is(summary, variation, delta, seed)
+    return Report(
+        perturbed=served,
+        unmodified=unmodified,
+        distance=distance(summary, delta=delta, seed=seed),
+        estimates=estimates(summary),
+        advice=advise(served, unmodified),
+        warnings=tuple(_rare_events(summary, bandwidth)),
+        summary=summary,
+    )
+
+
+def as_it_is(summary: Summary, variation: float, delta: float, seed: int) -> Certificate:
+    """The better of theorems 2 and 4 for the unmodified classifier, at delta/2 each so that both may be looked at.
+
+    Which one serves better depends on the rows, and Theorem 4 with its sharper deviation bound (D3) is not conditional on
+    scores; sharing delta keeps the guarantee without any argument about the choice.
+    """
+    options = {"Theorem 2": variation_theorem.upper_terms(summary, variation, delta / 2)}
+    if summary.is_finite:
+        options["Theorem 4"] = finite_theorem.upper_terms(summary, delta / 2)
+    best = min(options, key=lambda name: math.fsum(options[name].values()))
+    certificate = (
+        finite(summary, delta=delta, seed=seed)
+        if best == "Theorem 4"
+        else bounded_variation(summary, variation=variation, delta=delta, seed=seed)
+    )
+    upper, terms = total(options[best])
+    return Certificate(**{**vars(certificate), "upper": upper, "terms": terms})
+
+
+def advise(served: Certificate, unmodified: Certificate) -> str:
+    """What would tighten the bounds most, in plain words."""
+    gap = served.upper - served.lower
+    if served.vacuous:
+        first = "Too few rows to say anything yet: collect more labelled rows."
+    elif served.terms["discretisation"] > gap / 2:
+        first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
+    elif gap <= 0.2 * served.upper:
+        first = "Perturbed: the bounds nearly meet; only recalibrating the classifier can lower them further."
+    else:
+        first = f"Perturbed: more rows; four times as many would about halve the gap of {gap:.2g}."
+    if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
+        return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
+    return first
+
+
+def _rare_events(summary: Summary, bandwidth: float) -> list[str]:
+    """A warning where the perturbation is large next to the mean score of the rarer outcome."""
+    rarer = min(summary.mean_score, 1 - summary.mean_score)
+    if rarer <= 0 or bandwidth * RARE <= rarer:
+        return []
+    better = 2.0 ** math.floor(math.log2(rarer / RARE))
+    return [
+        f"bandwidth {bandwidth:g} is large next to the mean score of the rarer outcome, {rarer:.2g}: perturbing moves "
+        f"such scores by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{round(math.log2(better))} = {better:.2g} or less, "
+        "in certify and in perturb."
+    ]

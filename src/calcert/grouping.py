@@ -1,0 +1,138 @@
+"""Groups of consecutive scores, chosen from the scores alone.
+
+Theorems 2 and 3 hold for any groups that do not depend on labels. A group costs bias (how much the calibration function
+may vary inside it) and noise (its mean label is estimated); a *plain* group costs neither, but counts the full |x - y|
+of its rows: nearly nothing where scores crowd at 0 or 1. The choice here minimises the predicted sum of the three as if
+the classifier were calibrated, over a fixed family of groupings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import Points
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NOISE = 0.8
+"""E|Z| for a standard normal Z, sqrt(2/pi), rounded: what an estimated mean adds to an absolute value."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What groupings look at: per point its share of rows, mean score and mean x(1 - x), never a label."""
+
+    share: Floats
+    score: Floats
+    wobble: Floats
+    single: NDArray[np.bool_]
+    n: int
+
+    @classmethod
+    def of(cls, points: Points) -> Rows:
+        """From the points of a Summary."""
+        rows = points.count.sum(axis=1)
+        fraction = (points.count * points.fraction).sum(axis=1) / rows
+        score = points.low + fraction * (points.high - points.low)
+        n = int(rows.sum())
+        return cls(rows / n, score, score * (1 - score), points.low == points.high, n)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group b holds points start[b] .. start[b + 1] - 1; `plain[b]` says how its rows enter."""
+
+    start: Integers
+    plain: NDArray[np.bool_]
+
+    def sums(self, values: NDArray[np.generic]) -> Floats:
+        """Sums over groups of a quantity given per point."""
+        return np.asarray(np.add.reduceat(values, self.start, axis=0))
+
+    def expand(self, values: NDArray[np.generic], points: int) -> Floats:
+        """Per point, the value of its group."""
+        return np.asarray(np.repeat(values, np.diff(np.append(self.start, points)), axis=0))
+
+
+Bias = Callable[[Rows, Groups], float]
+
+
+def best_groups(rows: Rows, bias: Bias, position: Floats) -> tuple[float, float]:
+    """The cap on the growth of `position` inside a group with the smallest predicted bound, and that bound.
+
+    `position` is increasing, one longer than the points: cumulated mass, or the score. Caps run down by halves until
+    the prediction is far above the best, then by eighths of an octave around it.
+    """
+    predicted: dict[float, float] = {}
+
+    def predict(cap: float) -> float:
+        groups = capped_groups(rows, position, cap)
+        wobble = groups.sums(rows.share * rows.wobble)
+        noise = NOISE * np.sqrt(wobble / rows.n)
+        predicted[cap] = bias(rows, groups) + float(np.where(groups.plain, 2 * wobble, noise).sum())
+        return predicted[cap]
+
+    for halvings in range(21):
+        if predict(2.0**-halvings) > 2 * min(predicted.values()):
+            break
+    middle = min(predicted, key=lambda cap: predicted[cap])
+    for eighths in (-6, -4, -2, 2, 4, 6):
+        predict(middle * 2.0 ** (eighths / 8))
+    best = min(predicted, key=lambda cap: predicted[cap])
+    return best, predicted[best]
+
+
+def capped_groups(rows: Rows, position: Floats, cap: float) -> Groups:
+    """Greedy groups under the cap, and which of them are plain: those cheaper so, and those heavier than the cap."""
+    start = _greedy(position, cap)
+    groups = Groups(start, np.zeros(start.size, bool))
+    share, wobble = groups.sums(rows.share), groups.sums(rows.share * rows.wobble)
+    cheaper = 2 * wobble < NOISE * np.sqrt(wobble / rows.n)
+    heavy = (share > cap * (1 + 1e-6)) & ~single(rows, groups)
+    return Groups(start, cheaper | heavy)
+
+
+def cumulated_mass(rows: Rows) -> Floats:
+    """Mass before each point, and 1 at the end: the position that makes groups of equal mass."""
+    return np.concatenate([[0.0], np.cumsum(rows.share)])
+
+
+def _greedy(position: Floats, cap: float) -> Integers:
+    """Starts of maximal runs of points over which `position` grows by at most `cap`; one point at the least."""
+    starts, at, last = [], 0, position.size - 1
+    while at < last:
+        starts.append(at)
+        at = max(int(np.searchsorted(position, position[at] + cap * (1 + 1e-9), side="right")) - 1, at + 1)
+    return np.asarray(starts, np.int64)
+
+
+def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
+    """Groups of one distinct score, in which the calibration function cannot vary."""
+    size = np.diff(np.append(groups.start, rows.share.size))
+    return np.asarray((size == 1) & rows.single[groups.start])
+
+
+def plug_in(points: Points, groups: Groups, n: int) -> float:
+    """R: the mean of |x - mean label of the group|, or |x - y| in plain groups; over cells from above (convexity)."""
+    count, size = points.count, points.low.size
+    rows = count.sum(axis=1)
+    label = groups.expand(groups.sums(count[:, 1]) / groups.sums(rows), size)
+    high = (count * points.fraction).sum(axis=1)
+    grouped = (rows - high) * np.abs(points.low - label) + high * np.abs(points.high - label)
+    score = points.low[:, None] + points.fraction * (points.high - points.low)[:, None]
+    plain = count[:, 0] * score[:, 0] + count[:, 1] * (1 - score[:, 1])
+    return float(np.where(groups.expand(groups.plain, size), plain, grouped).sum() / n)
+
+
+def brier(points: Points, n: int) -> float:
+    """The mean of (y - x)^2; over cells from above (convexity)."""
+    total = 0.0
+    for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
+        squares = np.stack([position**2, (1 - position) ** 2], axis=1)
+        total += float((points.count * share * squares).sum())
+    return min(total / n, 1.0)

@@ -1,0 +1,1 @@
+"""Showing results: text, pictures, pages. Nothing here computes a bound."""
