@@ -81,8 +81,8 @@ def certify(
 def as_it_is(summary: Summary, variation: float, delta: float, seed: int) -> Certificate:
     """The better of theorems 2 and 4 for the unmodified classifier, at delta/2 each so that both may be looked at.
 
-    Which one serves better depends on the rows, and Theorem 4 with its sharper deviation bound (D3) is not conditional on
-    scores; sharing delta keeps the guarantee without any argument about the choice.
+    Theorem 4 with its sharper deviation bound (D3) is not conditional on the scores, so a choice made after looking at
+    them is not free; sharing delta covers every choice.
     """
     options = {"Theorem 2": variation_theorem.upper_terms(summary, variation, delta / 2)}
     if summary.is_finite:
@@ -121,6 +121,6 @@ def _rare_events(summary: Summary, bandwidth: float) -> list[str]:
     better = 2.0 ** math.floor(math.log2(rarer / RARE))
     return [
         f"bandwidth {bandwidth:g} is large next to the mean score of the rarer outcome, {rarer:.2g}: perturbing moves "
-        f"such scores by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{round(math.log2(better))} = {better:.2g} or less, "
-        "in certify and in perturb."
+        f"such scores by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{round(math.log2(better))} = {better:.2g} or "
+        "less, in certify and in perturb."
     ]

@@ -137,14 +137,14 @@ def _ungap(gap: Floats) -> Floats:
 
 def first_moment(v: ArrayLike) -> Floats:
     """The integral of u sech(u) from 0 to v, even in v: Gauss-Legendre near 0, the series of the tail beyond 2."""
-    v = np.abs(np.asarray(v, float))
-    moment = np.full(v.shape, 2 * CATALAN)
-    near, middle = v < 2, (v >= 2) & (v < KERNEL_REACH)
-    u = v[near]
+    size = np.abs(np.asarray(v, float))
+    moment = np.full(size.shape, 2 * CATALAN)
+    near, middle = size < 2, (size >= 2) & (size < KERNEL_REACH)
+    u = size[near]
     moment[near] = u * u * sum(w * s * sech(u * s) for s, w in zip(*_LEGENDRE, strict=True))
-    u = v[middle]
-    odd = np.arange(1, 20, 2)
-    moment[middle] -= 2 * sum(sign * np.exp(-k * u) * (u / k + 1 / k**2) for k, sign in zip(odd, _SIGNS, strict=True))
+    u = size[middle]
+    for sign, k in zip((1, -1) * 5, range(1, 20, 2), strict=True):
+        moment[middle] -= 2 * sign * np.exp(-k * u) * (u / k + 1 / k**2)
     return moment
 
 

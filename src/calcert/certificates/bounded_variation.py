@@ -24,7 +24,7 @@ from calcert.summary import Summary
 from calcert.validation import check_delta, check_seed, check_summary, check_variation
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
-"""Caps tried, as multiples of the best for a calibrated classifier: a miscalibrated one does better with finer groups."""
+"""Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""
 
 
 def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:

@@ -79,7 +79,7 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
 
 
 def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Floats, Floats]) -> Floats:
-    """For f = the sign of m^ on the rows behind `masses`, in standard errors: min of G(x, y) over the ends of each cell.
+    """For f = the sign of m^ on the rows behind `masses`, in standard errors: min of G(x, y) over the ends of a cell.
 
     G(x, y) is the integral of f(t) (t - y) k(t|x) = (x - y) F0(x) + F1(x), with F0 and F1 correlations of f with the
     kernel and with (t - x) times the kernel, exact for f constant on grid cells.
@@ -101,7 +101,7 @@ def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Float
 
 
 def _cell_integrals(grid: Grid) -> tuple[Floats, Floats]:
-    """Integrals over grid cells of sech(v) and of h v sech(v), v the distance to a grid point in bandwidths, reversed."""
+    """Integrals over grid cells of sech(v) and of h v sech(v), v the distance in bandwidths, reversed."""
     edges = np.arange(-grid.reach, grid.reach + 2) * (grid.step / grid.h)
     return grid.h * np.diff(gudermannian(edges))[::-1], grid.h**2 * np.diff(first_moment(edges))[::-1]
 
