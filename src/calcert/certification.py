@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from calcert.certificate import Certificate, Report, total
+from calcert.certificate import Certificate, Report
 from calcert.certificates import bounded_variation as variation_theorem
 from calcert.certificates import finite as finite_theorem
-from calcert.certificates.bounded_variation import bounded_variation
 from calcert.certificates.distance import distance
-from calcert.certificates.finite import finite
 from calcert.certificates.perturbed import perturbed
 from calcert.estimates import estimates
 from calcert.sources import summarize
@@ -84,17 +82,12 @@ def as_it_is(summary: Summary, variation: float, delta: float, seed: int) -> Cer
     Theorem 4 with its sharper deviation bound (D3) is not conditional on the scores, so a choice made after looking at
     them is not free; sharing delta covers every choice.
     """
-    options = {"Theorem 2": variation_theorem.upper_terms(summary, variation, delta / 2)}
+    by_variation = variation_theorem.upper_terms(summary, variation, delta / 2)
     if summary.is_finite:
-        options["Theorem 4"] = finite_theorem.upper_terms(summary, delta / 2)
-    best = min(options, key=lambda name: math.fsum(options[name].values()))
-    certificate = (
-        finite(summary, delta=delta, seed=seed)
-        if best == "Theorem 4"
-        else bounded_variation(summary, variation=variation, delta=delta, seed=seed)
-    )
-    upper, terms = total(options[best])
-    return Certificate(**{**vars(certificate), "upper": upper, "terms": terms})
+        by_score = finite_theorem.upper_terms(summary, delta / 2)
+        if math.fsum(by_score.values()) <= math.fsum(by_variation.values()):
+            return finite_theorem.statement(summary, by_score, delta, seed)
+    return variation_theorem.statement(summary, variation, by_variation, delta, seed)
 
 
 def advise(served: Certificate, unmodified: Certificate) -> str:

@@ -105,9 +105,10 @@ def cumulated_mass(rows: Rows) -> Floats:
 def _greedy(position: Floats, cap: float) -> Integers:
     """Starts of maximal runs of points over which `position` grows by at most `cap`; one point at the least."""
     starts, at, last = [], 0, position.size - 1
+    find, reach = position.searchsorted, cap * (1 + 1e-9)
     while at < last:
         starts.append(at)
-        at = max(int(np.searchsorted(position, position[at] + cap * (1 + 1e-9), side="right")) - 1, at + 1)
+        at = max(int(find(position[at] + reach, "right")) - 1, at + 1)
     return np.asarray(starts, np.int64)
 
 

@@ -98,8 +98,9 @@ class Grid:
 
     def blocks(self, index: Integers, reach: int) -> Iterator[tuple[int, int]]:
         """Ranges [start, stop] of grid points that hold everything within `reach` (less than a block) of `index`."""
-        near = np.unique(np.concatenate([index - reach, index, index + reach]) // BLOCK)
-        for block in near[(near >= 0) & (near * BLOCK < self.size)].tolist():
+        last = (self.size - 1) // BLOCK
+        near = [np.clip((index + shift) // BLOCK, 0, last) for shift in ((-reach, 0, reach) if reach else (0,))]
+        for block in np.flatnonzero(sum(np.bincount(places, minlength=last + 1) for places in near)).tolist():
             yield block * BLOCK, min((block + 1) * BLOCK, self.size)
 
     def smooth(self, values: Floats, kernel: Floats) -> tuple[Floats, float]:

@@ -62,7 +62,12 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     """
     check_summary(summary)
     variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
-    upper, terms = total(upper_terms(summary, variation, delta))
+    return statement(summary, variation, upper_terms(summary, variation, delta), delta, seed)
+
+
+def statement(summary: Summary, variation: float, terms: dict[str, float], delta: float, seed: int) -> Certificate:
+    """The certificate whose upper bound is made of `terms`."""
+    upper, terms = total(terms)
     return Certificate(
         quantity="L1 calibration error",
         subject="as it is",

@@ -6,13 +6,17 @@ import math
 
 from calcert.certificate import Certificate, total
 from calcert.certificates import perturbed
+from calcert.certificates.perturbed import FINENESS
 from calcert.certificates.witness import distance_lower
 from calcert.perturbation import LARGEST_MEAN_SHIFT
+from calcert.served import Grid
 from calcert.summary import Summary
 from calcert.validation import check_delta, check_seed, check_summary
 
 SPREAD = (1 / 8, 1 / 2, 2.0)
 """Bandwidths tried, as multiples of one that depends on n alone."""
+
+LARGEST_AT_LEAST = 2.0**-10
 
 
 def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -46,7 +50,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     """
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)
-    options = {h: terms_at(summary, h, delta / len(SPREAD)) for h in bandwidths(summary.n)}
+    options = {h: terms_at(summary, h, delta / len(SPREAD)) for h in bandwidths(summary.n) if worth_trying(summary, h)}
     best = min(options, key=lambda h: math.fsum(options[h].values()))
     upper, terms = total(options[best])
     return Certificate(
@@ -64,9 +68,18 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
 
 def bandwidths(n: int) -> list[float]:
-    """Three bandwidths around the one that balances shift and noise for a calibrated classifier with n rows."""
+    """Three bandwidths around the one that balances shift and noise for a calibrated classifier with n rows.
+
+    The largest stays above 2^-10, where the widest cells still cost little.
+    """
     centre = (0.063 / math.sqrt(n)) ** (2 / 3)
-    return [centre * factor for factor in SPREAD]
+    small, middle, large = (centre * factor for factor in SPREAD)
+    return [small, middle, max(large, LARGEST_AT_LEAST)]
+
+
+def worth_trying(summary: Summary, h: float) -> bool:
+    """False where the cells alone would cost more than the shift: a larger bandwidth is sure to do better."""
+    return h >= LARGEST_AT_LEAST or Grid(h, FINENESS).binning_error(summary) <= LARGEST_MEAN_SHIFT * h
 
 
 def terms_at(summary: Summary, h: float, delta: float) -> dict[str, float]:

@@ -44,7 +44,12 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     """
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)
-    upper, terms = total(upper_terms(summary, delta))
+    return statement(summary, upper_terms(summary, delta), delta, seed)
+
+
+def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int) -> Certificate:
+    """The certificate whose upper bound is made of `terms`."""
+    upper, terms = total(terms)
     return Certificate(
         quantity="L1 calibration error",
         subject="as it is",

@@ -43,7 +43,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
             scale = max(SCALES, key=lambda s: earned[s])
         return _gain(points, _group_signs(middle, known, scale))
 
-    return lower_limit(points.count, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness)
 
 
 def _group_signs(score: Floats, count: Integers, groups: int) -> Floats:
@@ -75,7 +75,7 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
         gain = served_gain(grid, points, placement.masses(known), kernels)
         return np.clip(gain - hidden[:, None], -1.0, 1.0)
 
-    return lower_limit(points.count, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness)
 
 
 def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Floats, Floats]) -> Floats:
@@ -133,7 +133,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> float:
         gain = np.stack([-f * points.low, f * (1 - points.low)], axis=1) - 2 * hidden[:, None]
         return gain / 2 - ROUNDING
 
-    return lower_limit(points.count, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness)
 
 
 def _lipschitz_witness(points: Points, known: Integers, knots: Floats) -> Floats:

@@ -25,7 +25,8 @@ def certificate_text(certificate: Certificate) -> str:
     c = certificate
     terms = " + ".join(f"{name} {value:.2g}" for name, value in c.terms.items())
     return (
-        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}; assumption: {c.assumption}. At least {number(c.lower)}, at most {number(c.upper)}, "
+        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}; assumption: {c.assumption}. "
+        f"At least {number(c.lower)}, at most {number(c.upper)}, "
         f"each with probability {1 - c.delta:.4g} ({c.n:,} rows, {c.theorem}).\nAt most = {terms}."
     )
 

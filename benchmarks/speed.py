@@ -1,0 +1,85 @@
+"""How fast summarising and certifying are, as ratios to np.histogram(scores, 15) on the same rows in the same run.
+
+python benchmarks/speed.py [--rows 10000000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import calcert
+
+HEAVY = ("pandas", "polars", "torch", "sklearn", "matplotlib", "pyspark", "duckdb")
+
+
+def best(function: Callable[[], object], repeats: int) -> float:
+    """The shortest of several runs in seconds: the one least disturbed by other processes."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak_memory(n: int) -> float:
+    """Extra megabytes that certify needs on top of the two arrays, in a process of its own, compiled kernels warm."""
+    script = (
+        "import numpy as np, calcert, tracemalloc\n"
+        "calcert.certify([0.5], [1])\n"
+        f"x = np.random.default_rng(0).random({n}); y = np.zeros({n}, bool); y[::2] = True\n"
+        "tracemalloc.start()\n"
+        "calcert.certify(x, y)\n"
+        "print(tracemalloc.get_traced_memory()[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1e6
+
+
+def main() -> None:
+    """Print the table; exit with 1 if any figure is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    n = parser.parse_args().rows
+    rng = np.random.default_rng(0)
+    table = Table("what", "measured", "held to")
+    missed = 0
+
+    def add(name: str, value: float, limit: float, unit: str) -> None:
+        nonlocal missed
+        missed += value > limit
+        table.add_row(name, f"{value:.2f} {unit}", f"<= {limit:g} {unit}" + (" MISSED" if value > limit else ""))
+
+    for name, scores, limit in (
+        ("uniform", rng.random(n), 1.0),
+        ("Beta(0.3, 0.3)", rng.beta(0.3, 0.3, n), 1.8),
+    ):
+        labels = rng.random(n) < scores
+        summary = calcert.summarize(scores, labels)
+        assert summary.n == n
+        assert summary.positives == labels.sum()
+        yardstick = best(lambda s=scores: np.histogram(s, 15), 5)
+        ratio = best(lambda s=scores, y=labels: calcert.summarize(s, y), 5) / yardstick
+        add(f"summarize, {name}, {n:,} rows, / np.histogram", ratio, limit, "x")
+        small = calcert.summarize(scores[: n // 100], labels[: n // 100])
+        large, short = (best(lambda s=s: calcert.certify(s), 3) for s in (summary, small))
+        add(f"certify after summarising, {name}, {n:,} rows", large, 1.5, "s")
+        table.add_row(f"   the same on {n // 100:,} rows", f"{short:.2f} s", "")
+    add(f"extra memory of certify, {n:,} rows", peak_memory(n), 120, "MB")
+    code = f"import sys, calcert; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    add("heavy libraries loaded by import calcert", len(loaded), 0, "")
+    Console(width=110).print(table)
+    sys.exit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()
