@@ -1,0 +1,21 @@
+"""What every example in a docstring or in the README may use without importing it, and how Hypothesis searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import calcert
+
+# The same examples every time, and no clock: a busy machine must not turn a true claim into a failure.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def _names_for_examples(doctest_namespace: dict[str, Any]) -> None:
+    doctest_namespace["calcert"] = calcert
+    doctest_namespace["np"] = np
