@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BATCHES = 10
-LARGEST_STAKE = 0.5
-"""Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays nonnegative up to 1/2."""
+LARGEST_STAKE = 0.49
+"""Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
 
 SMALL_STAKE = 0.03
 """Up to this stake logarithms are bounded by four terms of their series."""
@@ -94,8 +94,8 @@ class Round:
     def log_wealth(self, c: float) -> float:
         """The sum over rows of log(1 + stake (gain - c)), or a little less.
 
-        With |z| <= a < 1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a)^4; for small stakes that is as good and needs
-        five sums instead of a logarithm a point.
+        With |z| <= a < 1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a)^4; for small stakes that is as good and
+        needs five sums instead of a logarithm a point.
         """
         if self.stake > SMALL_STAKE:
             return float((self.rows * np.log1p(self.stake * (self.gain - c))).sum())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import fft
 
 from calcert import cells
-from calcert.perturbation import KERNEL_REACH, gudermannian, normalizer, sech
+from calcert.perturbation import KERNEL_REACH, normalizer, sech
 from calcert.summary import Points, Summary
 
 Floats = NDArray[np.float64]
@@ -147,8 +147,7 @@ class Grid:
 
     def integration_error(self) -> float:
         """Bound on the L1 error of interpolating (t - y) k(t|x) linearly in t between grid points."""
-        crowding = (math.pi / 2) / float(gudermannian(1 / self.h))
-        return self.step**2 / 8 * crowding * (2 / math.pi) * (1 / self.h**2 + 2 / self.h)
+        return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
 
 
 def absolute_integral(values: Floats, step: float) -> float:
