@@ -7,7 +7,7 @@ import numpy as np
 from calcert import perturbation
 from calcert.certificate import Certificate, total
 from calcert.certificates.witness import perturbed_lower
-from calcert.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
 from calcert.served import ROUNDING, Grid, absolute_integral
 from calcert.summary import Summary
 from calcert.validation import check_bandwidth, check_delta, check_seed, check_summary
@@ -71,8 +71,8 @@ def served_subject(h: float) -> str:
     return f"served with perturbed scores, bandwidth {shown}"
 
 
-def upper_terms(summary: Summary, h: float, delta: float) -> dict[str, float]:
-    """The terms of the upper bound of Theorem 1 at confidence 1 - delta."""
+def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 1 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
     grid = Grid(h, FINENESS)
     discretisation = grid.binning_error(summary) + grid.integration_error() + ROUNDING
     if discretisation >= 1:
@@ -83,7 +83,7 @@ def upper_terms(summary: Summary, h: float, delta: float) -> dict[str, float]:
         plug_in += absolute_integral(t * served - positive, grid.step)
         discretisation += 2 * rounding * float(t[-1] - t[0])
     moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
-    upper = invert(plug_in + discretisation, moment, summary.n, SPLIT * delta, iid_limit)
+    upper = invert(plug_in + discretisation, moment, summary.n, SPLIT * delta, limit)
     return {
         "plug-in": plug_in,
         "discretisation": discretisation,
