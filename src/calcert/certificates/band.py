@@ -1,0 +1,237 @@
+"""A simultaneous band for the calibration function of the perturbed classifier: what the reliability picture shows.
+
+Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the served score t. The chance of label 1
+given that t is served is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
+
+    product over rows of [ (p/c)^y ((1-p)/(1-c))^(1-y) ]^w,
+
+has mean at most 1, because r^w <= 1 - w + w r and the mean of w r is (p/c) E[wY] + (1-p)/(1-c) E[w(1-Y)] = E[w]. So has
+its average over p by Jeffreys' law, and by Markov it exceeds J/delta at any of J points with probability at most delta.
+In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the estimate
+(theory, section 10).
+
+Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little:
+* The logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h.
+* Rows are known to their cell and placed on a grid. Since |d^2 k / dx^2| <= 4k/h^2 and |d ln k / dx| <= 2/h, linear
+  interpolation over a width d changes every weight by a factor within 1 +- (d^2 / 2h^2) exp(2d/h), whatever the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, expit, kl_div, logit, xlogy
+
+from calcert import cells
+from calcert.perturbation import KERNEL_REACH, normalizer, sech
+from calcert.served import Grid
+from calcert.summary import Points, Summary
+from calcert.validation import check_bandwidth, check_delta, check_summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FINENESS = 512
+POINT_LIMIT = 1 << 17
+CUT_OFF = 1e-16
+"""More than the weight of any row further away than the grid's reach: sech(40) times at most pi."""
+
+
+@dataclass(frozen=True)
+class CalibrationBand:
+    """The chance of label 1 given the served score, between `lower` and `upper` everywhere at once.
+
+    Attributes
+    ----------
+    t
+        Served scores, increasing, from 0 to 1.
+    edges
+        Where the stretch of each t begins and ends: one more than `t`, from 0 to 1.
+    estimate
+        The plug-in estimate of the chance of label 1 at t; NaN where there are no rows. No guarantee.
+    lower, upper
+        With probability at least 1 - delta they enclose the chance of label 1 at every served score in [0, 1], each on
+        its stretch between edges. 0 and 1 where too few rows are near.
+    negative, positive
+        Densities at t of served scores with label 0 and with label 1; together they integrate to 1. Estimates.
+    bandwidth, delta, n
+        As given, and the number of rows.
+    """
+
+    t: Floats
+    edges: Floats
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    negative: Floats
+    positive: Floats
+    bandwidth: float
+    delta: float
+    n: int
+
+    def thinned(self, stretches: int) -> CalibrationBand:
+        """At most about as many stretches as asked for, each the envelope of those it replaces: still a band."""
+        stride = math.ceil(self.t.size / stretches)
+        if stride <= 1:
+            return self
+        starts = np.arange(0, self.t.size, stride)
+        centre = np.minimum(starts + stride // 2, self.t.size - 1)
+        return replace(
+            self,
+            t=self.t[centre],
+            edges=np.append(self.edges[starts], self.edges[-1]),
+            estimate=self.estimate[centre],
+            lower=np.minimum.reduceat(self.lower, starts),
+            upper=np.maximum.reduceat(self.upper, starts),
+            negative=self.negative[centre],
+            positive=self.positive[centre],
+        )
+
+
+def calibration_band(
+    summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, points: int = 128
+) -> CalibrationBand:
+    """Enclose the calibration function of the classifier served through :func:`calcert.perturb`, everywhere at once.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all served scores s in
+        [0, 1] together. Nothing is assumed of the score distribution or the calibration function.
+    Assumes
+        Independent rows from the law that is served, not used to train the classifier; bandwidth and points were fixed
+        before the rows were seen.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned for the original, unperturbed scores.
+    bandwidth
+        h of the sech kernel.
+    delta
+        Probability with which the band may miss the curve anywhere at all.
+    points
+        Computed points to a bandwidth; more cost confidence, fewer cost room for the curve to move between them.
+
+    Examples
+    --------
+    >>> from calcert.certificates.band import calibration_band
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> band = calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> middle = band.t.size // 2
+    >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
+    at 0.50 between 0.213 and 0.287; truth 0.251
+    """
+    check_summary(summary)
+    h, delta = check_bandwidth(bandwidth), check_delta(delta)
+    grid = Grid(h, FINENESS)
+    index = _computed_points(grid, points)
+    t = index / grid.size
+    served, positive, rounding = _densities(grid, cell_points(summary), index)
+    top = weight_ceiling(t, h)
+    # The true sums of weights are not below these, and above them by at most `excess` in all.
+    error = summary.n * (2 * rounding / top + CUT_OFF)
+    hits = np.maximum(summary.n * positive / top - error, 0.0)
+    misses = np.maximum(summary.n * (served - positive) / top - error, 0.0)
+    excess = 4 * error
+    evidence = math.log(index.size / delta) + excess * (2 + np.log1p(hits + misses))
+    lower, upper = share_limits(hits, misses, evidence)
+    slack = float(np.diff(t).max()) / h + _placing_slack(grid, t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = np.where(hits + misses > 0, positive / served, np.nan)
+        return CalibrationBand(
+            t=t,
+            edges=np.concatenate([[0.0], (t[1:] + t[:-1]) / 2, [1.0]]),
+            estimate=np.clip(estimate, 0.0, 1.0),
+            lower=expit(logit(lower) - slack),
+            upper=expit(logit(upper) + slack),
+            negative=np.maximum(served - positive, 0.0),
+            positive=np.maximum(positive, 0.0),
+            bandwidth=h,
+            delta=delta,
+            n=summary.n,
+        )
+
+
+def share_limits(hits: Floats, misses: Floats, evidence: Floats | float) -> tuple[Floats, Floats]:
+    """The shares c that weighted coin tosses do not exclude: those with likelihood ratio at most exp(evidence).
+
+    Guarantee
+        With hits = sum of w y and misses = sum of w (1 - y) over independent rows, weights w in [0, 1], the share
+        E[sum w y] / E[sum w] lies outside the limits with probability at most exp(-evidence).
+    """
+    total = hits + misses
+    share = hits / np.maximum(total, 1e-300)
+    likeliest = xlogy(hits, share) + xlogy(misses, 1 - share)
+    # Jeffreys' law has density 1 / (pi sqrt(p (1 - p))); what averaging over it costs against the likeliest p.
+    averaging = likeliest - betaln(hits + 0.5, misses + 0.5) + math.log(math.pi)
+    allowed = (evidence + averaging) * (1 + 1e-6) / np.maximum(total, 1e-300) + 1e-14
+    return 1 - _largest_share(1 - share, allowed), _largest_share(share, allowed)
+
+
+def _largest_share(share: Floats, allowed: Floats) -> Floats:
+    """The largest c with kl(share, c) <= allowed, from above."""
+    low, high = share.copy(), np.ones_like(share)
+    for _ in range(60):
+        middle = (low + high) / 2
+        within = kl_div(share, middle) + kl_div(1 - share, 1 - middle) <= allowed
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    return np.where(allowed >= 700, 1.0, high)
+
+
+def weight_ceiling(t: Floats, h: float) -> Floats:
+    """At least the largest k(t|x) over all x, and within 1% of it.
+
+    For t <= 1/2 the normaliser grows with x up to 1/2, so that the maximum is at some x <= t. There d ln k / dx is
+    tanh((t-x)/h) less its mean over t, in units of 1/h: at most 1 in size, and positive once tanh exceeds 2/pi, which
+    is the largest mean that there can be. So x is at most 0.7526 h below t.
+    """
+    t = np.minimum(t, 1 - t)
+    offset = np.arange(0, 0.7526 + 1 / 64, 1 / 64)
+    # Out of reach of both ends Z >= h (pi - 4 exp(-8)).
+    top = np.full(t.shape, 1 / (h * (math.pi - 4 * math.exp(-8))))
+    near = t < 9 * h
+    x = np.maximum(t[near, None] - h * offset, 0.0)
+    top[near] = (sech((t[near, None] - x) / h) / normalizer(x, h)).max(axis=1) * math.exp(1 / 128)
+    return top
+
+
+def cell_points(summary: Summary) -> Points:
+    """The rows by cell even where distinct scores are listed: weights must not depend on which rows were drawn."""
+    width = np.maximum(cells.bounds(summary.cell)[1], 1)[:, None]
+    fraction = summary.offset / (width * np.maximum(summary.count, 1))
+    return Points(summary.left, summary.left + summary.width, fraction, summary.count)
+
+
+def _computed_points(grid: Grid, points: int) -> Integers:
+    """Grid points at which the band is computed: fixed by the bandwidth, `points` to it, and not too many."""
+    stride = 1
+    while stride * points < grid.fineness or grid.size > stride * POINT_LIMIT:
+        stride *= 2
+    return np.unique(np.append(np.arange(0, grid.size + 1, stride), grid.size))
+
+
+def _densities(grid: Grid, points: Points, index: Integers) -> tuple[Floats, Floats, Floats]:
+    """Density of the served score, that with label 1, and the rounding error of either, at grid points `index`."""
+    found = np.zeros((3, index.size))
+    masses = grid.place(points).masses(points.count)
+    for start, stop in grid.blocks(masses.index, grid.reach):
+        a, b = np.searchsorted(index, (start, stop + 1))
+        _, served, positive, rounding = grid.density(masses, start, stop + 1)
+        inside = index[a:b] - start
+        found[0, a:b], found[1, a:b], found[2, a:b] = served[inside], positive[inside], rounding
+    return found[0], found[1], found[2]
+
+
+def _placing_slack(grid: Grid, t: Floats) -> Floats:
+    """How far the logarithm of the odds may be moved by knowing rows to their cell only, and by the grid."""
+    inward = np.clip(np.minimum(t, 1 - t) + KERNEL_REACH * grid.h, 0.0, 0.5 - cells.RESOLUTION)
+    cell, _ = cells.locate((inward * cells.UNIT).astype(np.int64))
+    widest = cells.bounds(cell)[1] * cells.RESOLUTION
+    change = 1e-12 + 2 * cells.RESOLUTION / grid.h
+    for width in (widest, grid.step):
+        relative = np.minimum(width / grid.h, 10.0)
+        change = change + relative**2 / 2 * np.exp(2 * relative)
+    return np.where(change < 1, 2 * np.arctanh(np.minimum(change, 1 - 1e-16)), np.inf)

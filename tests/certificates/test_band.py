@@ -1,0 +1,176 @@
+"""The band: its inequality at its own level by exact enumeration, each slack by itself, and the whole by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import gammaln, logit
+from scipy.stats import binom
+
+import calcert
+from calcert import perturbation
+from calcert.cells import RESOLUTION
+from calcert.certificates.band import CalibrationBand, calibration_band, cell_points, share_limits, weight_ceiling
+from calcert.served import Grid
+
+Floats = NDArray[np.float64]
+
+LEVELS = (0.5, 0.3, 0.05, 1e-3)
+
+
+def all_counts(n: int, kinds: int) -> NDArray[np.int64]:
+    """Every way in which n rows can fall into `kinds` kinds."""
+    bars = np.array(list(itertools.combinations(range(n + kinds - 1), kinds - 1)), np.int64).reshape(-1, kinds - 1)
+    ends = np.ones((len(bars), 1), np.int64)
+    return np.diff(np.hstack([-ends, bars, ends * (n + kinds - 1)]), axis=1) - 1
+
+
+def miss_rate(
+    weight: tuple[float, ...], chance: tuple[float, ...], mass: tuple[float, ...], n: int, evidence: float
+) -> float:
+    """The exact probability that the limits miss the true share, rows of each weight having their own chance."""
+    w, y = np.repeat(weight, 2), np.tile([0, 1], len(weight))
+    law = np.repeat(mass, 2) * np.where(y == 1, np.repeat(chance, 2), 1 - np.repeat(chance, 2))
+    w, y, law = w[law > 0], y[law > 0], law[law > 0]
+    count = all_counts(n, law.size)
+    probability = np.exp(gammaln(n + 1) - gammaln(count + 1).sum(axis=1) + (count * np.log(law)).sum(axis=1))
+    truth = (law * w * y).sum() / (law * w).sum()
+    lower, upper = share_limits(count @ (w * y), count @ (w * (1 - y)), evidence)
+    return float(probability[(truth < lower) | (truth > upper)].sum())
+
+
+def worst_excess(cut: float) -> float:
+    """The largest miss rate over its level, for many small laws, with the evidence asked for cut by a factor."""
+    equal = [((1.0,), (chance,), (1.0,), n) for chance in (0.5, 0.1, 0.01) for n in (1, 2, 12, 200)]
+    mixed = [
+        ((1.0, 0.3), chances, mass, n)
+        for chances in itertools.product((0.0, 0.1, 0.5, 1.0), repeat=2)
+        if 0 < sum(chances) < 2
+        for mass in ((0.5, 0.5), (0.9, 0.1))
+        for n in (1, 4, 12)
+    ]
+    return max(miss_rate(*law, cut * math.log(1 / delta)) / delta for law in equal + mixed for delta in LEVELS)
+
+
+def test_share_limits_keep_their_level_for_every_small_law() -> None:
+    assert worst_excess(1.0) <= 1
+
+
+def test_share_limits_with_half_the_evidence_are_caught() -> None:
+    assert worst_excess(0.5) > 1
+
+
+def test_share_limits_enclose_the_estimate_and_are_symmetric_in_the_labels() -> None:
+    hits, misses = np.array([0.0, 0.3, 5.0, 1e6]), np.array([0.0, 7.0, 5.0, 3.0])
+    lower, upper = share_limits(hits, misses, 3.0)
+    assert lower[0] == 0
+    assert upper[0] == 1
+    share = hits[1:] / (hits + misses)[1:]
+    assert (lower[1:] < share).all()
+    assert (share < upper[1:]).all()
+    mirrored = share_limits(misses, hits, 3.0)
+    np.testing.assert_allclose(1 - mirrored[1], lower, atol=1e-12)
+
+
+@pytest.mark.parametrize("h", [2.0**-12, 1 / 64, 0.2, 1.0, 5.0])
+def test_weight_ceiling_is_above_every_weight_and_close(h: float) -> None:
+    t = np.unique(np.clip(np.concatenate([np.linspace(0, 1, 101), np.linspace(0, 25, 201) * h]), 0, 1))
+    around = t[:, None] + h * np.linspace(-3, 3, 1201)
+    largest = perturbation.density(t[:, None], np.clip(around, 0, 1), h).max(axis=1)
+    assert (weight_ceiling(t, h) >= largest).all()
+    assert (weight_ceiling(t, h) <= 1.01 * largest).all()
+
+
+def chance_at(t: Floats, score: Floats, chance: Floats, mass: Floats, h: float) -> Floats:
+    """The true calibration function of the perturbed classifier for scores on atoms."""
+    weight = mass * perturbation.density(t[:, None], score, h)
+    return np.asarray((weight * chance).sum(axis=1) / weight.sum(axis=1))
+
+
+def test_log_odds_move_by_at_most_two_over_h() -> None:
+    rng = np.random.default_rng(0)
+    steepest = 0.0
+    for h in (0.03, 0.1, 0.5):
+        t = np.linspace(0, 1, 2001)
+        for _ in range(20):
+            score, chance, mass = rng.random(3), rng.choice([1e-9, 0.2, 1 - 1e-9], 3), rng.dirichlet(np.ones(3) / 3)
+            odds = logit(chance_at(t, score, chance, mass, h))
+            steepest = max(steepest, h * float(np.abs(np.diff(odds) / np.diff(t)).max()))
+    assert 1.5 < steepest <= 2
+
+
+@pytest.mark.parametrize("h", [2.0**-9, 1 / 64, 1 / 4])
+def test_placing_rows_changes_every_weight_by_no_more_than_is_charged(h: float) -> None:
+    grid = Grid(h, 512)
+    for x in (0.0, 1e-4, 0.0313, 0.3 + 2.0**-15, 0.77, 1.0):
+        points = cell_points(calcert.summarize([x], [1]))
+        t, served, _, rounding = next(grid.densities(grid.place(points).masses(points.count)))
+        near = np.abs(t - x) < 12 * h
+        exact = perturbation.density(t[near], x, h)
+        width = np.maximum(points.high - points.low, grid.step) / h
+        charged = (width**2 * np.exp(2 * width)).item() + 2 * RESOLUTION / h + 1e-12
+        assert (np.abs(served[near] - exact) <= charged * exact + 2 * rounding).all()
+
+
+def draw(n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
+    atom = rng.choice(3, n, p=MASS)
+    return SCORE[atom], rng.random(n) < CHANCE[atom]
+
+
+SCORE, CHANCE, MASS = np.array([0.1, 0.25, 0.7]), np.array([0.3, 0.05, 0.8]), np.array([0.3, 0.3, 0.4])
+
+
+def escapes(band: CalibrationBand, shrink: float) -> bool:
+    """True where the true curve leaves the band, narrowed around the estimate by a factor."""
+    s = np.linspace(0, 1, 1001)
+    truth = chance_at(s, SCORE, CHANCE, MASS, band.bandwidth)
+    stretch = np.clip(np.searchsorted(band.edges, s) - 1, 0, band.t.size - 1)
+    estimate = band.estimate[stretch]
+    low = estimate - shrink * (estimate - band.lower[stretch])
+    high = estimate + shrink * (band.upper[stretch] - estimate)
+    return bool(((truth < low) | (truth > high)).any())
+
+
+def test_band_encloses_the_whole_curve_and_a_narrow_one_is_caught() -> None:
+    runs, delta = 60, 0.2
+    rng = np.random.default_rng(1)
+    bands = [calibration_band(calcert.summarize(*draw(3000, rng)), bandwidth=1 / 16, delta=delta) for _ in range(runs)]
+    allowed = binom.isf(1e-6, runs, delta)
+    assert sum(escapes(band, 1.0) for band in bands) <= allowed
+    assert sum(escapes(band, 0.2) for band in bands) > allowed
+
+
+def test_thinned_band_is_nowhere_narrower() -> None:
+    x = np.random.default_rng(2).random(5000)
+    band = calibration_band(calcert.summarize(x, x > 0.4), bandwidth=1 / 16)
+    thin = band.thinned(100)
+    assert 50 < thin.t.size <= 100
+    assert thin.edges[0] == 0
+    assert thin.edges[-1] == 1
+    assert ((thin.edges[:-1] <= thin.t) & (thin.t <= thin.edges[1:])).all()
+    holder = np.clip(np.searchsorted(thin.edges, band.t, side="right") - 1, 0, thin.t.size - 1)
+    assert (thin.lower[holder] <= band.lower).all()
+    assert (thin.upper[holder] >= band.upper).all()
+    assert band.thinned(10**6) is band
+
+
+def test_band_says_nothing_where_there_are_no_rows() -> None:
+    band = calibration_band(calcert.summarize([0.2] * 50, [1] * 50), bandwidth=2.0**-10)
+    far = band.t > 0.5
+    assert (band.lower[far] == 0).all()
+    assert (band.upper[far] == 1).all()
+    assert np.isnan(band.estimate[far]).all()
+    there = np.argmin(np.abs(band.t - 0.2))
+    assert band.upper[there] == 1
+    assert 0.4 < band.lower[there] < 1
+
+
+def test_densities_of_both_labels_integrate_to_one() -> None:
+    x = np.random.default_rng(3).random(2000)
+    band = calibration_band(calcert.summarize(x, x > 0.7), bandwidth=1 / 32)
+    assert abs(np.trapezoid(band.negative + band.positive, band.t) - 1) < 1e-3
+    assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3
