@@ -1,0 +1,289 @@
+"""Serving perturbed scores from scikit-learn: one wrapper around any probabilistic classifier, and a scorer.
+
+A certificate for the perturbed classifier is worth something only if serving perturbs, so the wrapper holds both ends:
+`predict_proba` perturbs, `certify` states what is then true.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from calcert import class_probabilities
+from calcert.certificate import Report
+from calcert.certificates.perturbed import perturbed
+from calcert.certification import RARE, as_it_is, certify
+from calcert.perturbation import sample
+from calcert.row_noise import uniform_of_keys, uniform_of_rows
+from calcert.sources import summarize
+from calcert.validation import check_bandwidth, check_delta, check_scores, check_variation
+
+Floats = NDArray[np.float64]
+
+__all__ = ["PerturbedClassifier", "certified_upper_scorer"]
+
+
+class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that serves the probabilities of another one through :func:`calcert.perturb`.
+
+    With two classes the probability of ``classes_[1]`` is perturbed. With more, the confidence of the most probable
+    class is; the other classes share the remaining mass in proportion to their own probabilities, evened out just as
+    much as the most probable class needs to stay on top (which it always does when it is served at least 1/classes).
+
+    Guarantee
+        ``certify(X, y).perturbed`` bounds the L1 calibration error of what `predict_proba` returns: of the probability
+        of ``classes_[1]`` with two classes; with more, of the confidence served for the estimator's most probable
+        class as a forecast of that class being right (top-label calibration). Nothing is assumed of the estimator.
+    Assumes
+        Rows of X and y that are independent and were not used by `fit`, and fresh noise at serving, the default. With
+        noise fixed by row (an integer `random_state`) a stream in which no row comes twice has exactly the same law.
+        A row that comes again is served the same score again, so its noise no longer averages out: if rows that
+        recur make up a share r of the traffic, the calibration error can exceed the bound by up to 2 r. `keys` that
+        differ from request to request give such rows noise that is fresh and yet reproducible.
+
+    Parameters
+    ----------
+    estimator
+        A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
+        scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
+    bandwidth
+        h > 0; a served probability is 1.17 h away from the original on average. Fixed before labels are seen.
+    random_state
+        None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
+        number and the row (its values, or its key), the same in every call, order and process; keep the number secret
+        if someone might search for rows with convenient noise. A NumPy Generator or RandomState: draws from it in turn.
+
+    Notes
+    -----
+    `predict` is the most probable class of one draw of `predict_proba`. With fresh noise two calls are two draws, so to
+    have both take ``classes_[predict_proba(X).argmax(axis=1)]``; with an integer `random_state` they always agree.
+    Calibrate inside, ``PerturbedClassifier(CalibratedClassifierCV(model))``: what changes probabilities after the
+    perturbation serves something else than what was certified.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from calcert.sklearn import PerturbedClassifier
+    >>> X, y = make_classification(30_000, flip_y=0.2, random_state=0)
+    >>> model = PerturbedClassifier(LogisticRegression(), random_state=7).fit(X[:10_000], y[:10_000])
+    >>> model.predict_proba(X[10_000:10_002]).round(3)
+    array([[0.65 , 0.35 ],
+           [0.063, 0.937]])
+    >>> report = model.certify(X[10_000:], y[10_000:])
+    >>> round(report.perturbed.upper, 3)
+    0.062
+    """
+
+    # fit only passes sample_weight on: whether it is wanted is the estimator's request to make.
+    __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
+
+    def __init__(self, estimator: Any, *, bandwidth: float = 1 / 64, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.bandwidth = bandwidth
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit a clone of the estimator; `sample_weight` and metadata go to it."""
+        check_bandwidth(self.bandwidth)
+        _check_random_state(self.random_state)
+        _check_estimator(self.estimator)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        if get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params)["estimator"]["fit"]
+        model = clone(self.estimator).fit(X, y, **fit_params)
+        if isinstance(model.classes_, list):
+            raise ValueError(
+                f"y must have one label a row; got {len(model.classes_)} outputs. Fit one PerturbedClassifier for each."
+            )
+        self.estimator_ = model
+        if model.classes_.size == 2:
+            _warn_of_rare_events(float(np.mean(np.asarray(y).ravel() == model.classes_[1])), self.bandwidth)
+        return self
+
+    def predict_proba(self, X: Any, keys: Any = None) -> Floats:
+        """Perturbed probabilities, one column a class.
+
+        `keys` (one value a row: text, bytes or integers) replace the row's values as what its noise is a function of,
+        for an integer `random_state`.
+        """
+        original = self._original(X)
+        if original.shape[1] == 1:  # Fitted on one class: there is no probability to perturb.
+            return original
+        score = check_scores(class_probabilities.score(original))
+        served = sample(score, check_bandwidth(self.bandwidth), self._uniform(X, keys, len(score)))
+        if original.shape[1] == 2:
+            return np.column_stack([1 - served, served])
+        return class_probabilities.share_out(original, served)
+
+    def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
+        """The most probable class of one draw of `predict_proba`."""
+        top = self.predict_proba(X, keys).argmax(axis=1)
+        return np.asarray(self.classes_[top])
+
+    def certify(self, X: Any, y: Any, *, delta: float = 0.05, variation: float = 1.0, seed: int = 0) -> Report:
+        """Certify the classifier on rows that `fit` has not seen, from the original probabilities.
+
+        ``report.perturbed`` speaks of what this classifier serves, ``report.unmodified`` and ``report.distance`` of the
+        estimator inside. See :func:`calcert.certify` for the arguments.
+        """
+        scores, labels = class_probabilities.rows_to_certify(self.classes_, self._original(X), y)
+        return certify(
+            scores, labels, delta=delta, bandwidth=check_bandwidth(self.bandwidth), variation=variation, seed=seed
+        )
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return np.asarray(self._model.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features that the estimator was fitted with."""
+        return int(self._model.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where the estimator was fitted with a data frame."""
+        return np.asarray(self._model.feature_names_in_)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Metadata of `fit` goes to the estimator."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.non_deterministic = inner.non_deterministic or not _is_keyed(self.random_state)
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            check_is_fitted(self._model)
+        except NotFittedError:
+            return False
+        return True
+
+    @property
+    def _model(self) -> Any:
+        """The fitted estimator: the clone that `fit` made, or the one passed in if that was fitted already."""
+        return vars(self).get("estimator_", self.estimator)
+
+    def _original(self, X: Any) -> Floats:
+        _check_estimator(self.estimator)
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"estimator must be fitted before it can serve; got an unfitted {type(self.estimator).__name__}. "
+                "Call fit(X, y) first, or pass a fitted estimator."
+            )
+        return np.asarray(self._model.predict_proba(X), np.float64)
+
+    def _uniform(self, X: Any, keys: Any, n: int) -> Floats:
+        """One number in (0, 1) a row: where in the kernel its served score lies."""
+        state = _check_random_state(self.random_state)
+        if isinstance(state, int):
+            return uniform_of_rows(state, X) if keys is None else uniform_of_keys(state, keys, n)
+        if keys is not None:
+            raise ValueError(
+                f"keys need an integer random_state, which noise is then a function of; got {self.random_state!r}."
+            )
+        return np.asarray(state.random(n) if isinstance(state, np.random.Generator) else state.random_sample(n))
+
+
+def certified_upper_scorer(
+    estimator: Any, X: Any, y: Any, *, delta: float = 0.05, variation: float = 1.0, seed: int = 0
+) -> float:
+    """Minus the certified upper bound on the L1 calibration error, so that greater is better.
+
+    Of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the perturbed classifier at
+    its own bandwidth, without assumption; for any other classifier the classifier as it is, with `variation`.
+
+    Guarantee
+        Minus each fold's value bounds the error of the classifier that was trained for that fold, with probability at
+        least 1 - delta. The best of m candidates has been chosen by its labels: for a certificate of the winner divide
+        `delta` by m, or certify it on fresh rows.
+
+    Pass it as it is, ``cross_validate(model, X, y, scoring=certified_upper_scorer)``, or with options through
+    :func:`functools.partial`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_validate
+    >>> from calcert.sklearn import PerturbedClassifier, certified_upper_scorer
+    >>> X, y = make_classification(30_000, flip_y=0.2, random_state=0)
+    >>> model = PerturbedClassifier(LogisticRegression())
+    >>> -cross_validate(model, X, y, scoring=certified_upper_scorer, cv=3)["test_score"].round(3)
+    array([0.066, 0.066, 0.063])
+    """
+    delta, variation = check_delta(delta), check_variation(variation)
+    if isinstance(estimator, Pipeline) and isinstance(estimator[-1], PerturbedClassifier):
+        X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        estimator = estimator[-1]
+    if isinstance(estimator, PerturbedClassifier):
+        rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, estimator._original(X), y))
+        return -perturbed(rows, bandwidth=estimator.bandwidth, delta=delta, seed=seed).upper
+    _check_estimator(estimator)
+    proba = np.asarray(estimator.predict_proba(X), np.float64)
+    rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, proba, y))
+    return -as_it_is(rows, variation, delta, seed).upper
+
+
+def _check_estimator(estimator: Any) -> None:
+    name = type(estimator).__name__
+    if is_regressor(estimator):
+        raise TypeError(f"estimator must be a classifier; got {name}, a regressor: its outputs are no probabilities.")
+    if not is_classifier(estimator):
+        raise TypeError(f"estimator must be a scikit-learn classifier; got {name}.")
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator must have predict_proba; {name} has none. Pass CalibratedClassifierCV(estimator) instead."
+        )
+
+
+def _warn_of_rare_events(share: float, bandwidth: float) -> None:
+    rarer = min(share, 1 - share)
+    if 0 < rarer < RARE * bandwidth:
+        power = math.floor(math.log2(rarer / RARE))
+        warnings.warn(
+            f"bandwidth {bandwidth:g} is large next to the share of the rarer class in y, {rarer:.2g}: perturbing "
+            f"moves a probability near 0 up by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{power} = "
+            f"{2.0**power:.2g} or less.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _is_keyed(random_state: Any) -> bool:
+    return isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
+
+
+def _check_random_state(random_state: Any) -> int | np.random.Generator | np.random.RandomState:
+    if random_state is None:
+        return np.random.default_rng()
+    if _is_keyed(random_state) and random_state >= 0:
+        return int(random_state)
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    raise ValueError(
+        "random_state must be None, a non-negative integer, a numpy.random.Generator or a RandomState; "
+        f"got {random_state!r}."
+    )
