@@ -1,0 +1,22 @@
+"""The methods of the paper "Measuring Uncertainty Calibration" (Ciosek et al., ICLR 2026), as printed, for
+comparison.
+
+None of these numbers is a certificate. Each function says what is wrong with the statement behind it, which reading
+of cross-fitting it follows, and which constants are ours because the paper gives none. What this library certifies
+with proof is in :mod:`calcert` itself.
+"""
+
+from calcert.published.bound import PublishedBound
+from calcert.published.ece import ece
+from calcert.published.lipschitz_buckets import lipschitz_buckets
+from calcert.published.nadaraya_watson import derivative_bounds, perturb_and_smooth
+from calcert.published.total_variation import total_variation
+
+__all__ = [
+    "PublishedBound",
+    "derivative_bounds",
+    "ece",
+    "lipschitz_buckets",
+    "perturb_and_smooth",
+    "total_variation",
+]

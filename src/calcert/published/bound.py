@@ -1,0 +1,133 @@
+"""PublishedBound: what a method of the paper answers. It is no Certificate, and nothing turns it into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+REALISED = (
+    "The proof bounds the surrogate's error on average over the training labels, but the statement needs it for the "
+    "labels at hand: as printed, it fails more often than delta on some laws."
+)
+POOLED = "All folds enter one Bernstein bound, as if their validation rows had not trained each other's surrogates."
+OVERSHOOT = (
+    "Where the nearest neighbour stands in for an empty window, the error bound can exceed the constant that scales it."
+)
+UNNEEDED = "The last term of the transfer to the population is not needed: the bound is looser than its proof allows."
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A fitted calibration curve; call it with scores.
+
+    Attributes
+    ----------
+    knots, values
+        Ascending scores, and the curve there.
+    kind
+        "step": between knots the curve keeps the value of the knot below. "line": straight lines between knots.
+        Outside the knots it keeps the value of the nearest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calcert.published.bound import Curve
+    >>> Curve(np.array([0.0, 0.5]), np.array([0.1, 0.7]), "step")([0.2, 0.5, 0.9])
+    array([0.1, 0.7, 0.7])
+    """
+
+    knots: Floats
+    values: Floats
+    kind: Literal["step", "line"]
+
+    def __call__(self, scores: ArrayLike) -> Floats:
+        at = np.asarray(scores, np.float64)
+        if self.kind == "line":
+            return np.asarray(np.interp(at, self.knots, self.values))
+        return np.asarray(self.values[np.maximum(np.searchsorted(self.knots, at, side="right") - 1, 0)])
+
+    @staticmethod
+    def mean(curves: Sequence[Curve]) -> Curve:
+        """The pointwise mean of curves of one kind."""
+        if len(curves) == 1:
+            return curves[0]
+        knots = np.unique(np.concatenate([c.knots for c in curves]))
+        return Curve(knots, np.mean([c(knots) for c in curves], axis=0), curves[0].kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One fold: trained on the other folds, judged on its own rows.
+
+    `terms` adds up to the fold's own bound in the per-fold reading. In the pooled reading there is none, and
+    `terms` holds the fold's share of the means only.
+    """
+
+    training_rows: int
+    validation_rows: int
+    terms: Mapping[str, float]
+    curve: Curve
+
+    @property
+    def value(self) -> float:
+        """The sum of the terms."""
+        return float(sum(self.terms.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedBound:
+    """A number from the paper, for comparison: a :class:`calcert.Certificate` is what comes with a proof.
+
+    Attributes
+    ----------
+    method
+        Which method.
+    value
+        The number, as the formula gives it; above 1 it says nothing.
+    terms
+        What it is made of, by name; the values add up to `value`.
+    curve
+        The fitted calibration curve: the mean of the folds' curves, or in the per-fold reading that of the fold
+        whose bound is returned.
+    folds
+        The result of each fold.
+    n, delta
+        Rows, and the nominal probability of failure (None for a heuristic).
+    guarantee
+        What the number promises, in words.
+    faults
+        What is known to be wrong or wasteful in the statement behind it.
+    parameters
+        The settings it was computed with.
+    """
+
+    method: str
+    value: float
+    terms: Mapping[str, float]
+    curve: Curve
+    folds: tuple[Fold, ...]
+    n: int
+    delta: float | None
+    guarantee: str
+    faults: tuple[str, ...]
+    parameters: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def vacuous(self) -> bool:
+        """True where the number says nothing: a calibration error is never above 1."""
+        return self.value >= 1
+
+
+def smallest(folds: Sequence[Fold]) -> Fold:
+    """The fold with the smallest bound.
+
+    With every fold's bound at delta/K, all K hold together with probability at least 1 - delta, hence so does the
+    smallest. (So would their mean, which is never better.)
+    """
+    return min(folds, key=lambda fold: fold.value)

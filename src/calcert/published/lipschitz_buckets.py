@@ -1,0 +1,279 @@
+"""The paper's comparison method for Lipschitz calibration functions: buckets of equal width, the best of several
+cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from calcert.perturbation import perturb
+from calcert.published.bernstein import judge, share
+from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBound, smallest
+from calcert.published.counts import check_count
+from calcert.published.folds import FOLDS, FoldedRows, fold_rows
+from calcert.published.nadaraya_watson import derivative_bounds
+from calcert.sources.arrays import pair
+from calcert.validation import check_constant, check_delta, check_rng
+
+Floats = NDArray[np.float64]
+
+BUCKETS = tuple(2**k for k in range(1, 14))
+"""Bucket counts to choose from: 2, 4, ..., 8192. Ours: the paper gives none."""
+
+SHIFTS = 4
+"""Shifts of the inner edges by 0, 1/4, 2/4 and 3/4 of a bucket. Ours too."""
+
+_MOST_BUCKETS, _MOST_SHIFTS, _MOST_WORK = 2**17, 64, 2**25
+
+
+def lipschitz_buckets(
+    scores: Any,
+    labels: Any,
+    *,
+    constant: float | None = None,
+    bandwidth: float | None = None,
+    perturbed: bool = False,
+    buckets: Sequence[int] = BUCKETS,
+    shifts: int = SHIFTS,
+    delta: float = 0.05,
+    folds: int = FOLDS,
+    per_fold: bool = False,
+    rng: int | np.random.Generator | None = None,
+) -> PublishedBound:
+    """The published bucketing bound on the calibration error of a classifier with a Lipschitz calibration function.
+
+    Scores are cut into buckets of equal width and the curve is the mean training label of each bucket. Inside a
+    bucket its error is bounded by (Lipschitz constant) x (width) + 1/(2 sqrt(training rows)). The bound has the
+    form of :func:`perturb_and_smooth`. It is computed for every bucket count and every shift of the inner edges,
+    each at its share of delta, and the smallest is kept.
+
+    Not a certificate, in either reading: for one under the same assumption see :func:`calcert.lipschitz`.
+
+    Known faults
+        *Realised labels.* As in :func:`perturb_and_smooth`, the error bound holds on average over the training
+        labels and is used for the labels at hand. `per_fold` does not mend this.
+        *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound, though each
+        fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
+        smallest.
+
+    Choices of ours, where the paper names none
+        Bucket counts 2, 4, ..., 8192; four shifts (the first bucket grows by what the last one loses); delta in
+        equal parts; five folds. A bucket without training rows takes the mean training label and the error bound 1,
+        which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for the same reason.
+        `per_fold=True` caps all error bounds at 1.
+
+    Parameters
+    ----------
+    scores, labels
+        Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
+    constant
+        The Lipschitz constant of the calibration function of `scores` as they are.
+    bandwidth
+        In place of `constant`: perturb the scores with this bandwidth h first, which makes the constant 1/(2h).
+    perturbed
+        True if `scores` are served scores, perturbed with this bandwidth already.
+    buckets, shifts
+        The bucket counts, and into how many parts of a bucket the inner edges are shifted.
+    delta
+        The nominal probability of failure.
+    folds
+        The number of folds, at least 2.
+    per_fold
+        One bound a fold at delta/folds each, the smallest returned, in place of the pooled bound.
+    rng
+        Seed or generator of the perturbation and the random folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calcert import published
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(100_000)
+    >>> labels = rng.random(100_000) < scores
+    >>> bound = published.lipschitz_buckets(scores, labels, constant=2.0, rng=0)
+    >>> round(bound.value, 3), bound.parameters["buckets"]
+    (0.051, 128)
+    """
+    x, y = pair(scores, labels)
+    if (constant is None) == (bandwidth is None):
+        raise ValueError(
+            "give either constant (the Lipschitz constant of the calibration function) or bandwidth (of the "
+            f"perturbation); got constant={constant!r} and bandwidth={bandwidth!r}."
+        )
+    generator, level = check_rng(rng), check_delta(delta)
+    cuts = cuts_of(_check_buckets(buckets), check_count("shifts", shifts, 1, _MOST_SHIFTS, SHIFTS))
+    if bandwidth is not None:
+        slope = derivative_bounds(bandwidth)[0]
+        x = x if perturbed else perturb(x, bandwidth, generator)
+    elif constant is not None:
+        slope = check_constant(constant)
+    rows = fold_rows(x, y, folds=folds, rng=generator)
+    return bucketed(rows, constant=slope, cuts=cuts, delta=level, per_fold=per_fold)
+
+
+class Cut(NamedTuple):
+    """One partition of [0, 1] into buckets, each closed on the left; cells are those of the common refinement of
+    all."""
+
+    edges: Floats
+    widths: Floats
+    first_cell: NDArray[np.int64]
+    bucket_of_cell: NDArray[np.int32]
+
+
+class Cuts(NamedTuple):
+    """All candidate partitions, and the left edges of the cells of their common refinement."""
+
+    cells: Floats
+    candidates: tuple[Cut, ...]
+
+
+@lru_cache(maxsize=2)
+def cuts_of(buckets: tuple[int, ...] = BUCKETS, shifts: int = SHIFTS) -> Cuts:
+    """The partition into B buckets with inner edges (j + r/shifts)/B, j = 1, ..., B - 1, for every B and r."""
+    partitions = [
+        np.concatenate([[0.0], (np.arange(1, count) + r / shifts) / count])
+        for count in buckets
+        for r in range(shifts if count > 1 else 1)
+    ]
+    cells = np.unique(np.concatenate(partitions))
+    if len(partitions) * cells.size > _MOST_WORK:
+        raise ValueError(
+            f"buckets and shifts make {len(partitions)} partitions of {cells.size} cells; that is too many. "
+            "Pass fewer bucket counts, such as powers of two, or fewer shifts."
+        )
+    return Cuts(
+        cells,
+        tuple(
+            Cut(
+                edges,
+                np.diff(edges, append=1.0),
+                np.searchsorted(cells, edges),
+                (np.searchsorted(edges, cells, side="right") - 1).astype(np.int32),
+            )
+            for edges in partitions
+        ),
+    )
+
+
+class _Judged(NamedTuple):
+    """The validation rows of some folds: fold, score and cell of each."""
+
+    fold: NDArray[np.int64]
+    scores: Floats
+    cell: NDArray[np.int64]
+
+
+def bucketed(rows: FoldedRows, *, constant: float, cuts: Cuts, delta: float, per_fold: bool) -> PublishedBound:
+    """:func:`lipschitz_buckets` of rows that are sorted and in folds already."""
+    count = len(rows.validation)
+    level = share(delta, len(cuts.candidates) * (count if per_fold else 1))
+    trained = _training_counts(rows, cuts)
+    judged = []
+    for k, members in enumerate(rows.validation):
+        points = rows.scores[members]
+        cell = np.searchsorted(cuts.cells, points, side="right") - 1
+        judged.append(_Judged(np.full(points.size, k), points, cell))
+
+    if per_fold:
+        found = [_best_cut([part], trained, cuts, constant, level, cap=True) for part in judged]
+    else:
+        found = [_best_cut(judged, trained, cuts, constant, level, cap=False)] * count
+    folds = []
+    for k, (part, (cut, terms)) in enumerate(zip(judged, found, strict=True)):
+        curve = Curve(cut.edges, _surrogate(cut, trained, constant)[0][k], "step")
+        if not per_fold:
+            gap, error = _on_rows(cut, trained, constant, part)
+            terms = {"gap to the curve": float(gap.mean()), "error of the curve": float(error.mean())}
+        folds.append(Fold(int(trained[k, 0, -1]), part.scores.size, terms, curve))
+    if per_fold:
+        best = smallest(folds)
+        terms, curve = dict(best.terms), best.curve
+    else:
+        terms, curve = found[0][1], Curve.mean([f.curve for f in folds])
+    return PublishedBound(
+        method="Lipschitz buckets",
+        value=float(sum(terms.values())),
+        terms=terms,
+        curve=curve,
+        folds=tuple(folds),
+        n=rows.n,
+        delta=delta,
+        guarantee="None that is proved: the statement's proof has the gap of perturb_and_smooth.",
+        faults=(REALISED,) if per_fold else (REALISED, POOLED),
+        parameters={
+            "constant": constant,
+            "buckets": curve.knots.size,
+            "candidates": len(cuts.candidates),
+            "folds": count,
+            "reading": "per fold" if per_fold else "pooled",
+        },
+    )
+
+
+def _best_cut(
+    parts: list[_Judged], trained: NDArray[np.int64], cuts: Cuts, constant: float, level: float, *, cap: bool
+) -> tuple[Cut, dict[str, float]]:
+    """The partition with the smallest bound on these validation rows, and the terms of that bound."""
+    every = _Judged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    outcomes = []
+    for cut in cuts.candidates:
+        gap, error = _on_rows(cut, trained, constant, every)
+        scale = max(1.0, constant * float(cut.widths.max()) + 0.5)
+        if cap:
+            error, scale = np.minimum(error, 1.0), 1.0
+        outcomes.append((cut, judge(gap, error, scale, level)))
+    return min(outcomes, key=lambda outcome: sum(outcome[1].values()))
+
+
+def _on_rows(cut: Cut, trained: NDArray[np.int64], constant: float, rows: _Judged) -> tuple[Floats, Floats]:
+    """|surrogate - score| and the surrogate's error bound on validation rows."""
+    surrogate, error = _surrogate(cut, trained, constant)
+    place = rows.fold * cut.edges.size + cut.bucket_of_cell[rows.cell]
+    return np.abs(surrogate.ravel()[place] - rows.scores), error.ravel()[place]
+
+
+def _surrogate(cut: Cut, trained: NDArray[np.int64], constant: float) -> tuple[Floats, Floats]:
+    """Mean training label and error bound of every bucket, for each fold."""
+    ends = np.append(cut.first_cell, trained.shape[2] - 1)
+    size, positive = np.diff(trained[:, :, ends], axis=2).swapaxes(0, 1).astype(np.float64)
+    empty = size == 0
+    overall = trained[:, 1, -1:] / trained[:, 0, -1:]
+    surrogate = np.where(empty, overall, positive / np.maximum(size, 1))
+    error = np.where(empty, 1.0, constant * cut.widths + 0.5 / np.sqrt(np.maximum(size, 1)))
+    return surrogate, error
+
+
+def _training_counts(rows: FoldedRows, cuts: Cuts) -> NDArray[np.int64]:
+    """Training rows, and positive ones, below each cell's left edge and in all: indexed by fold, (all, positive),
+    edge."""
+    position = np.append(np.searchsorted(rows.scores, cuts.cells), rows.n)
+    count = int(rows.fold.max()) + 1
+    below = np.zeros((position.size, count, 2), np.int64)
+    _count_below(rows.labels, rows.fold, position, below)
+    held_out = below.transpose(1, 2, 0)
+    return np.ascontiguousarray((held_out.sum(axis=0) - held_out)[: len(rows.validation)])
+
+
+@njit(cache=True)
+def _count_below(labels, fold, position, below):  # type: ignore[no-untyped-def]
+    """For ascending positions, the rows and the positive rows of each fold before them."""
+    counts = np.zeros(below.shape[1:], np.int64)
+    begin = 0
+    for e in range(position.size):
+        for i in range(begin, position[e]):
+            counts[fold[i], 0] += 1
+            counts[fold[i], 1] += labels[i]
+        begin = position[e]
+        below[e] = counts
+
+
+def _check_buckets(buckets: Any) -> tuple[int, ...]:
+    if isinstance(buckets, (str, bytes)) or not isinstance(buckets, (Sequence, np.ndarray)) or len(buckets) == 0:
+        raise TypeError(f"buckets must be a sequence of bucket counts, such as (2, 4, 8); got {buckets!r}.")
+    return tuple(check_count("buckets", count, 1, _MOST_BUCKETS, 16) for count in buckets)

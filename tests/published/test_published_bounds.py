@@ -1,0 +1,254 @@
+"""Claims about the four published methods: they are the printed formulas, and they never break."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+
+import literal_reading
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calcert
+from calcert import published
+from calcert.perturbation import perturb
+from calcert.published.bound import Curve
+from calcert.published.folds import fold_rows
+from calcert.published.lipschitz_buckets import bucketed, cuts_of
+from calcert.published.nadaraya_watson import plug_in_window, smoothed
+from calcert.published.total_variation import denoised
+
+# The functions hide the modules of the same name.
+ece_module = import_module("calcert.published.ece")
+buckets_module = import_module("calcert.published.lipschitz_buckets")
+
+METHODS = {
+    "total variation": published.total_variation,
+    "perturb and smooth": published.perturb_and_smooth,
+    "buckets, constant": partial(published.lipschitz_buckets, constant=2.0, buckets=(2, 16, 128), shifts=2),
+    "buckets, bandwidth": partial(published.lipschitz_buckets, bandwidth=1 / 64, buckets=(2, 16, 512), shifts=3),
+}
+methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+readings = pytest.mark.parametrize("per_fold", [False, True], ids=["pooled", "per fold"])
+
+
+def data(n, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.7, 0.9, n)
+    return scores, (rng.random(n) < scores**2).astype(np.int8)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(11)
+    scores, labels = data(2000)
+    return fold_rows(perturb(scores, 1 / 16, rng), labels, folds=5, rng=rng)
+
+
+@readings
+def test_total_variation_is_the_printed_formula(rows, per_fold):
+    bound = denoised(rows, variation=1.3, delta=0.07, per_fold=per_fold)
+    assert bound.value == pytest.approx(literal_reading.total_variation(rows, 1.3, 0.07, per_fold), abs=1e-10)
+
+
+@readings
+@pytest.mark.parametrize("bandwidth", [1 / 16, 1 / 400])
+def test_perturb_and_smooth_is_the_printed_formula(rows, bandwidth, per_fold):
+    b1, b2 = published.derivative_bounds(bandwidth)
+    bound = smoothed(rows, slopes=(b1, b2), delta=0.07, per_fold=per_fold)
+    assert bound.value == pytest.approx(literal_reading.perturb_and_smooth(rows, b1, b2, 0.07, per_fold), abs=1e-10)
+
+
+@readings
+def test_lipschitz_buckets_is_the_printed_formula(rows, per_fold):
+    counts = (2, 5, 300)
+    bound = bucketed(rows, constant=3.0, cuts=cuts_of(counts, 2), delta=0.07, per_fold=per_fold)
+    literal = literal_reading.lipschitz_buckets(rows, 3.0, counts, 2, 0.07, per_fold)
+    assert bound.value == pytest.approx(literal, abs=1e-10)
+
+
+@pytest.mark.parametrize("scheme", ["width", "mass"])
+@pytest.mark.parametrize("bins", [1, 7, 15, 400])
+def test_ece_is_the_printed_formula(bins, scheme):
+    for scores, labels in (data(1000), (np.round(data(1000)[0], 1), data(1000)[1])):
+        bound = published.ece(scores, labels, bins=bins, scheme=scheme)
+        assert bound.value == pytest.approx(literal_reading.ece(scores, labels, bins, scheme), abs=1e-12)
+
+
+@methods
+@readings
+def test_public_function_perturbs_folds_and_bounds(method, per_fold):
+    scores, labels = data(3000)
+    bound = method(scores, labels, per_fold=per_fold, rng=5)
+    assert sum(bound.terms.values()) == pytest.approx(bound.value, abs=1e-15)
+    assert bound.n == 3000
+    assert len(bound.folds) == 5
+    assert bound.faults
+    assert bound.delta == 0.05
+    assert not isinstance(bound, calcert.Certificate)
+    grid = bound.curve(np.linspace(0, 1, 101))
+    assert ((grid >= 0) & (grid <= 1)).all()
+    if per_fold:
+        assert bound.value == min(fold.value for fold in bound.folds)
+
+
+def test_rows_may_come_perturbed():
+    scores, labels = data(2000)
+    rng = np.random.default_rng(8)
+    served = perturb(scores, 1 / 64, rng)
+    for method in (published.perturb_and_smooth, published.lipschitz_buckets):
+        at_once = method(scores, labels, bandwidth=1 / 64, rng=8)
+        in_two_steps = method(served, labels, bandwidth=1 / 64, perturbed=True, rng=np.random.default_rng(8))
+        # The perturbation took its draws first, so the folds differ, but not by much.
+        assert in_two_steps.value == pytest.approx(at_once.value, abs=0.05)
+
+
+@methods
+def test_a_seed_fixes_the_answer(method):
+    scores, labels = data(2000)
+    first, again, other = (method(scores, labels, rng=seed) for seed in (3, 3, 4))
+    assert first.value == again.value
+    assert first.terms == again.terms
+    np.testing.assert_array_equal(first.curve.values, again.curve.values)
+    assert first.value != other.value
+
+
+@methods
+@readings
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [
+        ([0.5] * 40, [0, 1] * 20),
+        ([0.0] * 40, [0] * 40),
+        ([1.0] * 40, [1] * 40),
+        ([0.0, 1.0] * 20, [0, 1] * 20),
+        (np.linspace(0, 1, 40), [1] * 40),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1]),
+        ([5e-324, 0.0, 1 - 1e-16, 1.0, 0.5], [0, 1, 0, 1, 1]),
+    ],
+)
+def test_degenerate_data_have_an_answer(method, scores, labels, per_fold):
+    bound = method(scores, labels, per_fold=per_fold, rng=0)
+    assert np.isfinite(bound.value)
+    assert bound.value > 0
+    assert all(np.isfinite(term) for term in bound.terms.values())
+    assert np.isfinite(bound.curve.values).all()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=5, max_size=30),
+    st.sampled_from([1e-300, 0.05, 0.999]),
+    st.integers(2, 5),
+    st.booleans(),
+)
+def test_no_data_make_a_nan(rows, delta, folds, per_fold):
+    scores, labels = [s for s, _ in rows], [y for _, y in rows]
+    for method in METHODS.values():
+        assert method(scores, labels, delta=delta, folds=folds, per_fold=per_fold, rng=0).value > 0
+    for scheme in ("width", "mass"):
+        assert 0 <= published.ece(scores, labels, scheme=scheme).value <= 1
+
+
+@methods
+def test_too_few_rows_are_refused(method):
+    with pytest.raises(ValueError, match="5-fold cross-fitting needs at least 5 rows; got 4"):
+        method([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+
+
+@methods
+def test_bad_input_is_refused_as_in_the_core(method):
+    with pytest.raises(ValueError, match="scores must lie in"):
+        method([0.1, 1.5] * 5, [0, 1] * 5)
+    with pytest.raises(ValueError, match="labels must be 0 or 1"):
+        method([0.1, 0.5] * 5, [0, 2] * 5)
+    with pytest.raises(ValueError, match="delta must lie"):
+        method([0.1, 0.5] * 5, [0, 1] * 5, delta=1.0)
+    with pytest.raises(ValueError, match="delta is too small to be shared"):
+        method([0.1, 0.5] * 5, [0, 1] * 5, delta=5e-324)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"constant": 1.0, "bandwidth": 0.1}])
+def test_buckets_need_either_a_constant_or_a_bandwidth(arguments):
+    with pytest.raises(ValueError, match="give either constant"):
+        published.lipschitz_buckets(*data(100), **arguments)
+
+
+def test_bad_settings_are_refused_by_name():
+    scores, labels = data(100)
+    with pytest.raises(TypeError, match="buckets must be a sequence"):
+        published.lipschitz_buckets(scores, labels, constant=1.0, buckets=8)
+    with pytest.raises(ValueError, match="buckets must lie between"):
+        published.lipschitz_buckets(scores, labels, constant=1.0, buckets=(8, 0))
+    with pytest.raises(ValueError, match="that is too many"):
+        published.lipschitz_buckets(scores, labels, constant=1.0, buckets=range(1, 2000))
+    with pytest.raises(ValueError, match="shifts must lie between"):
+        published.lipschitz_buckets(scores, labels, constant=1.0, shifts=0)
+    with pytest.raises(ValueError, match="bins must lie between"):
+        published.ece(scores, labels, bins=0)
+    with pytest.raises(ValueError, match='scheme must be "width" or "mass"'):
+        published.ece(scores, labels, scheme="quantile")
+    with pytest.raises(ValueError, match="bandwidth must be at least 1e-75"):
+        published.perturb_and_smooth(scores, labels, bandwidth=1e-80)
+
+
+@pytest.mark.parametrize("size", [1, 100, 10**4, 10**8])
+@pytest.mark.parametrize("slopes", [(32.0, 6144.0), (0.5, 1.5), (0.0, 3.0), (2.0, 0.0), (1e6, 1e13)])
+def test_plug_in_window_solves_its_equation(size, slopes):
+    assert plug_in_window(size, slopes) == pytest.approx(literal_reading.window(size, *slopes), rel=1e-12)
+
+
+def test_plug_in_window_without_slopes_is_the_widest():
+    assert plug_in_window(10**9, (0.0, 0.0)) == 0.25
+
+
+def test_derivative_bounds_dominate_the_sharper_ones_and_meet_them_for_small_bandwidths():
+    for h in (1 / 64, 1 / 20, 0.3, 1.0, 10.0):
+        b1, b2 = published.derivative_bounds(h)
+        assert b1 >= np.tanh(1 / h) / (2 * h)
+        assert b2 >= 3 * np.tanh(1 / h) ** 2 / (2 * h**2)
+    assert np.tanh(20.0) == 1
+
+
+def test_bound_shrinks_with_data():
+    for method in METHODS.values():
+        small, large = (method(*data(n), rng=0).value for n in (2000, 200_000))
+        assert large < small / 1.5
+
+
+def test_curves_average_pointwise():
+    curves = [
+        Curve(np.array([0.0, 0.5]), np.array([0.0, 1.0]), "step"),
+        Curve(np.array([0.25]), np.array([0.5]), "step"),
+    ]
+    np.testing.assert_array_equal(Curve.mean(curves)([0.0, 0.3, 0.5, 1.0]), [0.25, 0.25, 0.75, 0.75])
+    lines = [Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "line"), Curve(np.array([0.5]), np.array([1.0]), "line")]
+    np.testing.assert_allclose(Curve.mean(lines)([0.0, 0.5, 1.0]), [0.5, 0.75, 1.0])
+
+
+def test_ece_stays_wrong_where_errors_cancel_inside_bins():
+    # Each bin of width 1/15 is half over- and half underconfident by 0.03.
+    scores = (np.arange(150_000) + 0.5) / 150_000
+    sign = np.where(np.floor(scores * 30) % 2 == 0, 1, -1)
+    eta = np.clip(scores + 0.03 * sign, 0, 1)
+    labels = np.random.default_rng(0).random(scores.size) < eta
+    truth = np.abs(scores - eta).mean()
+    assert truth > 0.028
+    assert published.ece(scores, labels).value < truth / 3
+
+
+def test_kernels_equal_their_python_source():
+    scores, labels = data(400)
+    for edges in (np.arange(15) / 15, np.array([0.1, 0.11, 0.9])):
+        for a, b in zip(
+            ece_module._tally(scores, labels, edges), ece_module._tally.py_func(scores, labels, edges), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+    fold = np.random.default_rng(1).integers(0, 3, 400).astype(np.uint8)
+    position = np.array([0, 10, 10, 250, 400])
+    below, plain = np.zeros((5, 3, 2), np.int64), np.zeros((5, 3, 2), np.int64)
+    buckets_module._count_below(labels, fold, position, below)
+    buckets_module._count_below.py_func(labels, fold, position, plain)
+    np.testing.assert_array_equal(below, plain)
