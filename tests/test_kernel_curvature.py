@@ -69,7 +69,8 @@ def mean_absolute(a: float, b: Floats, nodes: int) -> Floats:
 
 def test_the_curvature_constant_covers_every_interval_of_angles() -> None:
     # Write theta = a + s (b - a). |E T| and E|T| are at most 2/pi, |2 T cos(theta)| at most 1 and E[cos(theta) (1 - s)]
-    # at most 1/2, so E|dA/da| <= 1/2 + 1/pi + 1/2 + (1/2)(3)(2/pi) < 2.5, and likewise in b; in s, |dA/ds| <= (1 + 2/pi) pi.
+    # at most 1/2, so E|dA/da| <= 1/2 + 1/pi + 1/2 + (1/2)(3)(2/pi) < 2.5, and likewise in b. In s, |dA/ds| is at
+    # most (1 + 2/pi) pi.
     steps, nodes = 220, 500
     in_each_end, along = 2.5, (1 + 2 / math.pi) * math.pi
     grid = np.linspace(0, math.pi / 2, steps + 1)

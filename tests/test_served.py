@@ -38,7 +38,7 @@ def some_rows(kind: str, h: float) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def direct(x: Floats, y: NDArray[np.int64], h: float) -> tuple[float, float]:
-    """The L1 and squared calibration error of the perturbed rows: Gauss panels that end where the error changes sign."""
+    """L1 and squared calibration error of the perturbed rows: Gauss panels that end where the error changes sign."""
 
     def gap_and_mass(t: Floats) -> tuple[Floats, Floats]:
         k = perturbation.density(t[..., None], x, h)

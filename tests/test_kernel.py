@@ -1,0 +1,91 @@
+"""Compiled kernels against the Python they were written in, on the same input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calcert import cells
+from calcert.sources import kernel
+
+LABEL_TYPES = [np.uint8, np.int64, np.float64]
+
+
+def awkward_scores() -> NDArray[np.float64]:
+    rng = np.random.default_rng(1)
+    edges = np.array([0.0, -0.0, 1.0, 0.5, 2**-4, 2**-8, 2**-12, 1 - 2**-4, 1 - 2**-8, 1 - 2**-12, 5e-324])
+    around = np.clip(np.concatenate([np.nextafter(edges, 0), edges, np.nextafter(edges, 1)]), 0, 1)
+    return np.concatenate([around, rng.random(300), rng.beta(0.05, 3, 300), 1 - rng.beta(0.05, 3, 300)])
+
+
+@pytest.mark.parametrize("label_type", LABEL_TYPES)
+@pytest.mark.parametrize("score_type", [np.float32, np.float64])
+def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: type) -> None:
+    x = awkward_scores().astype(score_type)
+    y = (np.arange(x.size) % 3 == 0).astype(label_type)
+    compiled, interpreted = np.zeros((2, 2 * cells.CELLS), np.uint64)
+    assert kernel.fill(x, y, compiled) == kernel.fill.py_func(x, y, interpreted) == -1
+    assert (compiled == interpreted).all()
+    assert compiled.any()
+
+
+@pytest.mark.parametrize(
+    ("score", "label"),
+    [(-1e-9, 0), (1 + 1e-9, 0), (np.nan, 1), (np.inf, 1), (-np.inf, 0), (0.5, 2), (0.5, -1), (0.5, np.nan)],
+)
+def test_fill_stops_at_the_first_row_that_is_not_a_row(score: float, label: float) -> None:
+    x, y = np.array([0.2, 0.7, score, -5.0]), np.array([0.0, 1.0, label, 0.0])
+    packed = np.zeros(2 * cells.CELLS, np.uint64)
+    assert kernel.fill(x, y, packed) == kernel.fill.py_func(x, y, packed.copy()) == 2
+
+
+def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> None:
+    rng = np.random.default_rng(2)
+    packed = rng.integers(0, 1 << 63, 1000, dtype=np.uint64) * (rng.random(1000) < 0.5)
+    packed = packed.astype(np.uint64)
+    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(2)]
+    kernel.flush(*tables[0])
+    kernel.flush.py_func(*tables[1])
+    for ours, theirs in zip(*tables, strict=True):
+        assert (ours == theirs).all()
+    assert not tables[0][0].any()
+
+
+def test_a_full_chunk_in_one_cell_fits_the_packed_word() -> None:
+    # The largest offset of the widest cell, as often as a chunk has rows: neither count nor sum may spill over.
+    x = np.full(kernel.CHUNK, 0.5 - 2.0**-40)
+    packed = np.zeros(2 * cells.CELLS, np.uint64)
+    assert kernel.fill(x, np.ones(x.size, np.uint8), packed) == -1
+    count, offset = np.zeros((2, packed.size), np.int64)
+    kernel.flush(packed, count, offset)
+    assert count.sum() == kernel.CHUNK
+    assert offset.sum() == kernel.CHUNK * (cells.WIDEST - 1)
+
+
+@pytest.mark.parametrize("label_type", LABEL_TYPES)
+def test_tally_compiled_equals_tally_interpreted(label_type: type) -> None:
+    rng = np.random.default_rng(3)
+    values = np.concatenate([[0.0, 1.0, 5e-324], rng.random(200)])
+    bits = rng.choice(values, 2000).view(np.int64)
+    labels = (rng.random(2000) < 0.4).astype(label_type)
+    with np.errstate(over="ignore"):
+        results = []
+        for run in (kernel.tally, kernel.tally.py_func):
+            keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
+            results.append((run(bits, labels, keys, counts, 0, 4096), keys, counts))
+    assert results[0][0] == results[1][0] == np.unique(bits).size
+    assert (results[0][1] == results[1][1]).all()
+    assert (results[0][2] == results[1][2]).all()
+    assert results[0][2].sum() == 2000
+
+
+def test_tally_gives_up_at_one_score_too_many() -> None:
+    bits = np.linspace(0, 1, 11).view(np.int64)
+    labels = np.zeros(11, np.uint8)
+    with np.errstate(over="ignore"):
+        for run in (kernel.tally, kernel.tally.py_func):
+            keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
+            assert run(bits, labels, keys, counts, 0, 11) == 11
+            keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
+            assert run(bits, labels, keys, counts, 0, 10) == -1
