@@ -65,14 +65,19 @@ def fold_rows(scores: Floats, labels: NDArray[np.int8], *, folds: int = FOLDS, r
     Each fold is judged on a uniform sample, without replacement, of min(15000, max(5000, n/20)) of its rows, or on
     all of them if it has no more.
     """
+    check_folds(folds, scores.size)
+    return deal_rows(*sort_rows(scores, labels), folds=folds, rng=rng)
+
+
+def deal_rows(scores: Floats, labels: NDArray[np.int8], *, folds: int = FOLDS, rng: np.random.Generator) -> FoldedRows:
+    """:func:`fold_rows` of rows that are in order already."""
     count = check_folds(folds, scores.size)
-    ordered_scores, ordered_labels = sort_rows(scores, labels)
     # Positions are dealt, not rows: the deal ignores scores and labels, so it makes no difference, and saves a shuffle.
     fold = deal(scores.size, count, rng)
     sizes = _sizes(fold, count)
     sample = np.minimum(sizes, validation_size(scores.size))
     chosen = [np.sort(rng.choice(size, m, replace=False, shuffle=False)) for size, m in zip(sizes, sample, strict=True)]
-    return FoldedRows(ordered_scores, ordered_labels, fold, tuple(_positions(fold, chosen)))
+    return FoldedRows(scores, labels, fold, tuple(_positions(fold, chosen)))
 
 
 def single_split(scores: Floats, labels: NDArray[np.int8], held_out: NDArray[np.bool_]) -> FoldedRows:

@@ -1,0 +1,1 @@
+"""Experiments: each figure and table by one command, ``python -m experiments.NAME [--quick]``."""

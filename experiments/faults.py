@@ -1,0 +1,92 @@
+"""How often the published perturbation bound fails on two laws, exactly and by simulation, beside our certificate.
+
+    python -m experiments.faults [--quick] [--out docs/figures]
+
+On both laws every score is the same number s and labels are fair coins, so the smoother is the mean training label and the
+error bound its standard deviation; the printed bound misses whenever that mean happens to fall far enough towards s.
+Nominal probability of failure: 0.05. Our certificate is Theorem 4 on the same rows, training and validation together.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import binom
+
+from calcert.certificates import finite
+from calcert.published.bernstein import bernstein
+from calcert.published.folds import single_split
+from calcert.published.nadaraya_watson import smoothed
+from calcert.sources.arrays import summarize_arrays
+
+DELTA = 0.05
+
+
+@dataclass(frozen=True)
+class Case:
+    """All scores equal s; labels fair coins; derivative bounds zero, as a constant calibration function has."""
+
+    s: float
+    training: int
+    validation: int
+
+    @property
+    def truth(self) -> float:
+        """The L1 calibration error."""
+        return abs(self.s - 0.5)
+
+    def exact(self) -> float:
+        """The probability that the printed bound is below the truth, summed over the number of positive labels."""
+        slack = 0.5 / np.sqrt(self.training)
+        slack += bernstein(self.validation, DELTA / 2, 0.0) + 0.5 * bernstein(self.validation, DELTA / 2, 0.0)
+        positive = np.arange(self.training + 1)
+        misses = np.abs(positive / self.training - self.s) + slack < self.truth
+        return float(binom.pmf(positive[misses], self.training, 0.5).sum())
+
+    def simulate(self, runs: int, seed: int) -> tuple[int, int]:
+        """Misses of the published bound and of our certificate over simulated data sets."""
+        rng = np.random.default_rng(seed)
+        total = self.training + self.validation
+        scores = np.full(total, self.s)
+        held_out = np.arange(total) >= self.training
+        published = ours = 0
+        for _ in range(runs):
+            labels = rng.integers(0, 2, total, dtype=np.int8)
+            rows = single_split(scores, labels, held_out)
+            published += smoothed(rows, slopes=(0.0, 0.0), delta=DELTA, per_fold=False).value < self.truth
+            ours += sum(finite.upper_terms(summarize_arrays(scores, labels), DELTA).values()) < self.truth
+        return published, ours
+
+
+CASES = (Case(1.0, 2, 150), Case(0.9, 100_000, 100_000))
+
+
+@click.command(help=__doc__)
+@click.option("--quick", is_flag=True, help="100 simulated data sets instead of 2,000.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+def main(quick: bool, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    runs = 100 if quick else 2_000
+    header = ["score", "training rows", "validation rows", "published, exact", f"published, {runs} runs", "ours"]
+    table = Table(*header)
+    with (out / "faults.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for case in CASES:
+            published, ours = case.simulate(runs, seed=0)
+            shares = [f"{case.exact():.4f}", f"{published / runs:.4f}", f"{ours / runs:.4f}"]
+            row = [f"{case.s:g}", str(case.training), str(case.validation), *shares]
+            writer.writerow(row)
+            table.add_row(*row)
+    Console(width=110).print(table)
+    click.echo("Nominal probability of failure: 0.05.")
+
+
+if __name__ == "__main__":
+    main()

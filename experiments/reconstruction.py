@@ -1,0 +1,64 @@
+"""What the methods see: the true calibration function, the two published surrogates and our perturbed curve.
+
+    python -m experiments.reconstruction [--quick] [--out docs/figures]
+
+The parabola at three data sizes. NW and our curve estimate the calibration function of the served classifier (drawn as
+the solid truth); TV estimates that of the classifier as it is, which differs from it only near the ends.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import click
+import numpy as np
+
+from calcert import published
+from calcert.served import Grid
+from calcert.sources.arrays import summarize_arrays
+from experiments.figure import STYLES, save
+from experiments.laws import BANDWIDTH, LAWS
+
+SIZES = (10**4, 10**5, 10**6)
+
+
+@click.command(help=__doc__)
+@click.option("--quick", is_flag=True, help="Sizes 1e3, 1e4 and 1e5.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+def main(quick: bool, out: Path) -> None:
+    from matplotlib.figure import Figure
+
+    out.mkdir(parents=True, exist_ok=True)
+    law = next(law for law in LAWS if law.name == "parabola")
+    at = np.linspace(0, 1, 501)
+    t, _, truth = law.served
+    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True)
+    lines = []
+    for ax, n in zip(axes, [n // 10 if quick else n for n in SIZES], strict=True):
+        scores, labels = law.rows(n, np.random.default_rng([3, n]))
+        smoother = published.perturb_and_smooth(scores, labels, bandwidth=BANDWIDTH, rng=0).curve(at)
+        denoised = published.total_variation(scores, labels, variation=law.variation, rng=0).curve(at)
+        points = summarize_arrays(scores, labels).points
+        grid = Grid(BANDWIDTH, 512)
+        ((place, density, positive, _),) = grid.densities(grid.place(points).masses(points.count))
+        ours = np.interp(at, place, positive / density)
+        ax.plot(at, np.interp(at, t, truth), color="black", lw=2.5, alpha=0.35, label="truth")
+        for name, curve in (("NW (published)", smoother), ("TV (published)", denoised), ("perturbed (ours)", ours)):
+            ax.plot(at, curve, label=name, lw=1.4, color=STYLES[name]["color"], ls=STYLES[name]["ls"])
+            error = float(np.abs(curve - np.interp(at, t, truth)).mean())
+            lines.append((n, name, f"{error:.5f}"))
+        ax.set(title=f"{n:,} rows", xlabel="score", xlim=(0, 1), ylim=(0, 1))
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("chance of label 1")
+    axes[0].legend(frameon=False)
+    save(figure, out / "reconstruction")
+    with (out / "reconstruction.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("n", "method", "mean distance to the truth"), *lines])
+    for n, name, error in lines:
+        click.echo(f"{n:>9,}  {name:<18} mean distance to the truth {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""How many rows each method needs for a gap of 0.05, 0.02, 0.01 and 0.005.
+
+    python -m experiments.samples [--out docs/figures]
+
+Reads synthetic.csv; run experiments.synthetic first. Between measured sizes the mean gap is interpolated on logarithmic
+axes; beyond the largest size it is extrapolated along the last slope and marked with ~.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from experiments.rates import PUBLISHED, THEORY
+from experiments.synthetic import gaps, read
+
+TARGETS = (0.05, 0.02, 0.01, 0.005)
+
+
+def needed(by_n: dict[int, np.ndarray], target: float) -> tuple[float, bool]:
+    """Rows at which the mean gap falls to the target, and whether that is beyond what was measured."""
+    n = np.log10(np.array(list(by_n), float))
+    gap = np.log10(np.maximum([v.mean() for v in by_n.values()], 1e-9))
+    aim = np.log10(target)
+    if gap[0] <= aim:
+        return float(10 ** n[0]), False
+    below = np.flatnonzero(gap <= aim)
+    if below.size:
+        i = int(below[0])
+        share = (gap[i - 1] - aim) / (gap[i - 1] - gap[i])
+        return float(10 ** (n[i - 1] + share * (n[i] - n[i - 1]))), False
+    slope = (gap[-1] - gap[-3]) / (n[-1] - n[-3])
+    return (float(10 ** (n[-1] + (aim - gap[-1]) / slope)), True) if slope < 0 else (float("inf"), True)
+
+
+@click.command(help=__doc__)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+def main(out: Path) -> None:
+    lines = read(out / "synthetic.csv")
+    if not lines:
+        raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
+    header = ["law", "method", *(f"gap {t:g}" for t in TARGETS)]
+    table = Table(*header)
+    with (out / "samples.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for law, by_method in gaps(lines).items():
+            for method, by_n in by_method.items():
+                if method not in PUBLISHED and method not in THEORY:
+                    continue
+                cells = []
+                for target in TARGETS:
+                    rows, beyond = needed(by_n, target)
+                    smallest = "<= " if rows <= min(by_n) and not beyond else ""
+                    cells.append(f"{'~' if beyond else smallest}{rows:.2g}")
+                writer.writerow([law, method, *cells])
+                table.add_row(law, method, *cells)
+    Console(width=120).print(table)
+
+
+if __name__ == "__main__":
+    main()

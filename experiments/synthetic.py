@@ -1,0 +1,144 @@
+"""Gap between upper bound and truth against the number of rows, for the published methods and ours.
+
+    python -m experiments.synthetic [--quick] [--law NAME] [--repeats 64] [--out docs/figures]
+
+Every (law, n, repeat) is a line of synthetic.csv; a run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import multiprocessing
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.progress import Progress
+
+from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
+from calcert.published.ece import binned
+from calcert.published.folds import deal_rows
+from calcert.published.lipschitz_buckets import bucketed, cuts_of
+from calcert.published.nadaraya_watson import derivative_bounds, smoothed
+from calcert.published.total_variation import denoised
+from calcert.sources.arrays import summarize_arrays
+from experiments.figure import STYLES, save
+from experiments.laws import BANDWIDTH, LAWS, Law
+
+DELTA = 0.05
+SIZES = [10**3, 3_162, 10**4, 31_623, 10**5, 316_228, 10**6, 3_162_278, 10**7]
+COLUMNS = ("law", "n", "repeat", "method", "value", "truth")
+
+
+def measure(job: tuple[str, int, int]) -> list[tuple[str, int, int, str, float, float]]:
+    """All methods on one data set; the seed is fixed by law, size and repeat."""
+    name, n, repeat = job
+    law = next(law for law in LAWS if law.name == name)
+    rng = np.random.default_rng([LAWS.index(law), n, repeat])
+    values: dict[str, tuple[float, float]] = {}
+    served_scores, served_labels = law.served_rows(n, rng)
+    rows = deal_rows(served_scores, served_labels, rng=rng)
+    slopes = derivative_bounds(BANDWIDTH)
+    truth = law.served_error
+    values["NW (published)"] = smoothed(rows, slopes=slopes, delta=DELTA, per_fold=False).value, truth
+    buckets = bucketed(rows, constant=slopes[0], cuts=cuts_of(), delta=DELTA, per_fold=False)
+    values["Lip+Bkt (published)"] = buckets.value, truth
+    del rows, served_scores, served_labels
+    scores, labels = law.rows(n, rng)
+    rows = deal_rows(scores, labels, rng=rng)
+    denoising = denoised(rows, variation=law.variation, delta=DELTA, per_fold=False)
+    values["TV (published)"] = denoising.value, law.error
+    values["ECE, 15 bins (heuristic)"] = binned(scores, labels, np.arange(15) / 15).value, law.error
+    summary = summarize_arrays(scores, labels)
+    values["perturbed (ours)"] = sum(perturbed.upper_terms(summary, BANDWIDTH, DELTA).values()), truth
+    variation = bounded_variation.upper_terms(summary, law.variation, DELTA)
+    values["bounded variation (ours)"] = sum(variation.values()), law.error
+    values["Lipschitz (ours)"] = lipschitz.lipschitz(summary, constant=slope(law), delta=DELTA).upper, law.error
+    values["squared (ours)"] = sum(squared.upper_terms(summary, BANDWIDTH, DELTA).values()), law.served_squared_error
+    # The true distance is not known in closed form; the L1 error is above it.
+    values["distance (ours)"] = distance.distance(summary, delta=DELTA).upper, math.nan
+    return [(name, n, repeat, method, min(value, 1.0), truth) for method, (value, truth) in values.items()]
+
+
+def slope(law: Law) -> float:
+    """The Lipschitz constant of the law's calibration function, from differences."""
+    x = np.linspace(0, 1, 200_001)
+    return float(np.abs(np.diff(law.eta(x))).max() * 200_000) * 1.001
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The lines measured so far."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def gaps(lines: list[dict[str, str]]) -> dict[str, dict[str, dict[int, np.ndarray]]]:
+    """law -> method -> n -> upper minus truth, one number a repeat (for ECE, which bounds nothing, its distance)."""
+    found: dict[str, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for line in lines:
+        gap = float(line["value"]) - float(line["truth"])
+        if line["method"].startswith("ECE"):
+            gap = abs(gap)
+        found[line["law"]][line["method"]][int(line["n"])].append(gap)
+    return {
+        law: {method: {n: np.array(v) for n, v in sorted(by_n.items())} for method, by_n in by_method.items()}
+        for law, by_method in found.items()
+    }
+
+
+def draw(out: Path, lines: list[dict[str, str]]) -> None:
+    """One panel a law: mean gap against rows, log-log."""
+    from matplotlib.figure import Figure
+
+    found = gaps(lines)
+    laws = [law for law in LAWS if law.name in found]
+    figure = Figure(figsize=(5.2 * len(laws), 4.6), layout="constrained")
+    axes = figure.subplots(1, len(laws), squeeze=False)[0]
+    for ax, law in zip(axes, laws, strict=True):
+        for method, by_n in found[law.name].items():
+            if method == "distance (ours)":
+                continue  # the truth is not known
+            mean = [max(float(v.mean()), 1e-6) for v in by_n.values()]
+            ax.loglog(list(by_n), mean, label=method, **STYLES[method])
+        ax.set(title=f"η(x) = {law.formula}", xlabel="rows", ylim=(5e-4, 1.2))
+        ax.grid(alpha=0.3, which="both", lw=0.4)
+    axes[0].set_ylabel("upper bound − true error (mean over repeats)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    save(figure, out / "synthetic")
+
+
+@click.command(help=__doc__)
+@click.option("--quick", is_flag=True, help="Sizes to 1e5 and 4 repeats.")
+@click.option("--law", "chosen", type=click.Choice([law.name for law in LAWS]), multiple=True)
+@click.option("--repeats", default=64, show_default=True)
+@click.option("--workers", default=2, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+def main(quick: bool, chosen: tuple[str, ...], repeats: int, workers: int, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "synthetic.csv"
+    sizes = SIZES[:5] if quick else SIZES
+    repeats = min(repeats, 4) if quick else repeats
+    done = {(line["law"], int(line["n"]), int(line["repeat"])) for line in read(path)}
+    names = chosen or tuple(law.name for law in LAWS)
+    jobs = [(law, n, r) for law in names for n in reversed(sizes) for r in range(repeats) if (law, n, r) not in done]
+    start = time.perf_counter()
+    with path.open("a", newline="") as file, multiprocessing.Pool(workers) as pool, Progress() as progress:
+        writer = csv.writer(file)
+        if file.tell() == 0:
+            writer.writerow(COLUMNS)
+        bar = progress.add_task("rows measured", total=sum(n for _, n, _ in jobs))
+        for lines in pool.imap_unordered(measure, jobs):
+            writer.writerows((law, n, r, method, f"{v:.8g}", f"{t:.8g}") for law, n, r, method, v, t in lines)
+            file.flush()
+            progress.advance(bar, lines[0][1])
+    draw(out, read(path))
+    click.echo(f"{len(jobs)} data sets in {time.perf_counter() - start:.0f} s; {path} and synthetic.svg/png written.")
+
+
+if __name__ == "__main__":
+    main()
