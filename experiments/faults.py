@@ -2,8 +2,8 @@
 
     python -m experiments.faults [--quick] [--out docs/figures]
 
-On both laws every score is the same number s and labels are fair coins, so the smoother is the mean training label and the
-error bound its standard deviation; the printed bound misses whenever that mean happens to fall far enough towards s.
+On both laws every score is the same number s and labels are fair coins, so the smoother is the mean training label and
+the error bound its standard deviation; the printed bound misses whenever that mean falls far enough towards s.
 Nominal probability of failure: 0.05. Our certificate is Theorem 4 on the same rows, training and validation together.
 """
 

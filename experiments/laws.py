@@ -1,7 +1,7 @@
 """Four calibration functions of ours, and the exact errors of classifiers with uniform scores that follow them.
 
-The paper describes its functions without formulas; these span the description: smooth and monotone, logistic, a parabola,
-and a wave with one period to each of 15 bins, on which the binned calibration error is blind.
+The paper describes its functions without formulas; these span the description: smooth and monotone, logistic, a
+parabola, and a wave with one period to each of 15 bins, on which the binned calibration error is blind.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m experiments.rates [--out docs/figures]
 
-Reads synthetic.csv; run experiments.synthetic first. A slope uses the sizes at which the bound says something (mean below 1)
-and is a least-squares line through log10 of the mean gaps.
+Reads synthetic.csv; run experiments.synthetic first. A slope uses the sizes at which the bound says something (mean
+below 1) and is a least-squares line through log10 of the mean gaps.
 """
 
 from __future__ import annotations

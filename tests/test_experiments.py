@@ -1,0 +1,80 @@
+"""The experiments run at their quick size and write what they say."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib")
+
+from experiments import faults, rates, reconstruction, samples, synthetic
+from experiments.laws import LAWS
+
+
+def run(command, *arguments: str) -> str:
+    result = CliRunner().invoke(command, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_a_law_is_a_probability_with_the_variation_it_states(law) -> None:
+    x = np.linspace(0, 1, 400_001)
+    eta = law.eta(x)
+    assert eta.min() >= 0
+    assert eta.max() <= 1
+    assert np.abs(np.diff(eta)).sum() <= law.variation
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_rows_follow_the_law_and_served_rows_follow_the_served_law(law) -> None:
+    rng = np.random.default_rng(0)
+    x, y = law.rows(200_000, rng)
+    assert np.all(np.diff(x) >= 0)
+    assert abs((y - law.eta(x)).mean()) < 5 * 0.5 / np.sqrt(y.size)
+    s, z = law.served_rows(200_000, rng)
+    t, density, eta = law.served
+    assert abs(s.mean() - np.trapezoid(t * density, t)) < 5 * 0.3 / np.sqrt(s.size)
+    assert abs(z.mean() - np.trapezoid(eta * density, t)) < 5 * 0.5 / np.sqrt(s.size)
+
+
+def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> None:
+    arguments = ("--quick", "--repeats", "1", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    assert "5 data sets" in run(synthetic.main, *arguments)
+    assert "0 data sets" in run(synthetic.main, *arguments)
+    lines = synthetic.read(tmp_path / "synthetic.csv")
+    assert {int(line["n"]) for line in lines} == set(synthetic.SIZES[:5])
+    ours = synthetic.gaps(lines)["square"]["perturbed (ours)"]
+    theirs = synthetic.gaps(lines)["square"]["NW (published)"]
+    assert all(0 < ours[n][0] < theirs[n][0] for n in ours)
+    assert "perturbed (ours)" in run(rates.main, "--out", str(tmp_path))
+    assert "gap 0.01" in run(samples.main, "--out", str(tmp_path))
+    for name in ("synthetic.svg", "synthetic.png", "rates.csv", "samples.csv"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_rates_without_measurements_say_what_to_run(tmp_path: Path) -> None:
+    result = CliRunner().invoke(rates.main, ["--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "experiments.synthetic" in result.output
+
+
+def test_reconstruction_improves_with_rows(tmp_path: Path) -> None:
+    run(reconstruction.main, "--quick", "--out", str(tmp_path))
+    with (tmp_path / "reconstruction.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    ours = [float(line["mean distance to the truth"]) for line in lines if line["method"] == "perturbed (ours)"]
+    assert ours == sorted(ours, reverse=True)
+
+
+def test_the_published_statement_fails_as_often_as_computed_by_hand() -> None:
+    # Both training labels must be 1 for the mean to reach the score: probability 1/4.
+    assert faults.CASES[0].exact() == pytest.approx(0.25)
+    assert faults.CASES[1].exact() == pytest.approx(0.128, abs=0.001)
+    published, ours = faults.CASES[0].simulate(400, seed=1)
+    assert 60 <= published <= 140
+    assert ours <= 40
