@@ -248,7 +248,12 @@ def test_kernels_equal_their_python_source():
             np.testing.assert_array_equal(a, b)
     fold = np.random.default_rng(1).integers(0, 3, 400).astype(np.uint8)
     position = np.array([0, 10, 10, 250, 400])
-    below, plain = np.zeros((5, 3, 2), np.int64), np.zeros((5, 3, 2), np.int64)
-    buckets_module._count_below(labels, fold, position, below)
-    buckets_module._count_below.py_func(labels, fold, position, plain)
-    np.testing.assert_array_equal(below, plain)
+    trained, plain = np.zeros((3, 2, 5), np.int64), np.zeros((3, 2, 5), np.int64)
+    buckets_module._count_outside(labels, fold, position, trained)
+    buckets_module._count_outside.py_func(labels, fold, position, plain)
+    np.testing.assert_array_equal(trained, plain)
+    joined = np.array([0, 1, 1, 1], np.int32), np.array([0, 1, 4]), np.array([0.3, 0.7])
+    looked_up = [(np.empty(4), np.empty(4)) for _ in range(2)]
+    for kernel, out in zip((buckets_module._look_up, buckets_module._look_up.py_func), looked_up, strict=True):
+        kernel(*joined, trained, 2.0, np.array([0, 1, 2, 0]), np.array([0, 1, 2, 3]), *out)
+    np.testing.assert_array_equal(looked_up[0], looked_up[1])

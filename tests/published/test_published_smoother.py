@@ -81,6 +81,20 @@ def test_weights_at_the_very_edge_of_the_window_do_not_vanish_together():
     assert fit.concentration[0] == 1
 
 
+@pytest.mark.parametrize("end", [-1.0, 1.0])
+def test_series_of_a_node_errs_by_less_than_it_says_at_its_worst_row(end):
+    # One row at the end of the largest node that may be used at v: all its moments are 1 or -1.
+    record = np.empty(smoother._RECORD)
+    record[smoother._ALL :] = np.tile(end ** np.arange(smoother._TERMS + 2), 2)
+    for v in np.linspace(0, 0.99, 200):
+        radius = min(v, (1 - v) / smoother._REACH)
+        out = np.zeros(5)
+        smoother._add_node(record, v, -radius, out)
+        at = v - radius * end
+        w = (1 - at**2) ** 1.2
+        np.testing.assert_allclose(out, [w, w, w * at, w * at**2, w * w], rtol=4.1e-11, atol=1e-16)
+
+
 def test_no_points_give_no_answers():
     scores, labels = data(10, 5)
     assert smooth(scores, labels, np.empty(0), 0.1).curve.size == 0

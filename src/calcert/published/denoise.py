@@ -34,12 +34,10 @@ _LONGEST_STRIDE = 32
 """Rows between two marks at most: at 32 the marks and the rows opened later are about equally many."""
 
 _ROUNDS = 8
-"""After so many rounds all rows are opened. Two have always been enough; this keeps the time linear come what
-may."""
+"""After so many rounds all rows are opened, which keeps the time linear whatever comes; two have been enough so far."""
 
 _CLEAR = 1e-3
-"""A parallelogram this close to the edge, in units of a label, counts as touching: far more than rounding can
-take."""
+"""A corner this close to the edge counts as reaching it: far more than rounding can take."""
 
 
 def denoise(values: ArrayLike, penalty: float) -> Floats:

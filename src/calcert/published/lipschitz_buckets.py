@@ -117,8 +117,10 @@ def lipschitz_buckets(
 
 
 class Cut(NamedTuple):
-    """One partition of [0, 1] into buckets, each closed on the left; cells are those of the common refinement of
-    all."""
+    """One partition of [0, 1] into buckets, each closed on the left, and how it joins cells of the common refinement.
+
+    Bucket b begins with cell `first_cell[b]` and ends before cell `first_cell[b + 1]`.
+    """
 
     edges: Floats
     widths: Floats
@@ -153,7 +155,7 @@ def cuts_of(buckets: tuple[int, ...] = BUCKETS, shifts: int = SHIFTS) -> Cuts:
             Cut(
                 edges,
                 np.diff(edges, append=1.0),
-                np.searchsorted(cells, edges),
+                np.append(np.searchsorted(cells, edges), cells.size),
                 (np.searchsorted(edges, cells, side="right") - 1).astype(np.int32),
             )
             for edges in partitions
@@ -186,9 +188,11 @@ def bucketed(rows: FoldedRows, *, constant: float, cuts: Cuts, delta: float, per
         found = [_best_cut(judged, trained, cuts, constant, level, cap=False)] * count
     folds = []
     for k, (part, (cut, terms)) in enumerate(zip(judged, found, strict=True)):
-        curve = Curve(cut.edges, _surrogate(cut, trained, constant)[0][k], "step")
+        values, _ = _surrogate(cut, trained, constant, np.full(cut.edges.size, k), cut.first_cell[:-1])
+        curve = Curve(cut.edges, values, "step")
         if not per_fold:
-            gap, error = _on_rows(cut, trained, constant, part)
+            error = _surrogate(cut, trained, constant, part.fold, part.cell)[1]
+            gap = np.abs(curve(part.scores) - part.scores)
             terms = {"gap to the curve": float(gap.mean()), "error of the curve": float(error.mean())}
         folds.append(Fold(int(trained[k, 0, -1]), part.scores.size, terms, curve))
     if per_fold:
@@ -223,7 +227,8 @@ def _best_cut(
     every = _Judged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     outcomes = []
     for cut in cuts.candidates:
-        gap, error = _on_rows(cut, trained, constant, every)
+        curve, error = _surrogate(cut, trained, constant, every.fold, every.cell)
+        gap = np.abs(curve - every.scores)
         scale = max(1.0, constant * float(cut.widths.max()) + 0.5)
         if cap:
             error, scale = np.minimum(error, 1.0), 1.0
@@ -231,46 +236,52 @@ def _best_cut(
     return min(outcomes, key=lambda outcome: sum(outcome[1].values()))
 
 
-def _on_rows(cut: Cut, trained: NDArray[np.int64], constant: float, rows: _Judged) -> tuple[Floats, Floats]:
-    """|surrogate - score| and the surrogate's error bound on validation rows."""
-    surrogate, error = _surrogate(cut, trained, constant)
-    place = rows.fold * cut.edges.size + cut.bucket_of_cell[rows.cell]
-    return np.abs(surrogate.ravel()[place] - rows.scores), error.ravel()[place]
-
-
-def _surrogate(cut: Cut, trained: NDArray[np.int64], constant: float) -> tuple[Floats, Floats]:
-    """Mean training label and error bound of every bucket, for each fold."""
-    ends = np.append(cut.first_cell, trained.shape[2] - 1)
-    size, positive = np.diff(trained[:, :, ends], axis=2).swapaxes(0, 1).astype(np.float64)
-    empty = size == 0
-    overall = trained[:, 1, -1:] / trained[:, 0, -1:]
-    surrogate = np.where(empty, overall, positive / np.maximum(size, 1))
-    error = np.where(empty, 1.0, constant * cut.widths + 0.5 / np.sqrt(np.maximum(size, 1)))
-    return surrogate, error
+def _surrogate(
+    cut: Cut, trained: NDArray[np.int64], constant: float, fold: NDArray[np.int64], cell: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Mean training label and error bound of the buckets that given cells lie in, for the fold of each."""
+    curve, error = np.empty(cell.size), np.empty(cell.size)
+    _look_up(cut.bucket_of_cell, cut.first_cell, cut.widths, trained, constant, fold, cell, curve, error)
+    return curve, error
 
 
 def _training_counts(rows: FoldedRows, cuts: Cuts) -> NDArray[np.int64]:
-    """Training rows, and positive ones, below each cell's left edge and in all: indexed by fold, (all, positive),
-    edge."""
+    """Training rows, and positive ones, before each cell and in all: indexed by fold, (all, positive) and cell."""
     position = np.append(np.searchsorted(rows.scores, cuts.cells), rows.n)
-    count = int(rows.fold.max()) + 1
-    below = np.zeros((position.size, count, 2), np.int64)
-    _count_below(rows.labels, rows.fold, position, below)
-    held_out = below.transpose(1, 2, 0)
-    return np.ascontiguousarray((held_out.sum(axis=0) - held_out)[: len(rows.validation)])
+    trained = np.empty((int(rows.fold.max()) + 1, 2, position.size), np.int64)
+    _count_outside(rows.labels, rows.fold, position, trained)
+    return trained
 
 
 @njit(cache=True)
-def _count_below(labels, fold, position, below):  # type: ignore[no-untyped-def]
-    """For ascending positions, the rows and the positive rows of each fold before them."""
-    counts = np.zeros(below.shape[1:], np.int64)
-    begin = 0
+def _count_outside(labels, fold, position, trained):  # type: ignore[no-untyped-def]
+    """For ascending positions and every fold, the rows and the positive rows before them that are outside the fold."""
+    folds = trained.shape[0]
+    inside = np.zeros((folds, 2), np.int64)
+    positives, begin = 0, 0
     for e in range(position.size):
         for i in range(begin, position[e]):
-            counts[fold[i], 0] += 1
-            counts[fold[i], 1] += labels[i]
+            inside[fold[i], 0] += 1
+            inside[fold[i], 1] += labels[i]
+            positives += labels[i]
         begin = position[e]
-        below[e] = counts
+        for k in range(folds):
+            trained[k, 0, e] = begin - inside[k, 0]
+            trained[k, 1, e] = positives - inside[k, 1]
+
+
+@njit(cache=True)
+def _look_up(bucket_of_cell, first_cell, widths, trained, constant, fold, cell, curve, error):  # type: ignore[no-untyped-def]
+    for i in range(cell.size):
+        k, bucket = fold[i], bucket_of_cell[cell[i]]
+        begin, end = first_cell[bucket], first_cell[bucket + 1]
+        size = trained[k, 0, end] - trained[k, 0, begin]
+        if size > 0:
+            curve[i] = (trained[k, 1, end] - trained[k, 1, begin]) / size
+            error[i] = constant * widths[bucket] + 0.5 / np.sqrt(size)
+        else:
+            curve[i] = trained[k, 1, -1] / trained[k, 0, -1]
+            error[i] = 1.0
 
 
 def _check_buckets(buckets: Any) -> tuple[int, ...]:

@@ -27,8 +27,7 @@ def total_variation(
     per_fold: bool = False,
     rng: int | np.random.Generator | None = None,
 ) -> PublishedBound:
-    """The published bound on the calibration error of a classifier whose calibration function has bounded
-    variation.
+    """The published bound on the calibration error under a calibration function of bounded variation.
 
     The labels of the training rows, in order of score, are denoised with a total-variation penalty. The bound is
     the mean distance between score and denoised curve on the validation rows, plus a Bernstein term, plus a bound
