@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-
-from scipy.special import ndtri
+from statistics import NormalDist
 
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
+
+normal_quantile = NormalDist().inv_cdf
+"""Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
 
 SPLIT = 0.98
 """The share of delta spent on the mean; the rest pays for the second moment."""
@@ -78,7 +80,7 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
 
     def normal(t: float) -> float:
         left = delta - berry_esseen_constant(bound / (t * deviation)) / math.sqrt(n)
-        return math.inf if left <= 0 else -float(ndtri(left)) * deviation / math.sqrt(n)
+        return math.inf if left <= 0 else -normal_quantile(left) * deviation / math.sqrt(n)
 
     def limit(t: float) -> float:
         return max(bernstein(t * t * variance, bound, n, delta), normal(t))

@@ -16,7 +16,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from calcert.summary import Summary
 
@@ -71,11 +70,14 @@ def lower_limit(summary: Summary, delta: float, seed: int, witness: Witness) -> 
         return 0.0
     earned = max(r.moments[1] / max(r.moments[0], 1) for r in rounds)
     top = earned if evidence(earned) < 0 else 1.0
-    precision = 1e-4 * top
-    limit = float(brentq(evidence, 0.0, top, xtol=precision)) - precision
-    while limit > 0 and evidence(limit) < 0:
-        limit -= precision
-    return max(limit, 0.0)
+    rejected, precision = 0.0, 1e-4 * top
+    while top - rejected > precision:
+        middle = (rejected + top) / 2
+        if evidence(middle) >= 0:
+            rejected = middle
+        else:
+            top = middle
+    return rejected
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,21 @@ class Round:
     @cached_property
     def moments(self) -> list[float]:
         """Sums over rows of the powers 0..4 of their gains."""
-        return [float((self.rows * self.gain**k).sum()) for k in range(5)]
+        power = self.rows.astype(np.float64)
+        sums = [float(power.sum())]
+        for _ in range(4):
+            power *= self.gain
+            sums.append(float(power.sum()))
+        return sums
+
+    @cached_property
+    def series(self) -> list[float]:
+        """What bounds the logarithm for a small stake, as coefficients of the powers 0..4 of -c."""
+        weights = (1.0, -1 / 2, 1 / 3, -1 / (4 * (1 - 2 * self.stake) ** 4))
+        powers = [(k, weight * self.stake**k) for k, weight in enumerate(weights, start=1)]
+        return [
+            math.fsum(scale * math.comb(k, m) * self.moments[k - m] for k, scale in powers if k >= m) for m in range(5)
+        ]
 
     def log_wealth(self, c: float) -> float:
         """The sum over rows of log(1 + stake (gain - c)), or a little less.
@@ -99,12 +115,7 @@ class Round:
         """
         if self.stake > SMALL_STAKE:
             return float((self.rows * np.log1p(self.stake * (self.gain - c))).sum())
-        weights = (1.0, -1 / 2, 1 / 3, -1 / (4 * (1 - 2 * self.stake) ** 4))
-        return math.fsum(
-            weight * self.stake**k * math.comb(k, j) * self.moments[j] * (-c) ** (k - j)
-            for k, weight in enumerate(weights, start=1)
-            for j in range(k + 1)
-        )
+        return math.fsum(coefficient * (-c) ** m for m, coefficient in enumerate(self.series))
 
 
 def _stake(gain: Floats, known: Integers, total: int, delta: float) -> float:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy import fft
 from numpy.typing import NDArray
-from scipy import fft
 
 from calcert import cells
 from calcert.perturbation import KERNEL_REACH, normalizer, sech
@@ -108,11 +108,12 @@ class Grid:
 
         `kernel[k]` belongs to offset k - reach. The first and last `reach` results are contaminated by wrapping.
         """
-        length = fft.next_fast_len(max(values.shape[1], kernel.size), real=True)
+        length = fast_length(max(values.shape[1], kernel.size))
         spectrum = fft.rfft(np.roll(np.pad(kernel, (0, length - kernel.size)), -(kernel.size // 2)))
         result = fft.irfft(fft.rfft(values, length) * spectrum, length)[:, : values.shape[1]]
-        norms = np.linalg.norm(values, axis=1).max() * np.linalg.norm(kernel)
-        return result, float(10 * np.finfo(float).eps * math.log2(length + 2) * norms)
+        # Not np.linalg.norm: it wakes the threads of BLAS, which stall on a busy machine.
+        norms = math.sqrt(np.square(values).sum(axis=1).max() * np.square(kernel).sum())
+        return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norms
 
     @cached_property
     def kernel(self) -> Floats:
@@ -148,6 +149,23 @@ class Grid:
     def integration_error(self) -> float:
         """Bound on the L1 error of interpolating (t - y) k(t|x) linearly in t between grid points."""
         return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
+
+
+@lru_cache
+def fast_length(least: int) -> int:
+    """The smallest 2^a 3^b 5^c that is not below `least`: transforms of such lengths are fast.
+
+    scipy.fft has such a function, but takes longer to import than a certificate takes.
+    """
+    best = 1 << (least - 1).bit_length()
+    fives = 1
+    while fives < best:
+        odd = fives
+        while odd < best:
+            best = min(best, odd << max(-(-least // odd) - 1, 0).bit_length())
+            odd *= 3
+        fives *= 5
+    return best
 
 
 def absolute_integral(values: Floats, step: float) -> float:

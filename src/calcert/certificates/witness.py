@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import diags_array, vstack
 
 from calcert.perturbation import first_moment, gudermannian, normalizer
 from calcert.prequential import Integers, lower_limit
@@ -39,21 +37,33 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
         if earlier.sum() == 0:
             scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
         else:
-            earned = {s: float((last * _gain(points, _group_signs(middle, earlier, s))).sum()) for s in SCALES}
+            signs, rows = _GroupSigns(middle, earlier), last.sum(axis=1)
+            low, high = points.low * rows - last[:, 1], points.high * rows - last[:, 1]
+            earned = {s: float((f * np.where(f >= 0, low, high)).sum()) for s in SCALES for f in [signs(s)]}
             scale = max(SCALES, key=lambda s: earned[s])
-        return _gain(points, _group_signs(middle, known, scale))
+        return _gain(points, _GroupSigns(middle, known)(scale))
 
     return lower_limit(summary, delta, seed, witness)
 
 
-def _group_signs(score: Floats, count: Integers, groups: int) -> Floats:
-    """In each of `groups` runs of points of equal mass: the mean of x - y in standard errors, cut to [-1, 1]."""
-    rows = count.sum(axis=1)
-    before = np.cumsum(rows) - rows
-    group = np.minimum(before * groups // max(int(rows.sum()), 1), groups - 1)
-    excess = np.bincount(group, score * rows - count[:, 1], groups)
-    wobble = np.bincount(group, count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2, groups)
-    return np.asarray(np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)[group])
+class _GroupSigns:
+    """In each of some runs of points of equal mass: the mean of x - y in standard errors, cut to [-1, 1]."""
+
+    def __init__(self, score: Floats, count: Integers) -> None:
+        rows = count.sum(axis=1)
+        excess = score * rows - count[:, 1]
+        wobble = count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2
+        self._rows = int(rows.sum())
+        self._before = np.cumsum(rows) - rows
+        self._values = np.stack([excess, wobble])
+
+    def __call__(self, groups: int) -> Floats:
+        # A run begins with the first point that has at least its share of the rows before it.
+        begin = np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups))
+        begin = np.unique(np.minimum(begin, self._before.size - 1))
+        excess, wobble = np.add.reduceat(self._values, begin, axis=1)
+        f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
+        return np.repeat(f, np.diff(np.append(begin, self._before.size)))
 
 
 def _gain(points: Points, f: Floats) -> Floats:
@@ -87,17 +97,15 @@ def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Float
     h, reach = grid.h, grid.reach
     ends = np.stack([points.low, points.high]) * grid.size
     base = np.minimum(ends.astype(np.int64), grid.size - 1)
-    gain = np.full((*ends.shape, 2), np.nan)
+    gain = np.full((2, *ends.shape), np.nan)
     for start, stop in grid.blocks(base.ravel(), 0):
         f = _served_signs(grid, masses, start - reach, stop + reach + 1)
         x = np.arange(start, stop + 1) / grid.size
         f0, f1 = (grid.smooth(f[None], kernel)[0][0, reach : reach + x.size] / normalizer(x, h) for kernel in kernels)
-        at_node = np.stack([x * f0 + f1, (x - 1) * f0 + f1], axis=1)
         inside = (base >= start) & (base < stop)
-        left = base[inside] - start
-        share = (ends[inside] - base[inside])[:, None]
-        gain[inside] = (1 - share) * at_node[left] + share * at_node[left + 1]
-    return np.asarray(gain.min(axis=0))
+        for label in (0, 1):
+            gain[label][inside] = np.interp(ends[inside], np.arange(start, stop + 1), (x - label) * f0 + f1)
+    return np.ascontiguousarray(gain.min(axis=1).T)
 
 
 def _cell_integrals(grid: Grid) -> tuple[Floats, Floats]:
@@ -137,18 +145,29 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> float:
 
 
 def _lipschitz_witness(points: Points, known: Integers, knots: Floats) -> Floats:
-    """The values at knots of the 1-Lipschitz f into [-1, 1] that maximises the sum of f(x)(y - x): a linear program."""
+    """The values at knots of the 1-Lipschitz f into [-1, 1] that maximises the sum of f(x)(y - x).
+
+    A linear program whose constraints are bounds and differences of neighbours, so that some solution has only
+    multiples of the distance of knots for values: dynamic programming over these finds it.
+    """
     middle = (points.low + points.high) / 2
     excess = known[:, 1] - middle * known.sum(axis=1)
-    scaled = middle * (knots.size - 1)
-    base = np.minimum(scaled.astype(np.int64), knots.size - 2)
+    last = knots.size - 1
+    scaled = middle * last
+    base = np.minimum(scaled.astype(np.int64), last - 1)
     share = scaled - base
     weight = np.bincount(base, excess * (1 - share), knots.size)
     weight += np.bincount(base + 1, excess * share, knots.size)
-    step = diags_array([1.0, -1.0], offsets=[0, 1], shape=(knots.size - 1, knots.size))
-    steps = vstack([step, -step]).tocsr()
-    slope = np.full(steps.shape[0], knots[1] - knots[0])
-    result = linprog(-weight / known.sum(), A_ub=steps, b_ub=slope, bounds=(-1, 1), method="highs")
-    f = np.clip(result.x, -1.0, 1.0) if result.x is not None else np.zeros(knots.size)
-    # A solver may overstep by its tolerance; shrinking makes the slope honest again.
-    return f / max(1.0, float(np.abs(np.diff(f)).max() / slope[0]))
+    level = np.arange(-last, last + 1) / last
+    earned = np.full((3, level.size), -np.inf)
+    best = weight[0] * level
+    came_from = np.empty((knots.size, level.size), np.int64)
+    for knot in range(1, knots.size):
+        earned[0], earned[1, 1:], earned[2, :-1] = best, best[:-1], best[1:]
+        move = earned.argmax(axis=0)
+        came_from[knot] = np.arange(level.size) + np.array([0, -1, 1])[move]
+        best = earned.max(axis=0) + weight[knot] * level
+    path = [int(best.argmax())]
+    for knot in range(last, 0, -1):
+        path.append(int(came_from[knot, path[-1]]))
+    return np.asarray(level[path[::-1]])
