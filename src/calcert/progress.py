@@ -1,0 +1,66 @@
+"""A progress bar for anything that takes longer than a second, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 1.0
+"""Seconds before the bar appears."""
+
+
+class RowProgress:
+    """Rows read, rows per second and time left, on standard error; it is gone when the work is done.
+
+    Nothing is shown, and rich is not even imported, where standard error is not a terminal.
+    """
+
+    def __init__(self, task: str, total: int | None = None) -> None:
+        self._task = task
+        self._total = total
+        self._start = time.monotonic()
+        self._bar: Progress | None = None
+        self._line: TaskID | None = None
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+
+    def __enter__(self) -> RowProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance_to(self, rows: int, share: float | None = None) -> None:
+        """`rows` have been read so far, which is this `share` of the work where the total is not known."""
+        elapsed = time.monotonic() - self._start
+        if not self._terminal or elapsed < PATIENCE:
+            return
+        if self._bar is None or self._line is None:
+            self._bar, self._line = _bar(self._task)
+        total = self._total if self._total is not None else rows / share if share else None
+        self._bar.update(self._line, completed=rows, total=total, rate=f"{rows / elapsed / 1e6:,.1f}")
+
+
+def _bar(task: str) -> tuple[Progress, TaskID]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} rows"),
+        TextColumn("{task.fields[rate]} million/s"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    line = bar.add_task(task, total=None, rate="")
+    bar.start()
+    return bar, line
