@@ -11,6 +11,7 @@ from calcert.certification import certify
 from calcert.estimates import estimates
 from calcert.perturbation import perturb
 from calcert.sources import summarize
+from calcert.sources.warehouse import sql
 from calcert.summary import Summary
 
 __version__ = "0.1.0"
@@ -28,6 +29,7 @@ __all__ = [
     "lipschitz",
     "perturb",
     "perturbed",
+    "sql",
     "squared",
     "summarize",
 ]

@@ -17,20 +17,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert import cells
+from calcert import cells, query_result
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DISTINCT_LIMIT = 4096
-"""Distinct scores are listed exactly up to this number."""
-
-ROW_LIMIT = 1 << 36
-"""More rows than this could overflow the 64-bit sum of offsets of one cell."""
+DISTINCT_LIMIT = query_result.DISTINCT_LIMIT
+ROW_LIMIT = query_result.ROW_LIMIT
 
 FORMAT = 1
 MAGIC = b"calcert summary"
@@ -98,6 +96,31 @@ class Summary:
         """From arrays over all cells, shape (CELLS, 2); cells without rows are left out."""
         cell = np.flatnonzero(count.any(axis=1))
         return cls(cell, count[cell], offset[cell], distinct, distinct_count)
+
+    @classmethod
+    def from_cells(cls, rows: Any) -> Summary:
+        """From what the query of :func:`calcert.sql` returned: tuples, dicts or a data frame.
+
+        Invalid rows that the query counted, a result cut short and lines that do not fit each other are refused.
+
+        Examples
+        --------
+        >>> import duckdb
+        >>> query = calcert.sql("predictions", score="p", label="y", dialect="duckdb")
+        >>> database = duckdb.connect()
+        >>> _ = database.execute("CREATE TABLE predictions AS SELECT 0.25 AS p, 1 AS y FROM range(3)")
+        >>> calcert.Summary.from_cells(database.execute(query).fetchall())
+        Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
+        """
+        return cls.from_lines(*query_result.read(rows))
+
+    @classmethod
+    def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing) -> Summary:
+        """From lines of cells and, where at most 4,096 cells hold rows, lines of distinct scores."""
+        cell, count, offset = query_result.tabulate(lines)
+        if cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
+            return cls(cell, count, offset, None, None)
+        return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count))
 
     @property
     def n(self) -> int:
