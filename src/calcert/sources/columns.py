@@ -1,0 +1,132 @@
+"""Which two columns of a table are meant: by name, or found where only one pair is plausible."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+LOG = logging.getLogger("calcert")
+
+SCORE_NAMES = (
+    "score scores p prob probs proba probability probabilities pred preds prediction predictions predicted "
+    "predicted_probability predicted_prob pred_proba pred_prob y_score y_prob y_proba y_hat yhat y_pred y_pred_proba "
+    "p_hat phat p1 prob_1 proba_1 confidence conf forecast model_score pd"
+)
+LABEL_NAMES = (
+    "label labels y y_true ytrue target targets outcome truth actual observed class is_positive positive correct "
+    "is_correct event default clicked converted ground_truth"
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, what it holds, and the engine's own word for its type.
+
+    Python objects are "unknown": they are looked at one by one when they are read.
+    """
+
+    name: str
+    kind: Literal["real", "integer", "boolean", "unknown", "other"]
+    type: str
+
+
+def choose(
+    columns: Sequence[Column],
+    score: str | None,
+    label: str | None,
+    source: str,
+    example: Callable[[str], Any] = lambda name: None,
+) -> tuple[Column, Column]:
+    """The columns of scores and labels.
+
+    A name that is not given is found if exactly one pair of columns is plausible, and announced through the logger
+    ``calcert``. `source` names the table in errors; `example` fetches a value of a column to show.
+    """
+    named = [_named(columns, "score", score, source), _named(columns, "label", label, source)]
+    if named[0] is not None and named[0] == named[1]:
+        raise ValueError(f"score and label must be two columns; got {score!r} for both.")
+    if named[0] is None or named[1] is None:
+        found = _find(columns, named[0], named[1], source)
+        LOG.warning("%s: scores from column %r, labels from column %r", source, found[0].name, found[1].name)
+    else:
+        found = (named[0], named[1])
+    for argument, wanted, column in (("score", "numbers in [0, 1]", found[0]), ("label", "0/1 or bool", found[1])):
+        if column.kind == "other":
+            shown = example(column.name)
+            such = "" if shown is None else f", such as {shown!r}"
+            raise TypeError(
+                f"{argument} must name a column of {wanted}; got {column.name!r} of {source}, which has type "
+                f"{column.type}{such}. Convert the column on purpose first."
+            )
+    return found
+
+
+def _named(columns: Sequence[Column], argument: str, name: str | None, source: str) -> Column | None:
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} must be the name of a column; got {name!r} of type {type(name).__name__}.")
+    by_name = {column.name: column for column in columns}
+    if name in by_name:
+        return by_name[name]
+    nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in by_name], n=1, cutoff=0.5)
+    meant = next((known for known in by_name if nearest and known.lower() == nearest[0]), None)
+    hint = "" if meant is None else f" Did you mean {meant!r}?"
+    raise ValueError(f"{argument} must be a column of {source}; got {name!r}. It has {_listed(columns)}.{hint}")
+
+
+def _find(columns: Sequence[Column], score: Column | None, label: Column | None, source: str) -> tuple[Column, Column]:
+    scores = _plausible(columns, SCORE_NAMES, ("real",), label) if score is None else [score]
+    labels = _plausible(columns, LABEL_NAMES, ("integer", "boolean"), score) if label is None else [label]
+    if len(scores) == 1:
+        labels = [column for column in labels if column != scores[0]]
+    if len(scores) != 1 or len(labels) != 1:
+        raise ValueError(
+            f"score and label must name two columns of {source}, because more or fewer than one pair is plausible; "
+            f"it has {_listed(columns)}. Pass score='...' and label='...'."
+        )
+    return scores[0], labels[0]
+
+
+def _plausible(columns: Sequence[Column], names: str, kinds: tuple[str, ...], taken: Column | None) -> list[Column]:
+    """Columns of numbers with a telling name; where there are none, columns of a telling type."""
+    free = [column for column in columns if column != taken and column.kind != "other"]
+    by_name = [column for column in free if column.name.lower() in names.split()]
+    return by_name or [column for column in free if column.kind in kinds]
+
+
+def _listed(columns: Sequence[Column]) -> str:
+    shown = [f"{column.name!r} ({column.type})" for column in columns[:20]]
+    more = f" and {len(columns) - 20} more" if len(columns) > 20 else ""
+    return f"the columns {', '.join(shown)}{more}" if shown else "no columns"
+
+
+def choose_score(columns: Sequence[Column], score: str | None, source: str) -> Column:
+    """The column of scores alone, for what needs no labels; found and announced as :func:`choose` does."""
+    chosen = _named(columns, "score", score, source)
+    if chosen is None:
+        found = _plausible(columns, SCORE_NAMES, ("real",), None)
+        if len(found) != 1:
+            raise ValueError(
+                f"score must name a column of {source}, because more or fewer than one is plausible; "
+                f"it has {_listed(columns)}. Pass score='...'."
+            )
+        chosen = found[0]
+        LOG.warning("%s: scores from column %r", source, chosen.name)
+    if chosen.kind == "other":
+        raise TypeError(
+            f"score must name a column of numbers in [0, 1]; got {chosen.name!r} of {source}, which has type "
+            f"{chosen.type}. Convert the column on purpose first."
+        )
+    return chosen
+
+
+def check_new_column(name: str, names: Sequence[str], source: str) -> None:
+    """A column to be added must not be there already."""
+    if name in names:
+        raise ValueError(
+            f"the new column must have a name of its own; got {name!r}, which {source} has already. Choose another."
+        )

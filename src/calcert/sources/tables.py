@@ -1,0 +1,162 @@
+"""Data frames, SQL and Spark: one expression for all engines, written with narwhals.
+
+It is the GROUP BY of :mod:`calcert.summary`. The engine places every row with arithmetic that is exact in doubles (a
+product with a power of two, a floor) and sums integers, so all engines return the Summary that the array kernel does,
+and only groups travel: at most 217,090 lines, and as many distinct scores as a Summary lists.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
+from calcert.query_result import INVALID, LISTED, MISSING, Lines, Listing
+from calcert.sources.arrays import summarize_arrays
+from calcert.sources.columns import Column, choose
+from calcert.summary import DISTINCT_LIMIT, Summary
+from calcert.validation import label_message, missing_message, score_message
+
+Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+
+# Arrow's cast of a decimal to a double is off by one bit for one in ten two-digit numbers; these engines use it.
+ARROW_DECIMALS = (
+    nw.Implementation.PANDAS,
+    nw.Implementation.MODIN,
+    nw.Implementation.PYARROW,
+    nw.Implementation.DASK,
+)
+
+
+def summarize_table(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
+    """The Summary of a data frame: in memory by the array kernel, else computed where the rows are."""
+    if isinstance(frame, nw.DataFrame):
+        columns = choose(_columns(frame), score, label, "the data frame", lambda name: _first(frame, name))
+        return summarize_arrays(*(frame[column.name].to_native() for column in columns))
+    return summarize_query(frame, score, label)
+
+
+def summarize_query(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
+    """The Summary of any frame that narwhals knows, by the engine's own GROUP BY."""
+    table = frame.lazy()
+    chosen = choose(_columns(table), score, label, "the table", lambda name: _first(table, name))
+    rows = table.select(score=_number(table, chosen[0]), label=_number(table, chosen[1]))
+    placed = _placed(rows)
+    groups = placed.group_by("cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
+    lines = Lines(*_integers(groups, "cell", "label", "count", "offset"))
+    if lines.rows.size == 0:
+        raise ValueError("the table must hold at least one row; got none.")
+    if (lines.cell < 0).any():
+        raise ValueError(_score_complaint(rows, lines, chosen[0].name))
+    if (lines.label < 0).any():
+        raise ValueError(_label_complaint(rows, lines, chosen[1]))
+    return Summary.from_lines(lines, _distinct(placed, lines))
+
+
+def _columns(frame: Frame) -> list[Column]:
+    found = []
+    for name, dtype in frame.collect_schema().items():
+        if dtype.is_float() or dtype.is_decimal():
+            found.append(Column(name, "real", str(dtype)))
+        elif dtype.is_integer():
+            found.append(Column(name, "integer", str(dtype)))
+        elif dtype.is_boolean():
+            found.append(Column(name, "boolean", str(dtype)))
+        elif dtype == nw.Object and isinstance(frame, nw.DataFrame):
+            found.append(Column(name, "unknown", str(dtype)))
+        else:
+            found.append(Column(name, "other", str(dtype)))
+    return found
+
+
+def _first(frame: Frame, name: str) -> Any:
+    head = frame.lazy().select(nw.col(name)).head(1).collect()
+    return head[name].to_list()[0] if len(head) else None
+
+
+def _number(table: nw.LazyFrame[Any], column: Column) -> nw.Expr:
+    """The column as a double, null where it is null."""
+    value = nw.col(column.name)
+    if column.kind == "boolean":
+        # Not a cast, because PostgreSQL has none from boolean to double.
+        return nw.when(value).then(nw.lit(1.0)).otherwise(nw.when(~value).then(nw.lit(0.0)))
+    if column.type.startswith("Decimal") and table.implementation in ARROW_DECIMALS:
+        return value.cast(nw.String).cast(nw.Float64)
+    return value.cast(nw.Float64)
+
+
+def _placed(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Every row with its cell, label and offset from the last multiple of 2^-14; cell or label below 0 if invalid."""
+    score, label = nw.col("score"), nw.col("label")
+    checked = rows.select(
+        score=nw.when((score >= 0) & (score <= 1)).then(score).otherwise(_code(score)),
+        label=nw.when((label == 0) | (label == 1)).then(label).otherwise(_code(label)),
+    )
+    cell = nw.lit(0.0)
+    for piece in PIECES:
+        here = (score * float(piece.scale)).floor() + float(piece.base)
+        cell = nw.when(score >= piece.start).then(here).otherwise(cell)
+    units = (score * float(UNIT)).floor()
+    stretch = (score * float(UNIT // WIDEST)).floor()
+    return checked.select(
+        score=score,
+        cell=nw.when(score >= 0).then(cell).otherwise(score).cast(nw.Int64),
+        label=label.cast(nw.Int64),
+        offset=(units - stretch * float(WIDEST)).cast(nw.Int64),
+    )
+
+
+def _code(value: nw.Expr) -> nw.Expr:
+    return nw.when(value.is_null()).then(nw.lit(float(MISSING))).otherwise(nw.lit(float(INVALID)))
+
+
+def _distinct(placed: nw.LazyFrame[Any], lines: Lines) -> Listing:
+    """The distinct scores, asked for only where so few cells hold rows that there may be few of them."""
+    if np.unique(lines.cell).size > DISTINCT_LIMIT:
+        return Listing(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    groups = placed.group_by("score", "label").agg(count=nw.len()).head(LISTED).collect()
+    return Listing(
+        groups["score"].to_numpy().astype(np.float64),
+        groups["label"].to_numpy().astype(np.int64),
+        groups["count"].to_numpy().astype(np.int64),
+    )
+
+
+def _integers(groups: nw.LazyFrame[Any], *names: str) -> list[NDArray[np.int64]]:
+    # Some engines sum 64-bit integers into wider types.
+    frame = groups.select(**{name: nw.col(name).cast(nw.Int64) for name in names}).collect()
+    return [frame[name].to_numpy().astype(np.int64) for name in names]
+
+
+def _score_complaint(rows: nw.LazyFrame[Any], lines: Lines, name: str) -> str:
+    score = nw.col("score")
+    if (lines.cell != INVALID).all():
+        return missing_message("scores", _where(name, lines, lines.cell == MISSING))
+    # No filter: engines skip blocks of rows by their least and greatest value, and NaN is neither.
+    example = nw.when((score >= 0) & (score <= 1)).then(nw.lit(None, nw.Float64)).otherwise(score).min()
+    seen = rows.select(example=example, low=score.min(), high=score.max()).collect()
+    values = np.array([seen[key].to_list()[0] for key in ("example", "low", "high")], np.float64)
+    return score_message(values, 0, _where(name, lines, lines.cell == INVALID))
+
+
+def _label_complaint(rows: nw.LazyFrame[Any], lines: Lines, column: Column) -> str:
+    label = nw.col("label")
+    if (lines.label != INVALID).all():
+        return missing_message("labels", _where(column.name, lines, lines.label == MISSING))
+    example = nw.when((label == 0) | (label == 1)).then(nw.lit(None, nw.Float64)).otherwise(label).min()
+    some = rows.filter(~label.is_null()).select(label).unique().head(3).collect()["label"].to_list()
+    seen = np.array(rows.select(label=example).collect()["label"].to_list() + some, np.float64)
+    extreme = np.isin(lines.cell, (0, CELL_OF_ONE)).all()
+    return label_message(
+        np.array([0.0 if extreme else 0.5]),
+        seen.astype(np.int64) if column.kind == "integer" else seen,
+        0,
+        _where(column.name, lines, lines.label == INVALID),
+    )
+
+
+def _where(name: str, lines: Lines, bad: NDArray[np.bool_]) -> str:
+    return f"in column {name!r} ({lines.rows[bad].sum():,} of {lines.rows.sum():,} rows)"

@@ -1,0 +1,177 @@
+"""Every engine returns the Summary that the array kernel does, to the last bit, and refuses what it refuses."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calcert
+from calcert import cells
+from calcert.sources.tables import summarize_query
+
+Build = Callable[[pa.Table], Any]
+
+EDGES = [piece.start for piece in cells.PIECES] + [0.5, 1.0]
+AWKWARD = [-0.0, 5e-324, 2.0**-1022, 1e-300, 2.0**-41, 2.0**-40, 0.1, 1 / 3, 1 - 2.0**-53] + [
+    value for edge in EDGES for value in (edge, np.nextafter(edge, 0), np.nextafter(edge, 1)) if 0 <= value <= 1
+]
+
+
+def by_query(native: Any) -> calcert.Summary:
+    """By the engine's own GROUP BY, also where `summarize` would take the array kernel."""
+    return summarize_query(nw.from_native(native), "p", "y")
+
+
+def table(scores: Any, labels: Any) -> pa.Table:
+    return pa.table({"p": scores, "y": labels})
+
+
+def awkward_rows(seed: int = 0, rows: int = 3000) -> tuple[np.ndarray, np.ndarray]:
+    """Scores in every tier of cells, at all their edges, and crowded at both ends."""
+    rng = np.random.default_rng(seed)
+    u = rng.random((4, rows))
+    scores = np.concatenate([u[0], u[1] ** 20, 1 - u[2] ** 20, np.repeat(AWKWARD, 3), np.round(u[3], 2)])
+    return scores, rng.random(scores.size) < 0.3
+
+
+@pytest.fixture(scope="module")
+def million() -> tuple[pa.Table, calcert.Summary]:
+    rng = np.random.default_rng(1)
+    scores = np.where(rng.random(1_000_000) < 0.5, rng.random(1_000_000), rng.random(1_000_000) ** 9)
+    labels = (rng.random(1_000_000) < scores).astype(np.int8)
+    return table(scores, labels), calcert.summarize(scores, labels)
+
+
+def test_a_million_rows_give_the_same_summary_everywhere(
+    build_anywhere: Build, million: tuple[pa.Table, calcert.Summary]
+) -> None:
+    assert by_query(build_anywhere(million[0])) == million[1]
+
+
+@pytest.mark.parametrize("label_type", [pa.bool_(), pa.int8(), pa.int64(), pa.float64()])
+def test_scores_in_every_kind_of_cell_agree_for_every_type_of_label(build_anywhere: Build, label_type: Any) -> None:
+    scores, labels = awkward_rows()
+    rows = table(scores, pa.array(labels).cast(pa.int8()).cast(label_type))
+    assert by_query(build_anywhere(rows)) == calcert.summarize(scores, labels)
+
+
+def test_single_precision_scores_are_read_exactly(build_anywhere: Build) -> None:
+    scores, labels = awkward_rows(2)
+    single = scores.astype(np.float32)
+    assert by_query(build_anywhere(table(single, labels))) == calcert.summarize(single, labels)
+
+
+@pytest.mark.parametrize("digits", [2, 6, 15, 30])
+def test_decimals_are_read_as_the_nearest_double(build_anywhere: Build, digits: int) -> None:
+    rng = np.random.default_rng(digits)
+    with decimal.localcontext(prec=60):
+        parts = [int(rng.integers(2**62)) * int(rng.integers(2**62)) % (10**digits + 1) for _ in range(500)]
+        exact = [decimal.Decimal(part).scaleb(-digits) for part in [0, 1, 10**digits, *parts]]
+    labels = rng.random(len(exact)) < 0.5
+    native = build_anywhere(table(pa.array(exact, pa.decimal128(38, digits)), labels))
+    expected = calcert.summarize([float(value) for value in exact], labels)
+    assert calcert.summarize(native, score="p", label="y") == expected
+
+
+def test_decimal_and_integer_columns_serve_as_labels_and_scores(build_anywhere: Build) -> None:
+    labels = np.arange(10) % 2
+    exact = pa.array([decimal.Decimal(int(value)) for value in labels], pa.decimal128(5, 2))
+    native = build_anywhere(table(pa.array(labels), exact))
+    assert calcert.summarize(native, score="p", label="y") == calcert.summarize(labels, labels)
+
+
+@settings(max_examples=12)
+@given(rows=st.lists(st.tuples(st.floats(0, 1) | st.sampled_from(AWKWARD), st.booleans()), min_size=1, max_size=40))
+def test_any_few_rows_agree(build: Build, rows: list[tuple[float, bool]]) -> None:
+    scores, labels = map(np.array, zip(*rows, strict=True))
+    expected = calcert.summarize(scores, labels)
+    native = build(table(scores, labels))
+    assert by_query(native) == expected
+    assert calcert.summarize(native, score="p", label="y") == expected
+
+
+@pytest.mark.parametrize("distinct", [4095, 4096, 4097])
+def test_distinct_scores_are_listed_up_to_the_same_number(build: Build, distinct: int) -> None:
+    scores = np.concatenate([np.arange(distinct) / 2**21 + 0.25, [0.25]])
+    labels = np.arange(scores.size) % 2
+    summary = by_query(build(table(scores, labels)))
+    assert summary == calcert.summarize(scores, labels)
+    assert summary.is_finite == (distinct <= 4096)
+
+
+def test_two_zeros_are_one_score(build_anywhere: Build) -> None:
+    summary = by_query(build_anywhere(table([0.0, -0.0, 0.5], [0, 1, 1])))
+    assert summary.values.tolist() == [0.0, 0.5]
+    assert not np.signbit(summary.values).any()
+
+
+BAD = {
+    "logits": (table([0.5, -3.2, 1.73], [0, 1, 1]), r"lie in \[0, 1\]; got (-3.2|1.73) in column 'p' \(2 of 3 rows\)"),
+    "percentages": (table([50.0, 99.0, 0.5], [0, 1, 1]), r"pass scores / 100"),
+    "NaN": (table([0.5, np.nan, 0.3], [0, 1, 1]), r"missing value.* in column 'p' \(1 of 3 rows\)"),
+    "infinity": (table([0.5, np.inf, 0.3], [0, 1, 1]), r"got inf in column 'p' \(1 of 3 rows\)"),
+    "no score": (table([0.5, None, 0.3], [0, 1, 1]), r"missing values; got one in column 'p' \(1 of 3 rows\)"),
+    "class 2": (table([0.5, 0.1, 0.3], [1, 2, 2]), r"got 2 in column 'y' \(2 of 3 rows\). For classes 1 and 2"),
+    "-1 and 1": (table([0.5, 0.1, 0.3], [1, -1, 1]), r"For -1/\+1 labels pass labels > 0"),
+    "half": (table([0.5, 0.1, 0.3], [1, 0.5, 1]), r"0 or 1 \(or bool\); got 0.5 in column 'y' \(1 of 3 rows\)"),
+    "swapped": (table([0, 1, 1], [0.5, 0.1, 0.3]), r"are the two arguments swapped"),
+    "no label": (table([0.5, 0.1, 0.3], [1, None, 0]), r"missing values; got one in column 'y' \(1 of 3 rows\)"),
+    # pandas keeps such a column as Python objects.
+    "no bool": (table([0.5, 0.1], pa.array([True, None])), r"got one in column 'y' \(1 of 2 rows\)|'y' .* type Object"),
+    "no rows": (table(pa.array([], pa.float64()), pa.array([], pa.int64())), r"at least one row; got none"),
+    "strings": (table(["a", "b"], [0, 1]), r"column of numbers in \[0, 1\]; got 'p' .* type String, such as '[ab]'"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_bad_rows_are_counted_and_shown(build_anywhere: Build, mistake: str) -> None:
+    rows, words = BAD[mistake]
+    with pytest.raises((ValueError, TypeError), match=words):
+        by_query(build_anywhere(rows))
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_frames_in_memory_say_what_arrays_say(mistake: str) -> None:
+    rows = BAD[mistake][0]
+    with pytest.raises((ValueError, TypeError)) as by_frame:
+        calcert.summarize(rows, score="p", label="y")
+    if mistake == "strings":
+        return
+    with pytest.raises((ValueError, TypeError)) as by_arrays:
+        calcert.summarize(rows["p"], rows["y"])
+    assert str(by_frame.value) == str(by_arrays.value)
+
+
+def test_a_table_that_changes_between_two_reads_is_refused() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    database = duckdb.connect()
+    once = pa.RecordBatchReader.from_batches(
+        pa.schema({"p": pa.float64(), "y": pa.int64()}), iter(table([0.5, 0.25], [0, 1]).to_batches())
+    )
+    database.register("once", once)
+    with pytest.raises((ValueError, duckdb.Error), match=r"same rows|once"):
+        calcert.summarize(database.table("once"), score="p", label="y")
+
+
+def test_columns_are_found_in_a_frame_as_in_a_file(build: Build, caplog: pytest.LogCaptureFixture) -> None:
+    rows = pa.table({"id": [1, 2], "p": [0.25, 0.5], "y": [0, 1]})
+    assert calcert.summarize(build(rows)) == calcert.summarize([0.25, 0.5], [0, 1])
+    assert "scores from column 'p', labels from column 'y'" in caplog.text
+
+
+def test_arrays_and_tables_do_not_mix() -> None:
+    rows = table([0.5], [1])
+    with pytest.raises(TypeError, match="labels must be left out"):
+        calcert.summarize(rows, [1])
+    with pytest.raises(TypeError, match="score and label must name columns"):
+        calcert.summarize([0.5], [1], score="p")
+    with pytest.raises(TypeError, match="labels must be"):
+        calcert.summarize([0.5])
