@@ -1,0 +1,221 @@
+"""Laws of (score, label) whose calibration errors are known, all their outcomes, and who is to judge a bound.
+
+Nothing here uses the program's own quadrature: served errors come from Gauss panels that end where the error changes
+sign.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom
+
+from calcert import Summary, cells, deviations
+from calcert.certificates import bounded_variation, finite, perturbed, squared
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ROUNDING = 1e-12
+"""A bound this little below the truth is not called a miss: the truth is computed in floating point."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Finitely many scores, increasing, with their probabilities and the chance of label 1 at each."""
+
+    score: tuple[float, ...]
+    weight: tuple[float, ...]
+    chance: tuple[float, ...]
+
+    @cached_property
+    def error(self) -> float:
+        """The L1 calibration error of the classifier as it is."""
+        return float(np.dot(self.weight, np.abs(np.subtract(self.score, self.chance))))
+
+    @cached_property
+    def variation(self) -> float:
+        """The total variation of the calibration function."""
+        return float(np.abs(np.diff(self.chance)).sum())
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """The Lipschitz constant of the calibration function."""
+        return float((np.abs(np.diff(self.chance)) / np.diff(self.score)).max(initial=0.0))
+
+    @cached_property
+    def probability(self) -> Floats:
+        """The probability of each score and label, shape (scores, 2)."""
+        weight, chance = np.array(self.weight), np.array(self.chance)
+        return np.stack([weight * (1 - chance), weight * chance], axis=1)
+
+    def served(self, h: float) -> tuple[float, float]:
+        """The L1 and the squared calibration error of the perturbed classifier."""
+        return _served(self.score, self.weight, self.chance, h)
+
+    def outcomes(self, n: int) -> Iterator[tuple[Integers, float]]:
+        """Every possible table of counts of n rows, with its probability."""
+        return outcomes(self.probability, n)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Summary:
+        """n rows at random."""
+        return summary_of(self.score, rng.multinomial(n, self.probability.ravel()).reshape(-1, 2))
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """A law given by the quantile function of its score and by its calibration function."""
+
+    quantile: Callable[[Floats], Floats]
+    calibration: Callable[[Floats], Floats]
+    variation: float
+    lipschitz: float = math.inf
+    atoms: int = 4000
+    law: Law = field(init=False)
+
+    def __post_init__(self) -> None:
+        score = self.quantile((np.arange(self.atoms) + 0.5) / self.atoms)
+        chance = self.calibration(score)
+        weight = np.full(self.atoms, 1 / self.atoms)
+        object.__setattr__(self, "law", Law(tuple(score), tuple(weight), tuple(chance)))
+
+    @property
+    def error(self) -> float:
+        return self.law.error
+
+    def served(self, h: float) -> tuple[float, float]:
+        return self.law.served(h)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Summary:
+        """n rows at random, known only to their cells."""
+        score = self.quantile(rng.random(n))
+        label = (rng.random(n) < self.calibration(score)).astype(np.int64)
+        return by_cells(score, label)
+
+
+@lru_cache(maxsize=64)
+def _served(
+    score: tuple[float, ...], weight: tuple[float, ...], chance: tuple[float, ...], h: float
+) -> tuple[float, float]:
+    x, w, eta = np.array(score), np.array(weight), np.array(chance)
+
+    def sech(v: Floats) -> Floats:
+        e = np.exp(-np.abs(v))
+        return 2 * e / (1 + e * e)
+
+    normalizer = h * (2 * np.arctan(np.tanh(x / h / 2)) + 2 * np.arctan(np.tanh((1 - x) / h / 2)))
+
+    def gap_and_mass(t: Floats) -> tuple[Floats, Floats]:
+        k = sech((t[:, None] - x) / h) * (w / normalizer)
+        mass = k.sum(axis=1)
+        return t * mass - k @ eta, mass
+
+    def in_parts(t: Floats) -> tuple[Floats, Floats]:
+        parts = [gap_and_mass(part) for part in np.array_split(t, 1 + t.size * x.size // 2_000_000)]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    near = np.clip(np.arange(0, 1 + h / 8, h / 4), 0, 1)
+    apart = np.searchsorted(x, near)
+    reach = np.minimum(np.abs(near - x[np.maximum(apart - 1, 0)]), np.abs(near - x[np.minimum(apart, x.size - 1)]))
+    edges = np.unique(np.concatenate([[0.0, 1.0], near[reach < 42 * h], x if x.size < 50 else []]))
+    fine = np.unique(np.append(edges[:-1, None] + np.diff(edges)[:, None] * np.arange(4) / 4, 1.0))
+    sign = np.sign(in_parts(fine)[0])
+    change = np.flatnonzero(sign[:-1] * sign[1:] < 0)
+    low, high = fine[change], fine[change + 1]
+    for _ in range(45 if change.size else 0):
+        middle = (low + high) / 2
+        left = np.sign(in_parts(middle)[0]) == sign[change]
+        low, high = np.where(left, middle, low), np.where(left, high, middle)
+    edges = np.unique(np.concatenate([edges, low]))
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    width = np.diff(edges)[:, None]
+    gap, mass = in_parts((edges[:-1, None] + width * (nodes + 1) / 2).ravel())
+    share = (width * weights / 2).ravel()
+    ratio = np.divide(gap**2, mass, out=np.zeros_like(gap), where=mass > 1e-200)
+    return float((np.abs(gap) * share).sum()), float((ratio * share).sum())
+
+
+def outcomes(probability: Floats, n: int) -> Iterator[tuple[Integers, float]]:
+    """Every table of n counts over the given probabilities, with its multinomial probability."""
+    places = probability.size
+    bars = np.array(list(itertools.combinations(range(n + places - 1), places - 1)), np.int64).reshape(-1, places - 1)
+    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + places - 1)))
+    counts = np.diff(edges, axis=1) - 1
+    chance = np.exp(gammaln(n + 1) + (xlogy(counts, probability.ravel()) - gammaln(counts + 1)).sum(axis=1))
+    possible = chance > 0
+    yield from zip(counts[possible].reshape(-1, *probability.shape), chance[possible].tolist(), strict=True)
+
+
+def summary_of(score: tuple[float, ...], count: Integers) -> Summary:
+    """The Summary of `count` rows per score and label, without going through the rows."""
+    held = count.any(axis=1)
+    x, count = np.array(score)[held], count[held].astype(np.int64)
+    cell, offset = cells.locate(np.floor(x * cells.UNIT).astype(np.int64))
+    number, place = np.unique(cell, return_inverse=True)
+    table = np.zeros((2, number.size, 2), np.int64)
+    np.add.at(table[0], place, count)
+    np.add.at(table[1], place, count * offset[:, None])
+    return Summary(number, table[0], table[1], x.view(np.int64), count)
+
+
+def by_cells(score: Floats, label: Integers) -> Summary:
+    """The Summary of rows, known only to their cells."""
+    cell, offset = cells.locate(np.floor(score * cells.UNIT).astype(np.int64))
+    number, place = np.unique(cell, return_inverse=True)
+    table = np.zeros((2, number.size, 2), np.int64)
+    np.add.at(table[0], (place, label), 1)
+    np.add.at(table[1], (place, label), offset)
+    return Summary(number, table[0], table[1], None, None)
+
+
+def upper(terms: dict[str, float], cut: float = 0.0) -> float:
+    """The bound that terms add up to, its sampling part made smaller by the share `cut`."""
+    return math.fsum(terms.values()) - cut * max(terms["sampling"], 0.0)
+
+
+def miss_probability(law: Law, n: int, bound: Callable[[Summary], float], truth: float) -> float:
+    """The exact probability, over all outcomes of n rows, that an upper bound is below the truth."""
+    chances = [chance for count, chance in law.outcomes(n) if bound(summary_of(law.score, count)) < truth - ROUNDING]
+    return math.fsum(chances)
+
+
+def too_many(misses: int, runs: int, delta: float) -> bool:
+    """Whether so many misses would come about less than once in a million times if each had probability delta."""
+    return misses > binom.isf(1e-6, runs, delta)
+
+
+@contextmanager
+def asking_only_for(truth: float) -> Iterator[None]:
+    """Inside, an inversion answers one question only: is `truth` a candidate? Then it returns it, else as ever.
+
+    A bound is the greatest candidate, so it covers the truth exactly when the truth is at most some candidate; this
+    saves the search where the answer is plain, and changes no answer.
+    """
+
+    def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: deviations.Limit) -> float:
+        inside = truth <= math.sqrt(second_moment)
+        if inside and truth - limit(second_moment - truth**2, 1 + truth, n, delta) <= plug_in:
+            return max(truth, min(plug_in, math.sqrt(second_moment)))
+        return deviations.invert(plug_in, second_moment, n, delta, limit)
+
+    def invert_squared(plug_in: float, n: float, delta: float) -> float:
+        if truth - deviations.bernstein(4 * truth / 3 - truth**2, 1 + truth, n, delta) <= plug_in:
+            return max(truth, min(plug_in, 1.0))
+        return deviations.invert_squared(plug_in, n, delta)
+
+    with (
+        mock.patch.object(perturbed, "invert", invert),
+        mock.patch.object(finite, "invert", invert),
+        mock.patch.object(bounded_variation, "invert", invert),
+        mock.patch.object(squared, "invert_squared", invert_squared),
+    ):
+        yield
