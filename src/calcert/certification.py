@@ -23,6 +23,8 @@ def certify(
     scores: Any,
     labels: Any = None,
     *,
+    score: str | None = None,
+    label: str | None = None,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
     variation: float = 1.0,
@@ -40,9 +42,13 @@ def certify(
     Parameters
     ----------
     scores
-        Scores in [0, 1] (the classifier's probability of label 1), or a :class:`calcert.Summary`.
+        Scores in [0, 1] (the classifier's probability of label 1); a whole table of scores and labels, that is a data
+        frame, the path of a file, or a table of an engine; or a :class:`calcert.Summary`. All that
+        :func:`calcert.summarize` takes.
     labels
-        Labels, 0/1 or bool.
+        Labels, 0/1 or bool; left out for a table.
+    score, label
+        Names of the columns of a table; found where left out, if only one pair is plausible.
     delta
         Probability with which each bound may fail.
     bandwidth
@@ -62,7 +68,7 @@ def certify(
     """
     delta, seed = check_delta(delta), check_seed(seed)
     bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
-    summary = scores if isinstance(scores, Summary) else summarize(scores, labels)
+    summary = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
     served = perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
     unmodified = as_it_is(summary, variation, delta, seed)
     return Report(

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -148,6 +147,8 @@ def _refuse_outside(name: str, column: Integers, least: int, greatest: int) -> N
 
 
 def _columns(rows: Any) -> dict[str, Sequence[Any]]:
+    import narwhals as nw
+
     frame = nw.from_native(rows, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()

@@ -23,6 +23,13 @@ from calcert.sources import embedded
 ROWS = 5000
 
 
+@pytest.fixture(autouse=True, params=["at once", "in batches"])
+def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files are fetched at once and large ones in batches; what is claimed here holds for both."""
+    if request.param == "in batches":
+        monkeypatch.setattr(embedded, "FEW_ROWS", -1)
+
+
 @pytest.fixture(scope="module")
 def rows() -> pa.Table:
     rng = np.random.default_rng(3)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import narwhals as nw
-
 from calcert.sources.arrays import summarize_arrays
 from calcert.summary import Summary
 
@@ -42,6 +40,8 @@ def summarize(scores: Any, labels: Any = None, *, score: str | None = None, labe
         from calcert.sources.files import summarize_files
 
         return summarize_files([scores] if _is_path(scores) else list(scores), score, label)
+    import narwhals as nw
+
     frame = nw.from_native(scores, pass_through=True)
     if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         _refuse_labels(labels)

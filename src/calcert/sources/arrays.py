@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,12 +48,16 @@ def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8
 class Collector:
     """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
 
-    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks.
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. Where only `few` rows
+    are to come, a few million, they are counted without numba, which takes longer to import than they take.
     """
 
-    def __init__(self, place: Callable[[int], str] = "at row {}".format) -> None:
-        # numba takes a third of a second to import: only those who bring arrays pay for it.
-        from calcert.sources import kernel
+    def __init__(self, place: Callable[[int], str] = "at row {}".format, *, few: bool = False) -> None:
+        kernel: Any
+        if few and "numba" not in sys.modules:
+            from calcert.sources import vectorised as kernel
+        else:
+            from calcert.sources import kernel
 
         self._kernel = kernel
         self._packed = np.zeros(2 * cells.CELLS, np.uint64)
@@ -159,6 +163,9 @@ def _from_frame_library(name: str, values: Any) -> Any:
         import pyarrow
 
         values = pyarrow.chunked_array([values])
+    # Half of the time that importing calcert would take: only those who bring such columns pay for it.
+    import narwhals as nw
+
     series = nw.from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         if hasattr(values, "columns"):

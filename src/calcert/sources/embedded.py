@@ -6,13 +6,16 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from calcert.sources.columns import Column
-from calcert.sources.paths import Format, literal
+from calcert.sources.paths import COMPRESSED, Format, literal
 
 if TYPE_CHECKING:
     import duckdb
 
 THREADS = 4
 """Decoding on more threads than this only waits for the one that counts."""
+
+FEW_ROWS = 1 << 21
+"""Up to so many rows are fetched at once."""
 
 MEGABYTES = 50
 """Memory per thread that is enough for Parquet row groups of ordinary size."""
@@ -66,6 +69,23 @@ class Table:
     def batches(self, score: Column, label: Column, rows: int) -> Any:
         """Scores and labels as an iterator of Arrow batches, in types that the kernel takes."""
         return self._query(f"{_score(score)}, {_label(label)}", self._types(score, label)).to_arrow_reader(rows)
+
+    def is_small(self) -> bool:
+        """True where all scores and labels fit well into memory."""
+        if self._form == "parquet":
+            counted = self._engine.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [self._files])
+            return int(counted.fetchall()[0][0]) <= FEW_ROWS
+        # A row of text has ten bytes or more; compressed it may have next to none.
+        plain = all(os.path.splitext(path)[1] not in COMPRESSED and os.path.isfile(path) for path in self._paths)
+        return plain and sum(map(os.path.getsize, self._paths)) <= 10 * FEW_ROWS
+
+    def whole(self, score: Column, label: Column) -> list[Any]:
+        """All scores and all labels as NumPy arrays, masked where values are missing.
+
+        Without Arrow, whose import takes longer than so few rows take.
+        """
+        found = self._query(f"{_score(score)}, {_label(label)}", self._types(score, label)).fetchnumpy()
+        return list(found.values())
 
     def share_read(self) -> float:
         """How much of the table has been read, between 0 and 1."""

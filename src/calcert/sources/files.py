@@ -1,4 +1,4 @@
-"""Files, decoded by DuckDB and counted by the array kernel, batch by batch.
+"""Files, decoded by DuckDB and counted by the array kernel, batch by batch, or at once if they are small.
 
 DuckDB decodes on its own threads and hands over batches in the order of the rows, so that an error can name file and
 row. A few row groups are in memory at a time, and nothing is ever written to disk.
@@ -7,8 +7,8 @@ row. A few row groups are in memory at a time, and nothing is ever written to di
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +24,52 @@ from calcert.validation import missing_message
 BATCH = 1 << 17
 """Rows per batch."""
 
+NAMES = ("scores", "labels")
+
+
+class Taker(Protocol):
+    """Whatever takes rows chunk by chunk, and knows how many it has got."""
+
+    @property
+    def rows(self) -> int: ...
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None: ...
+
+
+Taking = TypeVar("Taking", bound=Taker)
+
+Start = Callable[[Callable[[int], str], bool], Taking]
+"""Makes a taker, given a function that says where a row stands, and whether the rows are few."""
+
 
 def summarize_files(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> Summary:
     """The Summary of all rows of some files; folders and globs stand for the files in them."""
+    return read_files(paths, score, label, lambda place, few: Collector(place, few=few)).summary()
+
+
+def read_files(
+    paths: Sequence[str | os.PathLike[str]], score: str | None, label: str | None, start: Start[Taking]
+) -> Taking:
+    """What `start` made, when it has taken all rows of the files."""
     files, form = resolve(paths)
     try:
-        return _summarize(files, form, score, label, limited=form == "parquet")
+        return _read(files, form, score, label, start, limited=form == "parquet")
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _summarize(files, form, score, label, limited=False)
+        return _read(files, form, score, label, start, limited=False)
 
 
-def _summarize(files: list[str], form: Format, score: str | None, label: str | None, *, limited: bool) -> Summary:
+def _read(
+    files: list[str], form: Format, score: str | None, label: str | None, start: Start[Taking], *, limited: bool
+) -> Taking:
     import duckdb
 
     with connect(limited=limited) as engine:
         table = Table(engine, files, form)
         try:
-            return _count(table, score, label)
+            return _pass_on(table, score, label, start)
         except (duckdb.Error, OSError) as error:
             words = " ".join(str(error).strip().split("\n\n")[0].split())
             if "Out of Memory" in words:
@@ -54,28 +80,41 @@ def _summarize(files: list[str], form: Format, score: str | None, label: str | N
             ) from error
 
 
-def _count(table: Table, score: str | None, label: str | None) -> Summary:
+def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Taking]) -> Taking:
     columns = table.columns()
     if table.is_empty():
         raise ValueError(f"{table.name} must hold at least one row; got none.")
     x, y = choose(columns, score, label, table.name, table.first)
     table.check_same_types(x, y)
-    collector = Collector(table.place)
+    few = table.is_small()
+    taker = start(table.place, few)
+    if few:
+        scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
+        taker.add(scores, labels)
+        return taker
     with RowProgress(f"reading {table.name}") as progress:
         for batch in table.batches(x, y, BATCH):
             scores, labels = (
-                _values(name, column, lambda row: table.place(collector.rows + row))
-                for name, column in zip(("scores", "labels"), batch.columns, strict=True)
+                _values(name, column, lambda row: table.place(taker.rows + row))
+                for name, column in zip(NAMES, batch.columns, strict=True)
             )
-            collector.add(scores, labels)
-            progress.advance_to(collector.rows, table.share_read())
-    return collector.summary()
+            taker.add(scores, labels)
+            progress.advance_to(taker.rows, table.share_read())
+    return taker
 
 
-def _values(name: str, column: Any, place: Any) -> NDArray[Any]:
+def _values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
     """An Arrow column as NumPy, without a copy."""
     if column.null_count:
         first = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise ValueError(missing_message(name, place(first)))
     values: NDArray[Any] = column.to_numpy()
     return values
+
+
+def _unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
+    """A column that DuckDB made for NumPy, of which no value may be missing."""
+    missing = np.ma.getmaskarray(column)
+    if missing.any():
+        raise ValueError(missing_message(name, place(int(np.argmax(missing)))))
+    return np.ma.getdata(column)
