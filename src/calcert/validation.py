@@ -37,20 +37,20 @@ def check_constant(constant: float) -> float:
     return _positive("constant", constant, "2.0")
 
 
-def check_seed(seed: int) -> int:
+def check_seed(seed: Any) -> int:
     """A seed: a non-negative integer."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or int(seed) < 0:
         raise ValueError(f"seed must be a non-negative integer, such as 0; got {seed!r}.")
     return int(seed)
 
 
-def check_rng(rng: int | np.random.Generator | None) -> np.random.Generator:
+def check_rng(rng: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a generator or None."""
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is None:
         return np.random.default_rng()
-    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
+    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and int(rng) >= 0:
         return np.random.default_rng(int(rng))
     raise TypeError(f"rng must be a non-negative integer, a numpy.random.Generator or None; got {rng!r}.")
 
