@@ -124,6 +124,17 @@ def test_scores_of_a_text_file_are_doubles_even_if_the_first_ones_look_like_inte
     assert calcert.summarize(tmp_path / "a.jsonl", score="p", label="y") == expected
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_labels_of_a_text_file_may_be_true_and_false(name: str, tmp_path: Path) -> None:
+    text = {"a.csv": "p,y\n0.5,true\n0.75,false\n", "a.jsonl": '{"p": 0.5, "y": true}\n{"p": 0.75, "y": false}\n'}
+    path = tmp_path / name
+    path.write_text(text[name])
+    assert calcert.summarize(path) == calcert.summarize([0.5, 0.75], [1, 0])
+    path.write_text(text[name].replace("false", "" if name == "a.csv" else "null"))
+    with pytest.raises(ValueError, match=r"labels must have no missing values; got one at row 1 of .*a\."):
+        calcert.summarize(path)
+
+
 def test_row_groups_larger_than_the_memory_limit_are_still_read(
     rows: pa.Table, expected: calcert.Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,5 +154,6 @@ def _score(column: Column) -> str:
 def _label(column: Column) -> str:
     name = quoted(column.name)
     if column.kind == "boolean":
-        return f"CAST({name} AS UTINYINT)"
+        # Not a cast: DuckDB would have its CSV reader make the integer, which cannot read "true" as one.
+        return f"CASE WHEN {name} THEN CAST(1 AS UTINYINT) WHEN NOT {name} THEN CAST(0 AS UTINYINT) END"
     return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
