@@ -28,33 +28,39 @@ DIALECTS = {
     "trino": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
 }
 
-TEXT = """\
-WITH calcert_rows AS (
-  SELECT
-    CAST({score} AS {real}) AS score,
-    CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
-  FROM {table}
-), calcert_placed AS (
-  SELECT
-    score,
-    label,
-    CAST(CASE
-      WHEN score IS NULL THEN {missing}
-      WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
+PLACED = """\
+    SELECT
+      score,
+      label,
+      CAST(CASE
+        WHEN score IS NULL THEN {missing}
+        WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
 {pieces}
-    END AS {integer}) AS cell,
-    CAST(CASE
-      WHEN score >= 0 AND score <= 1 THEN FLOOR(score * {unit}) - {widest} * FLOOR(score * {stretches})
-      ELSE 0
-    END AS {integer}) AS place
-  FROM calcert_rows
-), calcert_cells AS (
+      END AS {integer}) AS cell,
+      CAST(CASE
+        WHEN score >= 0 AND score <= 1 THEN FLOOR(score * {unit}) - {widest} * FLOOR(score * {stretches})
+        ELSE 0
+      END AS {integer}) AS place
+    FROM (
+      SELECT
+        CAST({score} AS {real}) AS score,
+        CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
+      FROM {table}
+    ) AS calcert_rows"""
+
+# The rows stand in the text twice, not once in a WITH, because databases store what a WITH holds if it is read twice.
+TEXT = """\
+WITH calcert_cells AS (
   SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum
-  FROM calcert_placed
+  FROM (
+{placed}
+  ) AS calcert_placed
   GROUP BY cell, label
 ), calcert_scores AS (
   SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum, score
-  FROM calcert_placed
+  FROM (
+{placed}
+  ) AS calcert_placed
   WHERE cell >= 0 AND (SELECT COUNT(DISTINCT cell) FROM calcert_cells) <= {limit}
   GROUP BY cell, label, score
   LIMIT {listed}
@@ -91,10 +97,12 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
     Examples
     --------
     >>> query = calcert.sql("predictions", score="p", label="y", dialect="postgres")
-    >>> print("\\n".join(query.splitlines()[:3]))
-    WITH calcert_rows AS (
-      SELECT
-        CAST(p AS DOUBLE PRECISION) AS score,
+    >>> print("\\n".join(query.splitlines()[-5:]))
+    SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS DOUBLE PRECISION) AS score
+    FROM calcert_cells CROSS JOIN calcert_total
+    UNION ALL
+    SELECT cell, label, row_count, offset_sum, table_rows, score
+    FROM calcert_scores CROSS JOIN calcert_total
     """
     for name, value in (("table", table), ("score", score), ("label", label)):
         if not isinstance(value, str) or not value.strip():
@@ -105,23 +113,22 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}.")
     chosen = DIALECTS[dialect]
     pieces = (
-        f"      WHEN score >= {piece.start!r} THEN FLOOR(score * {piece.scale}) + {piece.base}"
+        f"        WHEN score >= {piece.start!r} THEN FLOOR(score * {piece.scale}) + {piece.base}"
         for piece in reversed(PIECES)
     )
-    return TEXT.format(
+    types = {"real": chosen.real, "integer": chosen.integer}
+    placed = PLACED.format(
+        **types,
         table=table,
         score=score,
         label=label,
-        real=chosen.real,
-        integer=chosen.integer,
         one=chosen.one.format(label),
         zero=chosen.zero.format(label),
         pieces="\n".join(pieces).replace("+ -", "- ").replace(" + 0", ""),
         unit=UNIT,
         widest=WIDEST,
         stretches=UNIT // WIDEST,
-        limit=DISTINCT_LIMIT,
-        listed=LISTED,
         missing=MISSING,
         invalid=INVALID,
     )
+    return TEXT.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=LISTED)
