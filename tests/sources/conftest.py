@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import itertools
-import os
-import pwd
 import shutil
-import socket
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+import throwaway_postgres
 
 Build = Callable[[pa.Table], Any]
 
@@ -157,38 +151,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[dict[str, Any]]:
-    """How to connect to a PostgreSQL server of our own, on loopback, gone after the tests."""
+    """How to connect to a PostgreSQL server of our own."""
     pytest.importorskip("psycopg")
-    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    found = shutil.which("initdb")
-    if found is None and not programs:
+    folder = throwaway_postgres.programs()
+    if folder is None:
         pytest.skip("PostgreSQL is not installed")
-    folder = Path(found).parent if found else Path(programs[-1])
-    with tempfile.TemporaryDirectory(prefix="calcert-postgres-") as home:
-        run = _runner(folder, home)
-        run("initdb", "-A", "trust", "-U", "calcert", "-E", "UTF8", "--no-locale", "-N")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-        run("pg_ctl", "-w", "-o", options, "-l", f"{home}/log", "start")
-        try:
-            yield {"host": "127.0.0.1", "port": port, "user": "calcert", "database": "postgres", "password": "none"}
-        finally:
-            run("pg_ctl", "-m", "immediate", "stop")
-
-
-def _runner(folder: Path, home: str) -> Callable[..., None]:
-    """Runs a program of PostgreSQL, which refuses to run as root."""
-    someone: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        names = [entry.pw_name for entry in pwd.getpwall()]
-        user = "postgres" if "postgres" in names else "nobody"
-        someone = {"user": user, "group": pwd.getpwnam(user).pw_gid}
-        os.chown(home, pwd.getpwnam(user).pw_uid, -1)
-
-    def run(program: str, *arguments: str) -> None:
-        command = [str(folder / program), "-D", f"{home}/data", *arguments]
-        subprocess.run(command, check=True, cwd=home, stdout=subprocess.DEVNULL, **someone)
-
-    return run
+    with throwaway_postgres.server(folder) as connection:
+        yield connection
