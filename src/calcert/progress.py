@@ -45,22 +45,25 @@ class RowProgress:
         if self._bar is None or self._line is None:
             self._bar, self._line = _bar(self._task)
         total = self._total if self._total is not None else rows / share if share else None
-        self._bar.update(self._line, completed=rows, total=total, rate=f"{rows / elapsed / 1e6:,.1f}")
+        rate = rows / elapsed
+        # rich forgets its own estimate of the time left whenever the total changes.
+        left = "" if total is None or rows == 0 else f"{max(total - rows, 0) / rate:,.0f} s left"
+        self._bar.update(self._line, completed=rows, total=total, rate=f"{rate / 1e6:,.1f}", left=left)
 
 
 def _bar(task: str) -> tuple[Progress, TaskID]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,} rows"),
         TextColumn("{task.fields[rate]} million/s"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
         transient=True,
     )
-    line = bar.add_task(task, total=None, rate="")
+    line = bar.add_task(task, total=None, rate="", left="")
     bar.start()
     return bar, line
