@@ -9,6 +9,7 @@ from calcert.certificates.perturbed import perturbed
 from calcert.certificates.squared import squared
 from calcert.certification import certify
 from calcert.estimates import estimates
+from calcert.monitor import Monitor
 from calcert.perturbation import perturb
 from calcert.sources import summarize
 from calcert.sources.warehouse import sql
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Monitor",
     "Report",
     "Summary",
     "__version__",

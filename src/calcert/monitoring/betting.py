@@ -1,0 +1,138 @@
+"""The anytime-valid lower bound: gamblers who may start over after every batch.
+
+Setting. Before batch k comes, everything about earlier batches is known; given that, its rows are independent draws
+from a law whose calibration error is C_k. The law may be another one for every batch, and may depend on the past.
+Each of three gamblers g has a witness f that is fixed before the batch comes; with it a row gains G = f(X)(X - Y), and
+E[G | past] <= C_k.
+
+For a start s, a gambler g with stake l, and a limit c, the wealth W(s, g, l, c) is 1 before batch s and is then
+multiplied, for every row, by 1 + l (G - c). The evidence against c after batch k is
+
+    M_k(c) = sum over s <= k of w_s mean over g, l of W(s, g, l, c)  +  sum over s > k of w_s,     w_s = 1 / s(s + 1).
+
+Guarantee
+    With probability at least 1 - delta, at all k together and for all s and c together:
+    (a) if M_k(c) >= 1/delta, some batch among the first k has C_j > c;
+    (b) if w_s mean over g, l of W(s, g, l, c) >= 1/delta after batch k, some batch among s, ..., k has C_j > c.
+Proof
+    Let N be M with the true C_j in place of c, row by row. Each of its terms is a nonnegative supermartingale, so N is
+    one, and N starts at sum w_s = 1; by Ville's inequality N stays below 1/delta for ever with probability at least
+    1 - delta. On that event, if all of C_1, ..., C_k are at most c, then every factor of M_k(c) is at most that of N_k,
+    so M_k(c) <= N_k < 1/delta: that is (a). For (b) do the same with the term of s alone, which is at most N_k. QED.
+
+Neither a horizon, nor when or how often one looks, nor how rows are cut into batches as they arrive, enters the proof.
+A batch is kept as the histogram of its gains: log(1 + l (g - c)) is concave in g, so sharing each row linearly between
+the two nearest nodes of a grid makes the computed wealth smaller than the true one, never larger.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.monitoring.memory import HALF_LIVES, block_of
+from calcert.summary import Summary
+
+Floats = NDArray[np.float64]
+
+NODES = np.linspace(-1.0, 1.0, 65)
+"""Gains at which the histogram of a batch is kept."""
+
+STAKES = 2.0 ** -np.arange(1.0, 11.0)
+"""1 + l (g - c) stays positive up to 1/2; the smallest suits a hundred million rows."""
+
+LIMITS = np.concatenate([[0.0], np.geomspace(1e-4, 0.9, 461)])
+"""Values of c that are tried, 2% apart: a lower bound is one of them. The first is perfect calibration."""
+
+ROUNDING = 1e-12
+"""Taken off the logarithm of wealth for every row, far more than the rounding of the sums behind it."""
+
+
+def gains(batch: Summary, witnesses: Floats) -> Floats:
+    """Per witness, given by its values on blocks, the histogram over NODES of the gains of the rows of `batch`.
+
+    A row is known to its cell, so its gain is the smallest that any place in the cell could give.
+    """
+    points, block, rows = batch.points, block_of(batch), batch.points.count.ravel()
+    histograms = np.zeros((len(witnesses), NODES.size))
+    for histogram, witness in zip(histograms, witnesses, strict=True):
+        f = witness[block]
+        worst = np.where(f >= 0, points.low, points.high)
+        gain = np.stack([f * worst, f * (worst - 1)], axis=1).ravel()
+        place = (gain + 1) * ((NODES.size - 1) / 2)
+        base = np.minimum(place.astype(np.int64), NODES.size - 2)
+        upper = rows * (place - base)
+        histogram += np.bincount(base, rows - upper, NODES.size)
+        histogram[1:] += np.bincount(base, upper, NODES.size)[:-1]
+    return histograms
+
+
+def start_weight(start: int) -> float:
+    """w_s for s = 1, 2, ...: they add up to 1, and those after k to 1 / (k + 1)."""
+    return 1 / (start * (start + 1))
+
+
+@dataclass(frozen=True)
+class Wealth:
+    """The gambler's wealth after some batches.
+
+    Attributes
+    ----------
+    batches
+        How many batches were judged.
+    logarithm
+        Per gambler, stake and limit, the logarithm of the sum over starts s of w_s W(s, g, l, c).
+    """
+
+    batches: int
+    logarithm: Floats
+
+    @classmethod
+    def blank(cls) -> Wealth:
+        """No batch judged yet: all weight is on later starts."""
+        return cls(0, np.full((len(HALF_LIVES), STAKES.size, LIMITS.size), -np.inf))
+
+    def after(self, histograms: Floats) -> Wealth:
+        """The wealth after one more batch, given by the histograms of its gains."""
+        started = np.logaddexp(self.logarithm, math.log(start_weight(self.batches + 1)))
+        won = np.einsum("gn,nc->gc", histograms, _growth()) - ROUNDING * histograms[0].sum()
+        return Wealth(self.batches + 1, started + won.reshape(started.shape))
+
+    def evidence(self) -> Floats:
+        """The logarithm of M_k(c) for every c of LIMITS."""
+        reserve = -math.log(self.batches + 1)
+        running = np.logaddexp.reduce(self.logarithm, axis=(0, 1)) - math.log(self.logarithm[..., 0].size)
+        return np.asarray(np.logaddexp(running, reserve))
+
+    def lower(self, delta: float) -> float:
+        """The largest rejected limit, 0 if none is."""
+        kept = self.evidence() < math.log(1 / delta)
+        first_kept = int(np.argmax(kept)) if kept.any() else kept.size
+        return float(LIMITS[max(first_kept - 1, 0)])
+
+
+def latest_start(histograms: Floats, limit: float, delta: float) -> int:
+    """The latest s such that statement (b) holds for s, ..., k: between these batches the limit was exceeded.
+
+    `histograms` holds those of the batches 1, ..., k; shape (k, gamblers, nodes). Where only the sum over starts is
+    large enough, the result is 1, which is statement (a).
+    """
+    growth = np.log1p(STAKES * (NODES[:, None] - limit))
+    won = histograms @ growth - ROUNDING * histograms.sum(axis=2, keepdims=True)
+    since = np.cumsum(won[::-1], axis=0)[::-1]
+    start = np.arange(1, since.shape[0] + 1)
+    mean = np.logaddexp.reduce(since, axis=(1, 2)) - math.log(since[0].size)
+    wealth = mean - np.log(start * (start + 1.0))
+    rejecting = np.flatnonzero(wealth >= math.log(1 / delta))
+    return int(start[rejecting[-1]]) if rejecting.size else 1
+
+
+@cache
+def _growth() -> Floats:
+    """log(1 + l (g - c)) per node g (rows), and stake and limit (columns)."""
+    table = np.log1p(STAKES[:, None] * (NODES[:, None, None] - LIMITS))
+    return np.asarray(table.reshape(NODES.size, -1))

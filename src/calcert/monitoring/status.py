@@ -1,0 +1,156 @@
+"""What a monitor says when it is asked: frozen results, ready to be shown. Nothing here computes a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from calcert.certificate import Certificate
+from calcert.monitoring.windows import Change, WindowStatement
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of a batch.
+
+    Attributes
+    ----------
+    batch_id, number, rows
+        Its id, its place among the batches (from 1), and its rows.
+    duplicate
+        True if the same batch was there already: nothing was changed.
+    lower
+        The lower bound certified after this batch.
+    """
+
+    batch_id: str
+    number: int
+    rows: int
+    duplicate: bool
+    lower: float
+
+    def __str__(self) -> str:
+        if self.duplicate:
+            return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
+        return f"Added batch {self.batch_id!r}: {self.rows:,} rows, batch {self.number:,} of this state."
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """The calibration error of the classifier as it is has exceeded the limit: certified, not suspected.
+
+    Attributes
+    ----------
+    limit
+        The limit.
+    since, batch_id, number
+        The time, id and number of the batch that proved it.
+    between, between_number
+        The time and number of the first batch of the shortest proven stretch: some batch from that one to `number` had
+        a calibration error above the limit.
+    """
+
+    limit: float
+    since: str
+    batch_id: str
+    number: int
+    between: str
+    between_number: int
+
+
+@dataclass(frozen=True)
+class BatchPoint:
+    """One batch on the time axis: `lower` was certified after it."""
+
+    number: int
+    batch_id: str
+    time: str
+    rows: int
+    lower: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at all rows so far, after a batch."""
+
+    number: int
+    time: str
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class Status:
+    """What :meth:`calcert.Monitor.status` returns.
+
+    Attributes
+    ----------
+    delta
+        Each of the three statements (lower bounds with the alarm; upper bounds; windows with changes) holds for ever,
+        at all moments together, with probability at least 1 - delta.
+    lower
+        Some batch so far had a calibration error, of the classifier as it is, of at least this. If the law never
+        changed, that is a lower bound for the calibration error.
+    evidence
+        Against perfect calibration, as a power of ten: by how much a gambler who bet against it has multiplied.
+    upper
+        The last look at all rows: the calibration error of the classifier served with perturbed scores, over all rows
+        up to that look pooled, is at most ``upper.upper``.
+    alarm
+        None as long as the limit, if one was given, is not proven to be exceeded.
+    windows, changes
+        Certificates of windows, in order of time, and certified changes between them.
+    history, looks
+        Lower bounds after every batch, and upper bounds at every look.
+    """
+
+    delta: float
+    lower: float
+    evidence: float
+    upper: Certificate
+    limit: float | None
+    alarm: Alarm | None
+    windows: tuple[WindowStatement, ...]
+    changes: tuple[Change, ...]
+    history: tuple[BatchPoint, ...]
+    looks: tuple[Look, ...]
+
+    @property
+    def rows(self) -> int:
+        """All rows so far."""
+        return sum(point.rows for point in self.history)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
+        return {
+            "schema": SCHEMA,
+            "delta": self.delta,
+            "batches": len(self.history),
+            "rows": self.rows,
+            "first": self.history[0].time,
+            "last": self.history[-1].time,
+            "lower": self.lower,
+            "evidence": self.evidence,
+            "upper": self.upper.to_dict(),
+            "limit": self.limit,
+            "alarm": None if self.alarm is None else dict(vars(self.alarm)),
+            "windows": [window.to_dict() for window in self.windows],
+            "changes": [change.to_dict() for change in self.changes],
+            "history": [dict(vars(point)) for point in self.history],
+            "looks": [
+                {"number": look.number, "time": look.time, "rows": look.certificate.n, "upper": look.certificate.upper}
+                for look in self.looks
+            ],
+        }
+
+    def __str__(self) -> str:
+        from calcert.show.monitor import status_text
+
+        return status_text(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bounds over time (matplotlib): the upper bound falls as rows come in, and a drift lifts the lower one."""
+        from calcert.show.monitor_picture import plot_status
+
+        return plot_status(self, ax=ax)

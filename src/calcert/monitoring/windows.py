@@ -1,0 +1,162 @@
+"""Windows of time (days, weeks, any key): a certificate for each, all holding together, and certified changes.
+
+Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.monitoring.looks`). Each bound
+of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and upper, in
+all windows and at all looks, hold together with probability at least 1 - delta. Whatever follows from them holds too:
+where the intervals of two windows do not meet, calibration has changed between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calcert.certificate import Certificate
+from calcert.certificates.perturbed import perturbed
+from calcert.certification import as_it_is
+from calcert.monitoring.layout import Batch
+from calcert.monitoring.looks import schedule, share
+from calcert.summary import Summary
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of batches, and where to look at it.
+
+    Attributes
+    ----------
+    key, number
+        Its name, and its place in the order of first appearance, from 1.
+    batches
+        Its batches in the order in which they came.
+    """
+
+    key: str
+    number: int
+    batches: tuple[Batch, ...]
+
+    @property
+    def rows(self) -> int:
+        """All rows of the window."""
+        return sum(batch.rows for batch in self.batches)
+
+    @property
+    def look(self) -> int:
+        """The number of the last look, from 1."""
+        return len(schedule([batch.rows for batch in self.batches]))
+
+    @property
+    def seen(self) -> tuple[Batch, ...]:
+        """The batches up to the last look."""
+        return self.batches[: schedule([batch.rows for batch in self.batches])[-1] + 1]
+
+    def failure(self, delta: float) -> float:
+        """The probability with which each bound of the last look may fail."""
+        return delta / 2 * share(self.number) * share(self.look)
+
+
+def windows_of(batches: Sequence[Batch]) -> list[Window]:
+    """The windows in the order of first appearance; batches without one are in none."""
+    members: dict[str, list[Batch]] = {}
+    for batch in batches:
+        if batch.window is not None:
+            members.setdefault(batch.window, []).append(batch)
+    return [Window(key, number, tuple(found)) for number, (key, found) in enumerate(members.items(), start=1)]
+
+
+def certify_window(
+    rows: Summary, delta: float, bandwidth: float, variation: float, seed: int
+) -> dict[str, Certificate]:
+    """The statements of one look at one window, each bound at `delta`.
+
+    Guarantee
+        Of :func:`calcert.perturbed`, and of theorems 2 and 4 for the classifier as it is, for the law of the window.
+    Assumes
+        The rows of the window are independent draws from one law. It need not stay the same within the window if rows
+        come at random times: given their number, rows of a Poisson process are independent draws from the law of the
+        whole window.
+    """
+    return {
+        "perturbed": perturbed(rows, bandwidth=bandwidth, delta=delta, seed=seed),
+        "unmodified": as_it_is(rows, variation, delta, seed),
+    }
+
+
+@dataclass(frozen=True)
+class WindowStatement:
+    """What is certified of one window.
+
+    Attributes
+    ----------
+    key, start, end
+        The window, and the times of its first and last batch.
+    batches, rows
+        What has come for it; the certificates speak of the `n` rows up to the last look.
+    perturbed, unmodified
+        The certificates, as in :class:`calcert.Report`.
+    """
+
+    key: str
+    start: str
+    end: str
+    batches: int
+    rows: int
+    perturbed: Certificate
+    unmodified: Certificate
+
+    @property
+    def certificates(self) -> dict[str, Certificate]:
+        """The statements by name."""
+        return {"perturbed": self.perturbed, "unmodified": self.unmodified}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only."""
+        fields = {name: getattr(self, name) for name in ("key", "start", "end", "batches", "rows")}
+        return fields | {name: certificate.to_dict() for name, certificate in self.certificates.items()}
+
+
+@dataclass(frozen=True)
+class Change:
+    """Calibration has changed between two windows: their intervals do not meet.
+
+    Attributes
+    ----------
+    statement
+        "perturbed" or "unmodified".
+    earlier, later
+        The keys of the windows.
+    grown
+        True if the calibration error is larger in the later one.
+    by
+        The distance between the intervals: the error has changed by at least that.
+    """
+
+    statement: str
+    earlier: str
+    later: str
+    grown: bool
+    by: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only."""
+        return dict(vars(self))
+
+
+def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
+    """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
+    found = []
+    for statement in ("perturbed", "unmodified"):
+        for place, later in enumerate(windows):
+            gaps = [_gap(earlier.certificates[statement], later.certificates[statement]) for earlier in windows[:place]]
+            best = max(range(place), key=lambda i: abs(gaps[i]), default=None)
+            if best is not None and gaps[best] != 0:
+                found.append(Change(statement, windows[best].key, later.key, gaps[best] > 0, abs(gaps[best])))
+    return tuple(found)
+
+
+def _gap(earlier: Certificate, later: Certificate) -> float:
+    """How far the later interval lies above the earlier one; negative if below, 0 if they meet."""
+    if later.lower > earlier.upper:
+        return later.lower - earlier.upper
+    return min(later.upper - earlier.lower, 0.0)
