@@ -1,0 +1,183 @@
+"""Lower bounds over every outcome and every way of throwing rows into batches: chance of data and of the seed alike.
+
+With three batches in place of ten, all tables (batch, score, label) of a few rows are few enough to add up. The second
+half takes one score in a million rows, where the lower limit is exact arithmetic in a binomial count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from calcert import Summary, prequential
+from calcert.certificates import witness
+from calcert.certificates.witness import distance_lower, perturbed_lower, unmodified_lower
+from calcert.prequential import Round, lower_limit, split
+from laws import Law, outcomes, summary_of
+
+BATCHES = 3
+
+LAWS = {
+    "one calibrated score": (Law((0.5,), (1.0,), (0.5,)), 7),
+    "one score": (Law((0.9,), (1.0,), (0.4,)), 7),
+    "rare": (Law((0.1,), (1.0,), (0.1,)), 7),
+    "calibrated": (Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75)), 4),
+    "sign flip": (Law((0.3, 0.31), (0.5, 0.5), (0.9, 0.0)), 4),
+    "ends": (Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)), 4),
+}
+
+
+def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], float], float]:
+    """A lower bound and the truth, or what is known to be at least the truth."""
+    h = 1.0
+    return {
+        "as it is": (lambda s: unmodified_lower(s, delta, 0), law.error),
+        "perturbed": (lambda s: perturbed_lower(s, h, delta, 0), law.served(h)[0]),
+        "distance": (lambda s: distance_lower(s, delta, 0), law.error),
+    }[subject]
+
+
+def judged(law: Law, n: int, lower: Callable[[Summary], float]) -> list[tuple[float, float, list[Round]]]:
+    """For every table: its probability, the lower bound, and the bets that were made."""
+    table = np.broadcast_to(law.probability / BATCHES, (BATCHES, *law.probability.shape))
+    found = []
+    for allocation, chance in outcomes(np.ascontiguousarray(table), n):
+        held = allocation.any(axis=(0, 2))
+        rounds: list[Round] = []
+
+        def note(*arguments: object, rounds: list[Round] = rounds) -> Round:
+            rounds.append(Round(*arguments))
+            return rounds[-1]
+
+        with (
+            mock.patch.object(prequential, "BATCHES", BATCHES),
+            mock.patch.object(prequential, "split", return_value=allocation[:, held]),
+            mock.patch.object(prequential, "Round", note),
+        ):
+            found.append((chance, lower(summary_of(law.score, allocation.sum(axis=0))), rounds))
+    return found
+
+
+def wealth(rounds: list[Round], c: float) -> float:
+    """What a gambler owns after all bets against an error of at most c."""
+    return math.exp(math.fsum(r.log_wealth(c) for r in rounds))
+
+
+@pytest.mark.parametrize("subject", ["as it is", "perturbed", "distance"])
+@pytest.mark.parametrize("name", LAWS)
+def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(
+    subject: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    law, n = LAWS[name]
+    monkeypatch.setattr(witness, "KNOTS", 16)
+    # Witnesses for the perturbed classifier and for the distance take longer to find: fewer tables.
+    n, deltas = (n, (0.5, 0.3, 0.05)) if subject == "as it is" else (n - n // 4, (0.5,))
+    for delta in deltas:
+        lower, truth = lower_of(subject, law, delta)
+        found = judged(law, n, lower)
+        assert math.fsum(chance for chance, bound, _ in found if bound > truth) <= delta
+        # No gain exceeds the truth on average, so that no way of betting against it pays.
+        assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["one calibrated score", "rare", "calibrated"])
+def test_betting_against_calibration_is_a_fair_game_where_it_is_true(name: str) -> None:
+    law, n = LAWS[name]
+    found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0))
+    assert math.fsum(chance * wealth(rounds, 0.0) for chance, _, rounds in found) == pytest.approx(1.0, abs=1e-9)
+    assert math.fsum(chance for chance, bound, _ in found if bound > 0) > 0
+
+
+def test_betting_against_four_fifths_of_the_error_pays() -> None:
+    law, n = LAWS["one score"]
+    found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0))
+    assert math.fsum(chance * wealth(rounds, 0.8 * law.error) for chance, _, rounds in found) > 1.01
+
+
+def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
+    """From a count of label 1 among n rows of score 0.9: the mean gain of the witness +1, and the lower limit."""
+    taught = np.array([[500, 500]])
+    gain = np.array([[0.9, -0.1]])
+
+    def bound(positives: int) -> tuple[float, float]:
+        table = np.zeros((prequential.BATCHES, 1, 2), np.int64)
+        table[0], table[1] = taught, [[n - positives, positives]]
+        summary = summary_of((0.9,), table.sum(axis=0))
+        with mock.patch.object(prequential, "split", return_value=table):
+            limit = lower_limit(summary, delta, 0, lambda *_: gain)
+        return 0.9 - positives / n, limit
+
+    return bound
+
+
+def one_score_miss(n: int, delta: float, cut: float) -> float:
+    """The exact probability that the limit, moved towards the mean gain by the share `cut`, exceeds the truth 0.4."""
+    bound = one_score(n, delta)
+
+    def misses(positives: int) -> bool:
+        mean, limit = bound(positives)
+        return limit + cut * (mean - limit) > 0.4
+
+    low, high = 0, n // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if misses(middle) else (low, middle)
+    return float(binom.cdf(low, n, 0.5))
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("n", [1000, 10**6])
+def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(n: int, delta: float) -> None:
+    assert 0 < one_score_miss(n, delta, cut=0.0) <= delta
+
+
+def test_a_margin_cut_by_a_fifth_is_caught() -> None:
+    # Betting is as sharp as Chernoff's bound, so a fifth shows where delta is small.
+    assert one_score_miss(10**6, 1e-9, cut=0.2) > 1e-9
+
+
+def test_rows_are_thrown_into_batches_like_independent_dice() -> None:
+    count = np.array([[1_000_000, 0], [3, 250_000]])
+    summary = summary_of((0.2, 0.7), count)
+    batches = split(summary, 0)
+    assert (batches.sum(axis=0) == count).all()
+    assert (batches >= 0).all()
+    for n, thrown in ((1_000_000, batches[:, 0, 0]), (250_000, batches[:, 1, 1])):
+        assert (np.abs(thrown - n / 10) < 5 * math.sqrt(n * 0.09)).all()
+        assert thrown.std() > 0.3 * math.sqrt(n * 0.09)
+    assert (split(summary, 1) != batches).any()
+    assert (split(summary, 0) == batches).all()
+
+
+@pytest.mark.parametrize("stake", [1e-6, 0.001, 0.01, 0.03, 0.031, 0.3, 0.49])
+def test_log_wealth_is_never_above_the_sum_of_logarithms(stake: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        gain, rows = rng.uniform(-1, 1, (40, 2)), rng.integers(0, 1000, (40, 2))
+        gain[0] = (-1, 1)
+        for c in (0.0, 0.3, 1.0):
+            exact = math.fsum((rows * np.log1p(stake * (gain - c))).ravel())
+            found = Round(stake, gain, rows).log_wealth(c)
+            assert found <= exact + 1e-9 * abs(exact)
+            assert found >= exact - 2e-6 * rows.sum()
+
+
+def test_one_row_says_nothing() -> None:
+    assert unmodified_lower(summary_of((0.9,), np.array([[1, 0]])), 0.5, 0) == 0
+
+
+@pytest.mark.parametrize("name", ["one calibrated score", "one score", "rare"])
+def test_twelve_rows_in_ten_batches_are_missed_no_more_often_than_delta_over_seeds(name: str) -> None:
+    law, delta = LAWS[name][0], 0.5
+    missed = [
+        chance
+        for count, chance in law.outcomes(12)
+        for seed in range(60)
+        if unmodified_lower(summary_of(law.score, count), delta, seed) > law.error
+    ]
+    assert math.fsum(missed) / 60 <= delta
