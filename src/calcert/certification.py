@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from calcert.certificate import Certificate, Report
 from calcert.certificates import bounded_variation as variation_theorem
@@ -15,8 +15,41 @@ from calcert.sources import summarize
 from calcert.summary import Summary
 from calcert.validation import check_bandwidth, check_delta, check_seed, check_variation
 
+if TYPE_CHECKING:
+    from calcert.groups import GroupReport
+
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
+
+
+@overload
+def certify(
+    scores: Any,
+    labels: Any = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    groups: None = None,
+    delta: float = 0.05,
+    bandwidth: float = 1 / 64,
+    variation: float = 1.0,
+    seed: int = 0,
+) -> Report: ...
+
+
+@overload
+def certify(
+    scores: Any,
+    labels: Any = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    groups: Any,
+    delta: float = 0.05,
+    bandwidth: float = 1 / 64,
+    variation: float = 1.0,
+    seed: int = 0,
+) -> GroupReport: ...
 
 
 def certify(
@@ -25,11 +58,12 @@ def certify(
     *,
     score: str | None = None,
     label: str | None = None,
+    groups: Any = None,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
     variation: float = 1.0,
     seed: int = 0,
-) -> Report:
+) -> Report | GroupReport:
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
 
     Guarantee
@@ -44,11 +78,15 @@ def certify(
     scores
         Scores in [0, 1] (the classifier's probability of label 1); a whole table of scores and labels, that is a data
         frame, the path of a file, or a table of an engine; or a :class:`calcert.Summary`. All that
-        :func:`calcert.summarize` takes.
+        :func:`calcert.summarize` takes. Or probabilities of K > 2 classes, shape (rows, K): then the Report is a
+        :class:`calcert.classes.ClassReport`.
     labels
-        Labels, 0/1 or bool; left out for a table.
+        Labels, 0/1 or bool; left out for a table. For K classes, 0 to K - 1.
     score, label
         Names of the columns of a table; found where left out, if only one pair is plausible.
+    groups
+        A group for every row, or the column of a table that holds it: every group is certified, all together at
+        1 - delta, and the result is a :class:`calcert.groups.GroupReport`.
     delta
         Probability with which each bound may fail.
     bandwidth
@@ -64,11 +102,24 @@ def certify(
     >>> x = rng.random(40_000)
     >>> report = calcert.certify(x, rng.random(40_000) < x)
     >>> round(report.perturbed.upper, 4)
-    0.0095
+    0.0096
     """
     delta, seed = check_delta(delta), check_seed(seed)
     bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
+    if groups is not None:
+        from calcert.groups import certify_groups
+
+        return certify_groups(scores, labels, groups, score, label, delta, bandwidth, variation, seed)
+    if _has_many_classes(scores):
+        from calcert.classes import certify_classes
+
+        return certify_classes(scores, labels, delta, bandwidth, variation, seed)
     summary = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
+    return certify_summary(summary, delta, bandwidth, variation, seed)
+
+
+def certify_summary(summary: Summary, delta: float, bandwidth: float, variation: float, seed: int) -> Report:
+    """The Report of rows that were summarised; arguments were checked by :func:`certify`."""
     served = perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
     unmodified = as_it_is(summary, variation, delta, seed)
     return Report(
@@ -77,9 +128,15 @@ def certify(
         distance=distance(summary, delta=delta, seed=seed),
         estimates=estimates(summary),
         advice=advise(served, unmodified),
-        warnings=tuple(_rare_events(summary, bandwidth)),
+        warnings=(*_rare_events(summary, bandwidth), *_contradiction(unmodified)),
         summary=summary,
     )
+
+
+def _has_many_classes(scores: Any) -> bool:
+    """True for arrays and tensors of shape (rows, K), K > 2; a table is none of them."""
+    shape: tuple[int, ...] = getattr(scores, "shape", (0,))
+    return len(shape) == 2 and shape[-1] > 2 and not hasattr(scores, "columns")
 
 
 def as_it_is(summary: Summary, variation: float, delta: float, seed: int) -> Certificate:
@@ -110,6 +167,17 @@ def advise(served: Certificate, unmodified: Certificate) -> str:
     if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
         return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
     return first
+
+
+def _contradiction(unmodified: Certificate) -> list[str]:
+    """A warning where the lower bound, which assumes nothing, has reached an upper bound that assumes something."""
+    if unmodified.lower < unmodified.upper or unmodified.assumption == "none":
+        return []
+    return [
+        "the lower bound for the classifier as it is has reached the upper one: with confidence "
+        f"{1 - 2 * unmodified.delta:g} the assumption is false ({unmodified.assumption}). "
+        "Use report.perturbed or report.distance, which assume nothing."
+    ]
 
 
 def _rare_events(summary: Summary, bandwidth: float) -> list[str]:

@@ -25,9 +25,15 @@ def relative_entropy(q: float, c: float) -> float:
     if c == q:
         return 0.0
     shift = c - q
-    left = -q * math.log1p(shift / q) if q > 0 and c > 0 else (math.inf if q > 0 else 0.0)
-    right = -(1 - q) * math.log1p(-shift / (1 - q)) if q < 1 and c < 1 else (math.inf if q < 1 else 0.0)
-    return max(left + right, 0.0)
+    return max(_part(q, shift) + _part(1 - q, -shift), 0.0)
+
+
+def _part(weight: float, shift: float) -> float:
+    """weight ln(weight / (weight + shift)); infinite where the second weight is zero, if only by rounding."""
+    if weight <= 0:
+        return 0.0
+    ratio = shift / weight
+    return math.inf if ratio <= -1 else -weight * math.log1p(ratio)
 
 
 def mean_upper(mean: float, n: float, delta: float) -> float:

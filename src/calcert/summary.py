@@ -168,6 +168,11 @@ class Summary:
         if self.distinct_count is not None:
             zeros = np.zeros(self.distinct_count.shape)
             return Points(self.values, self.values, zeros, self.distinct_count)
+        return self.cell_points
+
+    @cached_property
+    def cell_points(self) -> Points:
+        """The cells, even where the distinct scores are listed: what stays the same when more rows come."""
         width = np.maximum(cells.bounds(self.cell)[1], 1)[:, None]
         fraction = self.offset / (width * np.maximum(self.count, 1))
         return Points(self.left, self.left + self.width, fraction, self.count)

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+SMALLEST_DELTA = 1e-100
+SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
+
 
 def check_delta(delta: float) -> float:
     """delta, the probability with which a bound may fail, in (0, 1)."""
@@ -19,12 +22,20 @@ def check_delta(delta: float) -> float:
     if not 0 < value < 1:
         hint = f" For {value:g}% pass {value / 100:g}." if 1 < value < 100 else ""
         raise ValueError(f"delta must lie strictly between 0 and 1; got {value:g}.{hint}")
+    if value < SMALLEST_DELTA:
+        raise ValueError(f"delta must be at least {SMALLEST_DELTA:g}, below which it cannot be shared; got {value:g}.")
     return value
 
 
 def check_bandwidth(bandwidth: float) -> float:
-    """The bandwidth h of the perturbation."""
-    return _positive("bandwidth", bandwidth, "1/64")
+    """The bandwidth h of the perturbation, in the range where draws and certificates are exact."""
+    h = _positive("bandwidth", bandwidth, "1/64")
+    if not SMALLEST_BANDWIDTH <= h <= LARGEST_BANDWIDTH:
+        raise ValueError(
+            f"bandwidth must lie between {SMALLEST_BANDWIDTH:g} and {LARGEST_BANDWIDTH:g}, such as 1/64; got {h:g}. "
+            "Far above 1 all scores are served alike; below, double precision cannot tell them apart."
+        )
+    return h
 
 
 def check_variation(variation: float) -> float:

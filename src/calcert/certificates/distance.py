@@ -46,7 +46,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     >>> x = rng.random(100_000)
     >>> c = calcert.distance(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}")
-    0.080 to 0.171
+    0.082 to 0.172
     """
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)

@@ -40,7 +40,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     >>> x = rng.integers(1, 20, 100_000) / 20
     >>> c = calcert.finite(calcert.summarize(x, rng.random(100_000) < x))
     >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
-    0.000 to 0.0067; the truth is 0
+    0.000 to 0.0064; the truth is 0
     """
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)

@@ -45,7 +45,7 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
     >>> x = rng.random(100_000)
     >>> c = calcert.perturbed(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
-    0.162 to 0.170; the truth is 0.167
+    0.164 to 0.169; the truth is 0.167
     """
     check_summary(summary)
     h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)

@@ -2,10 +2,13 @@
 
 Any function f into [-1, 1] is a witness: E[f(X)(X - Y)] is at most the L1 calibration error. One found on some rows and
 judged on others gives a lower confidence limit; :mod:`calcert.prequential` does the judging. Rows of a batch are known
-only to their cell, so a gain is the smallest one that any place inside the cell could give.
+only to their cell, so a gain is the smallest one that any place inside the cell could give. A witness may look at the
+counts of earlier batches and at nothing else: not at offsets or distinct scores, which know of all rows.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +32,7 @@ KNOTS = 128
 
 def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
-    points = summary.points
+    points = summary.cell_points
     middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
@@ -58,9 +61,10 @@ class _GroupSigns:
         self._values = np.stack([excess, wobble])
 
     def __call__(self, groups: int) -> Floats:
-        # A run begins with the first point that has at least its share of the rows before it.
-        begin = np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups))
-        begin = np.unique(np.minimum(begin, self._before.size - 1))
+        # A run begins with the first point that has at least its share of the rows before it, if there is one: the run
+        # of a score depends on the known rows below it alone.
+        begin = np.unique(np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups)))
+        begin = begin[begin < self._before.size]
         excess, wobble = np.add.reduceat(self._values, begin, axis=1)
         f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
         return np.repeat(f, np.diff(np.append(begin, self._before.size)))
@@ -74,12 +78,14 @@ def _gain(points: Points, f: Floats) -> Floats:
 
 def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> float:
     """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta."""
-    grid, points = Grid(h, FINENESS), summary.points
+    grid, points = Grid(h, FINENESS), summary.cell_points
     width = points.high - points.low
     # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
     hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING
-
-    placement, kernels = grid.place(points), _cell_integrals(grid)
+    if float(points.count.sum(axis=1) @ hidden) >= summary.n / 2:
+        return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
+    middle = replace(points, fraction=np.full(points.count.shape, 0.5))
+    placement, kernels = grid.place(middle), _cell_integrals(grid)
 
     def witness(known: Integers, last: Integers) -> Floats:
         gain = served_gain(grid, points, placement.masses(known), kernels)
@@ -131,7 +137,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> float:
 
     Half the mean of f(X)(Y - X) is one for every f that is 1-Lipschitz on [0, 1] and into [-1, 1] (theory, section 6).
     """
-    points = summary.points
+    points = summary.cell_points
     knots = np.linspace(0.0, 1.0, KNOTS + 1)
     hidden = points.high - points.low
 
