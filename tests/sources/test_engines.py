@@ -88,7 +88,7 @@ def test_decimal_and_integer_columns_serve_as_labels_and_scores(build_anywhere: 
     assert calcert.summarize(native, score="p", label="y") == calcert.summarize(labels, labels)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(rows=st.lists(st.tuples(st.floats(0, 1) | st.sampled_from(AWKWARD), st.booleans()), min_size=1, max_size=40))
 def test_any_few_rows_agree(build: Build, rows: list[tuple[float, bool]]) -> None:
     scores, labels = map(np.array, zip(*rows, strict=True))
