@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from calcert.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SCHEMA = 1
 
@@ -41,7 +47,7 @@ class Certificate:
     --------
     >>> c = calcert.finite(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
     >>> round(c.upper, 3), c.assumption, c.vacuous
-    (0.261, 'none', False)
+    (0.264, 'none', False)
     """
 
     quantity: str
@@ -141,6 +147,46 @@ class Report:
         from calcert.show.text import report_text
 
         return report_text(self)
+
+    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None) -> Figure:
+        """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
+
+        One `ax` takes the reliability picture alone, a pair of them takes both; without, there is a new figure.
+        Needs matplotlib, and the report as :func:`calcert.certify` returned it.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> import tempfile, pathlib
+        >>> report.plot().savefig(pathlib.Path(tempfile.mkdtemp()) / "calibration.pdf")
+        """
+        from calcert.show.plot import report_picture
+
+        return report_picture(self, ax)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page for a reader who was not there, and return its path.
+
+        Needs matplotlib and jinja2. `command` is shown as the exact command that made the report.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> import tempfile, pathlib
+        >>> report.to_html(pathlib.Path(tempfile.mkdtemp()) / "report.html").name
+        'report.html'
+        """
+        from calcert.show.html import TITLE, write_page
+
+        return write_page(self, path, title=title or TITLE, command=command)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            from calcert.show.html import notebook_view
+        except ModuleNotFoundError:
+            return None
+        return notebook_view(self)
 
 
 def total(terms: dict[str, float]) -> tuple[float, dict[str, float]]:

@@ -45,7 +45,7 @@ def perturb(scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.G
     Examples
     --------
     >>> calcert.perturb([0.0, 0.5, 1.0], bandwidth=1/64, rng=0).round(4)
-    array([0.0162, 0.4873, 0.9991])
+    array([0.0192, 0.4876, 0.9463])
     """
     x = check_scores(scores)
     h = check_bandwidth(bandwidth)
