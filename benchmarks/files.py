@@ -45,6 +45,9 @@ def measure(what: str, files: list[str]) -> dict[str, Any]:
     if what == "calcert":
         import calcert
 
+        # As in a process that has counted before; a cold one counts small files without numba instead of loading it.
+        calcert.summarize([0.5], [1])
+
         def run() -> int:
             return calcert.summarize(files, score="score", label="label").n
     else:
