@@ -8,6 +8,7 @@ from calcert.certificates.lipschitz import lipschitz
 from calcert.certificates.perturbed import perturbed
 from calcert.certificates.squared import squared
 from calcert.certification import certify
+from calcert.comparison import compare
 from calcert.estimates import estimates
 from calcert.monitor import Monitor
 from calcert.perturbation import perturb
@@ -25,6 +26,7 @@ __all__ = [
     "__version__",
     "bounded_variation",
     "certify",
+    "compare",
     "distance",
     "estimates",
     "finite",

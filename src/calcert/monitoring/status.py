@@ -151,6 +151,7 @@ class Status:
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds over time (matplotlib): the upper bound falls as rows come in, and a drift lifts the lower one."""
+        from calcert.show.canvas import figure_of
         from calcert.show.monitor_picture import plot_status
 
-        return plot_status(self, ax=ax)
+        return figure_of(plot_status(self, ax=ax))

@@ -70,6 +70,11 @@ class Table:
         """Scores and labels as an iterator of Arrow batches, in types that the kernel takes."""
         return self._query(f"{_score(score)}, {_label(label)}", self._types(score, label)).to_arrow_reader(rows)
 
+    def with_groups(self, score: Column, label: Column, group: str) -> Any:
+        """Scores, labels and groups, lazily, under these names."""
+        columns = f'{_score(score)} AS score, {_label(label)} AS label, {quoted(group)} AS "group"'
+        return self._query(columns, self._types(score, label))
+
     def is_small(self) -> bool:
         """True where all scores and labels fit well into memory."""
         if self._form == "parquet":

@@ -34,9 +34,15 @@ ARROW_DECIMALS = (
 def summarize_table(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
     """The Summary of a data frame: in memory by the array kernel, else computed where the rows are."""
     if isinstance(frame, nw.DataFrame):
-        columns = choose(_columns(frame), score, label, "the data frame", lambda name: _first(frame, name))
-        return summarize_arrays(*(frame[column.name].to_native() for column in columns))
+        return summarize_arrays(*(frame[name].to_native() for name in columns_of(frame, score, label)))
     return summarize_query(frame, score, label)
+
+
+def columns_of(frame: Frame, score: str | None = None, label: str | None = None) -> tuple[str, str]:
+    """The names of the columns of scores and labels."""
+    kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
+    found = choose(_columns(frame), score, label, kind, lambda name: _first(frame, name))
+    return found[0].name, found[1].name
 
 
 def summarize_query(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
