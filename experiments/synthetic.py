@@ -125,7 +125,8 @@ def main(quick: bool, chosen: tuple[str, ...], repeats: int, workers: int, out: 
     repeats = min(repeats, 4) if quick else repeats
     done = {(line["law"], int(line["n"]), int(line["repeat"])) for line in read(path)}
     names = chosen or tuple(law.name for law in LAWS)
-    jobs = [(law, n, r) for law in names for n in reversed(sizes) for r in range(repeats) if (law, n, r) not in done]
+    # Repeat by repeat, so that a run cut short has all laws and sizes.
+    jobs = [(law, n, r) for r in range(repeats) for law in names for n in reversed(sizes) if (law, n, r) not in done]
     start = time.perf_counter()
     with path.open("a", newline="") as file, multiprocessing.Pool(workers) as pool, Progress() as progress:
         writer = csv.writer(file)
