@@ -61,7 +61,7 @@ def check_rng(rng: Any) -> np.random.Generator:
         return rng
     if rng is None:
         return np.random.default_rng()
-    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and int(rng) >= 0:
+    if not isinstance(rng, bool) and isinstance(rng, numbers.Integral) and int(rng) >= 0:
         return np.random.default_rng(int(rng))
     raise TypeError(f"rng must be a non-negative integer, a numpy.random.Generator or None; got {rng!r}.")
 
