@@ -1,36 +1,155 @@
-"""The command line: read, summarise, certify, show."""
+"""The command line: one group that loads a command only when it is asked for."""
 
 from __future__ import annotations
 
+import difflib
+import importlib
+import os
+import sys
+import traceback
+from typing import Any, TextIO
+
 import click
-from rich.console import Console
 
 import calcert
+from calcert.commands.interruption import heard
+from calcert.commands.options import debug
+
+COMMANDS = ("certify", "check", "plan", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
+
+BAD_INPUT = 2
+BUG = 70
+INTERRUPTED = 128 + 2
+CLOSED_PIPE = 128 + 13
+
+USER_ERRORS = (ValueError, TypeError, OSError, OverflowError, MemoryError, ModuleNotFoundError)
+"""What the library raises for bad input, with words meant for people; anything else is a bug."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SHELL_WORDS = {
+    "Pass score='...' and label='...'.": "Pass --score COLUMN and --label COLUMN.",
+    "Pass score='...'.": "Pass --score COLUMN.",
+    "For logits pass scipy.special.expit(scores).": "If they are logits, write 1/(1 + exp(-score)) to the file.",
+    "for logits pass scipy.special.expit(scores).": "if they are logits, write 1/(1 + exp(-score)) to the file.",
+    "For percentages pass scores / 100.": "If they are percentages, write score/100 to the file.",
+    "Summarise them apart and add the summaries with +.": "Certify them apart.",
+    "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
+    " pass labels ": " write labels ",
+}
+
+
+class UserError(click.ClickException):
+    """Bad input, told without a traceback."""
+
+    exit_code = BAD_INPUT
+
+
+class CommandGroup(click.Group):
+    """Commands in the order of first use, each imported from ``calcert.commands`` on demand.
+
+    Exit codes other than 0 and 1 are made here, so that 1 can only mean what ``calcert check`` says it means.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *(name for name in sorted(self.commands) if name not in COMMANDS)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return super().get_command(ctx, name)
+        command: click.Command = importlib.import_module(f"calcert.commands.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            nearest = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if not nearest:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {nearest[0]!r}?", ctx) from None
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().main(*args, **options)
+        finally:
+            # Help and errors of usage are written before invoke has a say.
+            _flush()
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            _standard_output()
+            with heard():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            _flush()
+            ctx.exit(CLOSED_PIPE)
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted; nothing was left half-written.", err=True)
+            ctx.exit(INTERRUPTED)
+        except USER_ERRORS as error:
+            if ctx.meta.get(debug.KEY):
+                traceback.print_exc()
+                ctx.exit(BAD_INPUT)
+            raise UserError(in_shell_words(_words(error))) from error
+        except Exception:
+            traceback.print_exc()
+            click.echo("\nThis is a bug in calcert, not in your input. Please report the lines above.", err=True)
+            ctx.exit(BUG)
+        return result
+
+
+def in_shell_words(message: str) -> str:
+    """A message of the library with its advice for Python turned into advice for a command line."""
+    for python, shell in SHELL_WORDS.items():
+        message = message.replace(python, shell)
+    return message
+
+
+def _words(error: Exception) -> str:
+    """What an error says; one of the operating system without its number."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
+
+
+def _standard_output() -> TextIO:
+    """Standard output, or nowhere for a process that was started without one."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    return sys.stdout
+
+
+def _flush() -> None:
+    try:
+        _standard_output().flush()
+    except BrokenPipeError:
+        # The reader has gone; Python would complain when it flushes again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+First steps:
+  calcert demo --save demo.csv
+  calcert certify demo.csv --score score --label label
+
+\b
+Completion of commands and options by the Tab key, in bash (zsh and fish likewise):
+  eval "$(_CALCERT_COMPLETE=bash_source calcert)"
+""",
+)
 @click.version_option(calcert.__version__, prog_name="calcert")
+@debug.option
 def main() -> None:
-    """Certificates for the calibration error of a classifier."""
+    """Certificates for the calibration error of a classifier.
 
-
-@main.command()
-@click.option("--rows", default=100_000, show_default=True, type=click.IntRange(min=1), help="Rows to simulate.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the simulation.")
-def demo(rows: int, seed: int) -> None:
-    """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
-    from calcert.demo import simulate, truth
-    from calcert.show.text import number, report_view
-
-    scores, labels = simulate(rows, seed)
-    report = calcert.certify(scores, labels)
-    console = Console()
-    console.print(report_view(report))
-    known = truth(report.perturbed.parameters["bandwidth"])
-    console.print("\nThe truth, which only a simulation knows:")
-    for name, value in (("served with perturbed scores", known.perturbed), ("as it is", known.unmodified)):
-        console.print(f"  L1 calibration error, {name}: {number(value)}", highlight=False)
-    console.print(
-        f"  distance from calibration: at most {number(known.unmodified)}, as it never exceeds the L1 error",
-        highlight=False,
-    )
+    A certificate is a bound that holds with a stated probability, for any distribution of the data and any number of
+    rows. Each command reads files of scores and labels; - stands for standard input.
+    """

@@ -7,13 +7,16 @@ with proof is in :mod:`calcert` itself.
 """
 
 from calcert.published.bound import PublishedBound
+from calcert.published.compare import Comparison, compare
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
 from calcert.published.nadaraya_watson import derivative_bounds, perturb_and_smooth
 from calcert.published.total_variation import total_variation
 
 __all__ = [
+    "Comparison",
     "PublishedBound",
+    "compare",
     "derivative_bounds",
     "ece",
     "lipschitz_buckets",

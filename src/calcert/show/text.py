@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Collection
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -31,8 +32,8 @@ def certificate_text(certificate: Certificate) -> str:
     )
 
 
-def report_view(report: Report) -> RenderableType:
-    """The report for a rich console."""
+def report_view(report: Report, statements: Collection[str] = ()) -> RenderableType:
+    """The report for a rich console; only some of its `statements` where any are named."""
     first = report.perturbed
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("certified")
@@ -40,7 +41,9 @@ def report_view(report: Report) -> RenderableType:
     table.add_column("assuming")
     table.add_column("at least", justify="right", no_wrap=True)
     table.add_column("at most", justify="right", no_wrap=True, style="bold")
-    for c in report.certificates.values():
+    for name, c in report.certificates.items():
+        if statements and name not in statements:
+            continue
         assumption = "nothing" if c.assumption == "none" else c.assumption
         table.add_row(c.quantity, c.subject, assumption, number(c.lower), number(c.upper))
     one, both = 1 - first.delta, max(1 - 2 * first.delta, 0)

@@ -1,0 +1,94 @@
+"""``calcert certify``: rows in files become three certified statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.certificate import Report
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  calcert certify predictions.parquet --score p --label y
+  calcert certify 'day-*.csv.gz' --bandwidth 2^-8 --delta 0.01
+  calcert certify predictions.csv --statement distance --json
+  calcert certify predictions.csv --html report.html
+  head -5000 predictions.csv | calcert certify -
+"""
+)
+@options.rows
+@options.parameters
+@click.option(
+    "--statement",
+    "statements",
+    type=click.Choice(options.STATEMENTS),
+    multiple=True,
+    help="Show this statement only; may be given more than once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+@click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
+@options.debug.option
+def command(
+    files: tuple[str, ...],
+    score: str | None,
+    label: str | None,
+    delta: float,
+    bandwidth: float,
+    variation: float,
+    seed: int,
+    statements: tuple[str, ...],
+    as_json: bool,
+    html: str | None,
+) -> None:
+    """Certify how well calibrated a classifier is.
+
+    FILE is Parquet, CSV, TSV or JSON lines, compressed or not; a glob; a folder; several files; - for CSV or JSON
+    lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
+    if only one pair is plausible.
+
+    \b
+    perturbed   L1 calibration error of the classifier that serves perturbed
+                scores (calcert perturb); assumes nothing
+    unmodified  L1 calibration error of the classifier as it is; assumes few
+                distinct scores, or a bound on a variation
+    distance    distance from calibration of the classifier as it is; assumes
+                nothing
+
+    Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
+    """
+    from calcert.certification import certify
+    from calcert.commands.reading import summarize
+
+    summary = summarize(files, score, label)
+    report = certify(summary, delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    if html is not None:
+        write_page(report, html)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(chosen(report.to_dict(), statements), indent=2, allow_nan=False))
+    else:
+        from calcert.commands.screen import show
+        from calcert.show.text import report_view
+
+        show(report_view(report, statements))
+
+
+def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
+    """The report without the statements that were not asked for; all of it where none was."""
+    left_out = set(options.STATEMENTS) - set(statements) if statements else set()
+    return {name: value for name, value in values.items() if name not in left_out}
+
+
+def write_page(report: Report, path: str) -> None:
+    """The report as one HTML file."""
+    from calcert.commands.screen import note
+
+    report.to_html(path)
+    note(f"report written to {path}")

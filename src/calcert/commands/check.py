@@ -1,0 +1,155 @@
+"""``calcert check``: a gate that a build passes only if a calibration error is certified to be small."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.certificate import Certificate
+    from calcert.summary import Summary
+
+NOT_CERTIFIED = 1
+
+
+@click.command(
+    short_help="Fail a build unless an error is certified small.",
+    epilog="""\b
+Exit codes: 0 certified, 1 not certified, 2 bad input.
+
+\b
+Examples:
+  calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
+  calcert check predictions.csv --max 0.05 --statement unmodified --variation 1
+  calcert check predictions.csv --max 0.05 --statement distance --junit calibration.xml
+""",
+)
+@options.rows
+@click.option(
+    "--max", "largest", type=options.Probability(), required=True, help="The largest error that passes, such as 0.03."
+)
+@click.option(
+    "--statement",
+    type=click.Choice(options.STATEMENTS),
+    required=True,
+    help="Of which classifier: the one that serves perturbed scores, or the unmodified one (L1 error, or distance).",
+)
+@options.parameters
+@click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
+@options.debug.option
+def command(
+    files: tuple[str, ...],
+    score: str | None,
+    label: str | None,
+    largest: float,
+    statement: str,
+    delta: float,
+    bandwidth: float,
+    variation: float,
+    seed: int,
+    junit: str | None,
+) -> None:
+    """Pass if a calibration error is certified to be at most --max, and fail otherwise.
+
+    A failure says how far off the bound is, and about how many rows would do (an estimate). Fix --max, --delta,
+    --bandwidth and --variation before you see the labels; trying values until one passes voids the guarantee.
+    """
+    from calcert.commands.reading import summarize
+    from calcert.junit import Outcome
+
+    started = time.monotonic()
+    outcome = Outcome(statement, largest)
+    try:
+        summary = summarize(files, score, label)
+        certificate = _certify(summary, statement, delta, bandwidth, variation, seed)
+        passed = certificate.upper <= largest
+        words = _verdict(certificate, largest)
+        if not passed:
+            words += "\n" + _way_out(summary, certificate, statement, largest, bandwidth, variation, seed)
+        outcome = Outcome(statement, largest, certificate, words)
+    except Exception as error:
+        outcome = Outcome(statement, largest, words=str(error))
+        raise
+    finally:
+        if junit is not None:
+            outcome.write(junit, time.monotonic() - started)
+    click.echo(words)
+    if not passed:
+        click.get_current_context().exit(NOT_CERTIFIED)
+
+
+def _certify(
+    summary: Summary, statement: str, delta: float, bandwidth: float, variation: float, seed: int
+) -> Certificate:
+    """One statement of a Report, without the cost of the others."""
+    from calcert.certificates.distance import distance
+    from calcert.certificates.perturbed import perturbed
+    from calcert.certification import as_it_is
+
+    if statement == "perturbed":
+        return perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
+    if statement == "unmodified":
+        return as_it_is(summary, variation, delta, seed)
+    return distance(summary, delta=delta, seed=seed)
+
+
+def _verdict(c: Certificate, largest: float) -> str:
+    from calcert.show.text import number
+
+    condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
+    about_what = (
+        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
+        f"{c.n:,} rows, probability {1 - c.delta:.4g}, {condition}."
+    )
+    if c.upper <= largest:
+        return f"Certified: at most {number(c.upper)}, within {largest:g}.\n{about_what}"
+    return (
+        f"Not certified: at most {number(c.upper)}, which is {c.upper - largest:.2g} above {largest:g}.\n{about_what}"
+    )
+
+
+def _way_out(
+    summary: Summary,
+    certificate: Certificate,
+    statement: str,
+    largest: float,
+    bandwidth: float,
+    variation: float,
+    seed: int,
+) -> str:
+    """What would make the check pass."""
+    from calcert.commands.screen import working
+    from calcert.plan import plan
+    from calcert.show.text import number
+
+    if certificate.lower > largest:
+        return (
+            f"It is at least {number(certificate.lower)}, with the same probability: more rows cannot help. "
+            "Recalibrate the classifier."
+        )
+    with working("estimating how many rows would do"):
+        wanted = plan(
+            summary,
+            largest,
+            statement=statement,  # type: ignore[arg-type]
+            bandwidth=bandwidth,
+            variation=variation,
+            delta=certificate.delta,
+            seed=seed,
+        )
+    if wanted.rows is None:
+        return (
+            "No number of rows would do, by an estimate: with ever more of them the bound ends near "
+            f"{number(wanted.limit)}. Recalibrate the classifier."
+        )
+    return f"About {about(max(wanted.rows, summary.n + 1))} rows would do: an estimate."
+
+
+def about(rows: int) -> str:
+    """Two digits of a number of rows, upwards: more would pretend to know more."""
+    unit = 10 ** max(len(str(rows)) - 2, 0)
+    return f"{-(-rows // unit) * unit:,}"

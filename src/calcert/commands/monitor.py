@@ -1,0 +1,130 @@
+"""``calcert monitor``: keep watch over a classifier whose labels arrive batch by batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.monitor import Monitor
+
+ALARMED = 1
+"""Exit code of ``status --alarm`` where the alarm is raised."""
+
+state = click.argument("state", metavar="STATE", type=click.Path(dir_okay=False))
+alarm = click.option(
+    "--alarm",
+    metavar="LIMIT",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Raise the alarm once the calibration error, as it is, is proven to have exceeded this.",
+)
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  calcert monitor add churn.state monday.parquet --batch-id 2026-03-02 --window week
+  calcert monitor status churn.state --alarm 0.05
+  calcert monitor export churn.state --prometheus --alarm 0.05 > churn.prom
+  calcert monitor plot churn.state churn.svg --alarm 0.05
+"""
+)
+def command() -> None:
+    """Keep watch: add labelled batches as they come, and look as often as you like.
+
+    STATE is one file, started by the first batch. Adding is safe against crashes, and the same batch twice counts once.
+    All bounds hold at all times together, and the alarm is false with probability at most delta in a lifetime.
+    """
+
+
+@command.command()
+@state
+@options.files
+@click.option("--batch-id", required=True, help="A name for the batch; the same batch under the same name counts once.")
+@options.score
+@options.label
+@click.option(
+    "--time", metavar="TIME", help="When the rows are from, as 2026-03-02 or 2026-03-02T12:00; now if left out."
+)
+@click.option(
+    "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
+)
+@click.option("--delta", type=options.Probability(), help="For a new state. [default: 0.05]")
+@click.option("--bandwidth", type=options.Ratio(), help="For a new state. [default: 1/64]")
+@click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
+@options.debug.option
+def add(
+    state: str,
+    files: tuple[str, ...],
+    batch_id: str,
+    score: str | None,
+    label: str | None,
+    time: str | None,
+    window: str | None,
+    **settings: Any,
+) -> None:
+    """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
+    from calcert.commands.reading import summarize
+    from calcert.monitor import Monitor
+
+    monitor = Monitor(state, **settings)
+    click.echo(monitor.add(summarize(files, score, label), batch_id=batch_id, time=time, window=window))
+
+
+@command.command()
+@state
+@alarm
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
+@options.debug.option
+@click.pass_context
+def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool) -> None:
+    """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
+    found = _opened(state).status(alarm=alarm)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
+    else:
+        from calcert.commands.screen import show
+        from calcert.show.monitor import status_view
+
+        show(status_view(found))
+    if found.alarm is not None:
+        ctx.exit(ALARMED)
+
+
+@command.command()
+@state
+@alarm
+@click.option("--prometheus", is_flag=True, required=True, help="The format: text that Prometheus reads.")
+@options.debug.option
+def export(state: str, alarm: float | None, prometheus: bool) -> None:
+    """Write the numbers for a dashboard to standard output."""
+    from calcert.show.prometheus import prometheus_text
+
+    click.echo(prometheus_text(_opened(state).status(alarm=alarm)), nl=False)
+
+
+@command.command()
+@state
+@click.argument("picture", metavar="PICTURE", type=click.Path(dir_okay=False))
+@alarm
+@options.debug.option
+def plot(state: str, picture: str, alarm: float | None) -> None:
+    """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
+    from pathlib import Path
+
+    path = Path(picture)
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"PICTURE must end in .png, .svg or .pdf; got {picture!r}.")
+    _opened(state).status(alarm=alarm).plot().savefig(path)
+    click.echo(f"picture written to {path}", err=True)
+
+
+def _opened(state: str) -> Monitor:
+    from calcert.monitor import Monitor
+
+    return Monitor(state)

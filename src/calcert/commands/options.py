@@ -1,0 +1,120 @@
+"""Options that several commands share, each said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+STATEMENTS = ("perturbed", "unmodified", "distance")
+
+POWER = re.compile(r"(?P<base>[0-9.]+)(?:\^|\*\*)(?P<exponent>[+-]?[0-9.]+)")
+
+
+class Ratio(click.ParamType[float]):
+    """A positive number as people write it: 1/64, 2^-6, 2**-6, 0.015625."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, (int, float)):
+            return float(value)
+        try:
+            number = _read(value.replace(" ", ""))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            self.fail(f"{value!r} is not a number. Write it as 1/64, 2^-6, 2**-6 or 0.015625.", param, ctx)
+        if not 0 < number < float("inf"):
+            self.fail(f"{value!r} must be positive and finite, such as 1/64.", param, ctx)
+        return number
+
+
+def _read(text: str) -> float:
+    above, slash, below = text.partition("/")
+    if slash:
+        return _read(above) / _read(below)
+    power = POWER.fullmatch(text)
+    if power:
+        return float(float(power["base"]) ** float(power["exponent"]))
+    return float(text)
+
+
+class Probability(click.ParamType[float]):
+    """A number strictly between 0 and 1, with a hint for those who think in percent."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number. Write it as 0.05.", param, ctx)
+        if not 0 < number < 1:
+            hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
+            self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
+        return number
+
+
+class DebugFlag:
+    """``--debug``, before or after the name of the command."""
+
+    KEY = "calcert.debug"
+
+    def option(self, command: Function) -> Function:
+        return click.option(
+            "--debug",
+            is_flag=True,
+            expose_value=False,
+            callback=self._remember,
+            help="Show the traceback of an error.",
+        )(command)
+
+    def _remember(self, ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        if value:
+            ctx.meta[self.KEY] = True
+
+
+debug = DebugFlag()
+
+files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+
+score = click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
+label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or boolean.")
+
+delta = click.option(
+    "--delta",
+    type=Probability(),
+    default=0.05,
+    show_default=True,
+    help="Probability with which a bound may fail.",
+)
+bandwidth = click.option(
+    "--bandwidth",
+    type=Ratio(),
+    default="1/64",
+    show_default=True,
+    help="How strongly serving perturbs scores: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see labels.",
+)
+variation = click.option(
+    "--variation",
+    type=Ratio(),
+    default="1",
+    show_default=True,
+    help="Assumed bound on the total variation of the calibration function, for the classifier as it is.",
+)
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the rows for the lower bounds."
+)
+
+
+def rows(command: Function) -> Function:
+    """FILE..., ``--score`` and ``--label``: where the rows are."""
+    return files(score(label(command)))
+
+
+def parameters(command: Function) -> Function:
+    """What must be fixed before the labels are seen."""
+    return delta(bandwidth(variation(seed(command))))

@@ -1,0 +1,68 @@
+"""``calcert perturb``: a copy of a file with the perturbed scores in a column of their own."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from calcert.commands import options
+
+
+@click.command(
+    short_help="Copy a file, with the scores to serve in a new column.",
+    epilog="""\b
+Examples:
+  calcert perturb predictions.parquet served.parquet --score p --bandwidth 1/64
+  calcert perturb predictions.csv.gz served.csv.gz --score p --seed 7
+  generate-scores | calcert perturb - - --score p > served.csv
+""",
+)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
+@options.bandwidth
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Makes the draws repeatable; a fresh one is drawn and printed."
+)
+@click.option(
+    "--column", metavar="NAME", default="perturbed", show_default=True, help="Name of the column of perturbed scores."
+)
+@click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
+@options.debug.option
+def command(
+    source: str,
+    target: str,
+    score: str | None,
+    bandwidth: float,
+    seed: int | None,
+    column: str,
+    overwrite: bool,
+) -> None:
+    """Copy IN to OUT with one more column: the scores to serve.
+
+    Both are Parquet, CSV, TSV or JSON lines (text also as .gz), of the same format; - is text on standard input or
+    output. All columns stay as they are. OUT appears when it is complete, or not at all.
+
+    Serve the new column, each value once. To certify, use the original column: `calcert certify` averages over all
+    draws that could have been.
+    """
+    import secrets
+
+    import numpy as np
+
+    from calcert.commands.interruption import load
+    from calcert.perturbed_copy import STREAM, Perturbation, format_of, perturb_file
+
+    if target != STREAM and os.path.exists(target) and not overwrite:
+        raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")
+    if source != STREAM and format_of(source) == "parquet":
+        load("pyarrow.parquet")
+    drawn = secrets.randbits(48) if seed is None else seed
+    done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
+    place = "standard output" if target == STREAM else target
+    click.echo(
+        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth:g}, "
+        f"seed {drawn}",
+        err=target == STREAM,
+    )

@@ -1,0 +1,55 @@
+"""``calcert published``: the paper's numbers beside our certificates."""
+
+from __future__ import annotations
+
+import click
+
+from calcert.commands import options
+
+
+@click.command(
+    short_help="Compare the paper's numbers with our certificates.",
+    epilog="""\b
+Examples:
+  calcert published predictions.parquet --score p --label y
+  calcert published predictions.csv --json
+""",
+)
+@options.rows
+@options.parameters
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+@options.debug.option
+def command(
+    files: tuple[str, ...],
+    score: str | None,
+    label: str | None,
+    delta: float,
+    bandwidth: float,
+    variation: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare the paper's four numbers with our certificates, on your own rows.
+
+    The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as printed, with a line on what each number promises.
+    They need all rows in memory. --seed draws the perturbation and the folds.
+    """
+    from calcert.commands.interruption import load
+    from calcert.commands.reading import named_files
+    from calcert.commands.screen import show, working
+    from calcert.published.compare import compare
+    from calcert.sources.rows import read_rows
+
+    load("duckdb")
+    with named_files(files) as paths:
+        scores, labels = read_rows(paths, score, label)
+    with working("computing the published bounds"):
+        found = compare(scores, labels, delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
+    else:
+        from calcert.show.comparison import comparison_view
+
+        show(comparison_view(found))

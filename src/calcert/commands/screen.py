@@ -1,0 +1,50 @@
+"""Where commands write: results to standard output, remarks and signs of life to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def show(view: RenderableType) -> None:
+    """Print a view: in colour and as wide as the terminal, or plain and 80 columns wide where there is none.
+
+    NO_COLOR, FORCE_COLOR and COLUMNS are respected. It is written in one piece, so that a closed pipe is an error here
+    and not inside rich, which would end the program with a code of its own.
+    """
+    from rich.console import Console
+
+    from calcert.show.text import plain
+
+    console = Console()
+    if not console.is_terminal:
+        click.echo(plain(view, console.width))
+        return
+    with console.capture() as captured:
+        console.print(view, highlight=False)
+    click.echo(captured.get(), nl=False)
+
+
+def note(words: str) -> None:
+    """A remark for people that is no part of the result."""
+    click.echo(words, err=True)
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A sign of life on a terminal while something takes its time."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield

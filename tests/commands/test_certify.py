@@ -1,0 +1,116 @@
+"""``calcert certify``: the report of the library, from a file, in words or as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import calcert
+
+from .conftest import Run
+
+
+def test_json_is_the_report_of_the_library(run: Run, rows: tuple[Any, Any]) -> None:
+    expected = calcert.certify(*rows).to_dict()
+    for file in ("rows.csv", "rows.parquet", "rows.jsonl"):
+        done = run("certify", file, "--score", "p", "--label", "y", "--json")
+        assert done.exit_code == 0
+        assert json.loads(done.stdout) == expected
+        assert done.stderr == ""
+
+
+def test_settings_reach_the_report(run: Run, rows: tuple[Any, Any]) -> None:
+    done = run(
+        *("certify", "rows.csv", "--json", "--delta", "0.01", "--bandwidth", "2^-5"),
+        *("--variation", "3/2", "--seed", "4"),
+    )
+    expected = calcert.certify(*rows, delta=0.01, bandwidth=1 / 32, variation=1.5, seed=4)
+    assert json.loads(done.stdout) == expected.to_dict()
+    assert expected != calcert.certify(*rows)
+    assert "scores from column 'p', labels from column 'y'" in done.stderr or done.stderr == ""
+
+
+def test_the_table_shows_every_bound_of_the_report(run: Run, rows: tuple[Any, Any]) -> None:
+    report = calcert.certify(*rows)
+    text = run("certify", "rows.csv", "--score", "p", "--label", "y").stdout
+    assert text.startswith("3,000 rows\n")
+    for certificate in report.certificates.values():
+        assert f"{certificate.upper:.4f}" in text
+    assert "probability 0.95" in text
+    assert "Estimates, without guarantee" in text
+    assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("chosen", [("distance",), ("perturbed", "unmodified")])
+def test_only_the_statements_asked_for_are_shown(run: Run, rows: tuple[Any, Any], chosen: tuple[str, ...]) -> None:
+    asked = [word for name in chosen for word in ("--statement", name)]
+    everything = calcert.certify(*rows)
+    found = json.loads(run("certify", "rows.csv", "--json", *asked).stdout)
+    assert {"perturbed", "unmodified", "distance"} & found.keys() == set(chosen)
+    assert found == {name: everything.to_dict()[name] for name in found}
+    text = run("certify", "rows.csv", *asked).stdout
+    for name, certificate in everything.certificates.items():
+        assert (f"{certificate.upper:.4f}" in text) == (name in chosen)
+
+
+def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any]) -> None:
+    done = run("certify", "rows.csv", "rows.csv", "--score", "p", "--label", "y", "--json")
+    twice = calcert.certify(np.tile(rows[0], 2), np.tile(rows[1], 2))
+    assert json.loads(done.stdout) == twice.to_dict()
+
+
+def test_the_query_of_sql_gives_the_same_certificates_as_the_rows(
+    run: Run, rows: tuple[Any, Any], tmp_path: Path
+) -> None:
+    query = run("sql", "'rows.parquet'", "--score", "p", "--label", "y", "--dialect", "duckdb").stdout
+    saved = tmp_path / "cells.csv"
+    duckdb.sql(f"COPY ({query.strip()}) TO '{saved}' (HEADER)")
+    done = run("certify", str(saved), "--json")
+    assert json.loads(done.stdout) == calcert.certify(*rows).to_dict()
+    # What a tool cut short must not pass for the whole.
+    lines = saved.read_text().splitlines(keepends=True)
+    saved.write_text("".join(lines[:-10]))
+    cut = run("certify", str(saved))
+    assert cut.exit_code == 2
+    assert "whole result of the query" in cut.stderr
+
+
+def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("p,y\n" + "0.001,0\n" * 999 + "0.001,1\n")
+    text = " ".join(run("certify", str(path)).stdout.split())
+    assert "Warning: bandwidth 0.015625 is large next to the mean score of the rarer outcome, 0.001" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.csv"], "there is no such file"),
+        (
+            ["rows.csv", "--score", "q", "--label", "y"],
+            "score must be a column of rows.csv; got 'q'. It has",
+        ),
+        (["none.csv"], "none.csv must hold at least one row; got none."),
+        (["words.csv", "--score", "p", "--label", "y"], "got 'p' of words.csv, which has type VARCHAR, such as 'high'"),
+        (["logits.csv"], "scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv. If they are logits"),
+        (["broken.parquet"], "broken.parquet must be complete parquet"),
+        (["rows.csv", "-"], "- must stand alone"),
+        (["rows.csv", "--delta", "5"], "For 5% write 0.05"),
+        (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
+        (["rows.csv", "--variation", "0"], "must be positive"),
+        (["rows.csv", "--seed", "-1"], "not in the range x>=0"),
+        (["rows.csv", "--statement", "all"], "'perturbed', 'unmodified', 'distance'"),
+        ([], "Missing argument 'FILE...'"),
+    ],
+)
+def test_bad_input_is_told_in_one_message_with_code_2(run: Run, arguments: list[str], said: str) -> None:
+    done = run("certify", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.output
+    assert done.stdout == ""

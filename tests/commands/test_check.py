@@ -1,0 +1,131 @@
+"""``calcert check``: a gate with three outcomes, each with its exit code and its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import calcert
+from calcert.commands.check import about
+
+from .conftest import Run
+
+
+@pytest.fixture
+def balanced(tmp_path: Path) -> str:
+    """Two thousand rows of score 1/2, half of them positive: perfectly calibrated."""
+    path = tmp_path / "balanced.csv"
+    path.write_text("p,y\n" + "0.5,1\n0.5,0\n" * 1000)
+    return str(path)
+
+
+@pytest.fixture
+def overconfident(tmp_path: Path) -> str:
+    """Two thousand rows of score 0.9, half of them positive: off by 0.4."""
+    path = tmp_path / "overconfident.csv"
+    path.write_text("p,y\n" + "0.9,1\n0.9,0\n" * 1000)
+    return str(path)
+
+
+@pytest.mark.parametrize("statement", ["perturbed", "unmodified", "distance"])
+def test_a_small_error_is_certified_with_code_0(run: Run, balanced: str, statement: str) -> None:
+    done = run("check", balanced, "--max", "0.1", "--statement", statement)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Certified: at most 0.0")
+    assert ", within 0.1.\n" in done.stdout
+    assert "2,000 rows, probability 0.95" in done.stdout
+
+
+@pytest.mark.parametrize("statement", ["perturbed", "unmodified", "distance"])
+def test_the_bound_is_the_one_of_the_report(
+    run: Run, rows: tuple[Any, Any], statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The estimate of rows takes seconds and is no matter here.
+    monkeypatch.setattr("calcert.commands.check._way_out", lambda *arguments: "")
+    upper = calcert.certify(*rows).certificates[statement].upper
+    above, below = (f"{upper * factor:.9f}" for factor in (1.000001, 0.999999))
+    assert run("check", "rows.csv", "--max", above, "--statement", statement).exit_code == 0
+    assert run("check", "rows.csv", "--max", below, "--statement", statement).exit_code == 1
+
+
+def test_a_large_error_is_told_that_rows_cannot_help(run: Run, overconfident: str) -> None:
+    done = run("check", overconfident, "--max", "0.3", "--statement", "unmodified")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Not certified: at most 0.4")
+    assert "above 0.3.\n" in done.stdout
+    assert "It is at least 0.3" in done.stdout
+    assert "more rows cannot help. Recalibrate the classifier." in done.stdout
+
+
+def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) -> None:
+    upper = calcert.certify(calcert.summarize([0.5] * 2000, [0, 1] * 1000)).unmodified.upper
+    done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "unmodified")
+    assert done.exit_code == 1
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("About ")
+    assert last.endswith(" rows would do: an estimate.")
+    # Half the bound takes about four times the rows.
+    assert 4000 <= int(last.split()[1].replace(",", "")) <= 16_000
+
+
+def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.xml"
+    cases = {
+        "system-out": (balanced, "0.1", 0),
+        "failure": (balanced, "0.001", 1),
+        "error": ("gone.csv", "0.1", 2),
+    }
+    for element, (file, largest, code) in cases.items():
+        done = run("check", file, "--max", largest, "--statement", "unmodified", "--junit", str(path))
+        assert done.exit_code == code
+        suite = ElementTree.parse(path).getroot().find("testsuite")
+        assert suite is not None
+        counts = (suite.get("tests"), suite.get("failures"), suite.get("errors"))
+        assert counts == ("1", str(int(code == 1)), str(int(code == 2)))
+        case = suite.find("testcase")
+        assert case is not None
+        assert case.get("name") == f"unmodified at most {largest}"
+        assert [child.tag for child in case] == [element]
+        words = case[0].text or ""
+        assert words in (done.stdout.strip() if code < 2 else done.stderr)
+        facts = {item.get("name"): item.get("value") for item in suite.iter("property")}
+        assert facts["max"] == largest
+        if code < 2:
+            assert float(facts["upper"] or 0) == calcert.certify([0.5] * 2000, [0, 1] * 1000).unmodified.upper
+            assert facts["rows"] == "2000"
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rows.csv", "--max", "3", "--statement", "perturbed"], "For 3% write 0.03"),
+        (["rows.csv", "--statement", "perturbed"], "Missing option '--max'"),
+        (["rows.csv", "--max", "0.1"], "Missing option '--statement'"),
+        (["none.csv", "--max", "0.1", "--statement", "distance"], "must hold at least one row"),
+        (["logits.csv", "--max", "0.1", "--statement", "distance"], "got 1.75 at row 1"),
+    ],
+)
+def test_bad_input_has_code_2_and_never_1(run: Run, arguments: list[str], said: str) -> None:
+    done = run("check", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_bug_is_never_mistaken_for_an_outcome(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("calcert.commands.check._certify", broken)
+    done = run("check", "rows.csv", "--max", "0.1", "--statement", "distance")
+    assert done.exit_code == 70
+    assert "This is a bug in calcert" in done.stderr
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(7, "7"), (99, "99"), (101, "110"), (123_456, "130,000")])
+def test_estimates_have_two_digits_rounded_up(rows: int, shown: str) -> None:
+    assert about(rows) == shown

@@ -1,0 +1,90 @@
+"""Help is complete, its examples are commands that exist, and it loads nothing heavy."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import calcert
+from calcert.cli import COMMANDS, main
+
+from .conftest import Spawn, plain_environment
+
+
+def commands() -> dict[str, click.Command]:
+    context = click.Context(main)
+    found: dict[str, click.Command] = {}
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None
+        found[name] = command
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_examples_that_parse(name: str) -> None:
+    command = commands()[name]
+    text = CliRunner().invoke(main, [name, "--help"]).output
+    assert text.startswith(f"Usage: main {name} ")
+    assert command.epilog is not None
+    assert "Examples:\n" in command.epilog
+    examples = [line.strip() for line in command.epilog.splitlines() if "calcert " in line]
+    assert any(line.startswith(f"calcert {name}") for line in examples)
+    for line in examples:
+        for part in line.split("|"):
+            words = shlex.split(part.partition(">")[0])
+            if words[0] != "calcert":
+                continue
+            shown = commands()[words[1]]
+            rest = words[2:]
+            if isinstance(shown, click.Group):
+                shown, rest = shown.commands[rest[0]], rest[1:]
+            shown.make_context(words[1], rest, resilient_parsing=False)
+
+
+def test_help_lists_the_commands_and_the_first_steps() -> None:
+    text = CliRunner().invoke(main, ["--help"]).output
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+    assert "calcert demo --save demo.csv" in text
+    assert "_CALCERT_COMPLETE=bash_source" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_version_help_and_an_unknown_command(spawn: Spawn) -> None:
+    assert spawn("--version").stdout == f"calcert, version {calcert.__version__}\n"
+    wrong = spawn("certfy")
+    assert wrong.returncode == 2
+    assert "No such command 'certfy'. Did you mean 'certify'?" in wrong.stderr
+    assert wrong.stdout == ""
+
+
+def test_help_loads_no_engine_and_no_terminal_library() -> None:
+    code = (
+        "import sys; from calcert.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'duckdb', 'pyarrow', 'numba', 'scipy', 'pandas', 'rich', 'narwhals', 'matplotlib', 'jinja2'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=plain_environment(), timeout=60, check=True
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_the_shell_completes_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "calcert"],
+        env=plain_environment()
+        | {"_CALCERT_COMPLETE": "bash_complete", "COMP_WORDS": "calcert pub", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "plain,published\n"

@@ -1,0 +1,41 @@
+"""Numbers as people write them."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from calcert.cli import in_shell_words
+from calcert.commands.options import Probability, Ratio
+
+
+@pytest.mark.parametrize(
+    "text", ["1/64", "2^-6", "2**-6", "0.015625", "1.5625e-2", " 1 / 64 ", "2^-5/2", "1/2^6", "4/256"]
+)
+def test_a_bandwidth_may_be_written_in_many_ways(text: str) -> None:
+    assert Ratio().convert(text, None, None) == 1 / 64
+
+
+@pytest.mark.parametrize("text", ["", "x", "1/", "/2", "1/0", "2^", "2^x", "--6", "1//2", "2^-1^2", "0x10"])
+def test_what_is_no_number_is_refused_with_ways_to_write_one(text: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"is not a number. Write it as 1/64, 2\^-6"):
+        Ratio().convert(text, None, None)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "-1/64", "inf", "nan", "0/3", "10^999"])
+def test_a_bandwidth_must_be_positive_and_finite(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        Ratio().convert(text, None, None)
+
+
+@pytest.mark.parametrize(("text", "hint"), [("5", "For 5% write 0.05."), ("1", "For 1% write 0.01."), ("0", "between")])
+def test_a_percentage_for_a_probability_gets_the_number_that_was_meant(text: str, hint: str) -> None:
+    with pytest.raises(click.BadParameter, match=hint):
+        Probability().convert(text, None, None)
+    assert Probability().convert("0.05", None, None) == 0.05
+
+
+def test_advice_for_python_becomes_advice_for_a_shell() -> None:
+    said = "it has the columns 'a', 'b'. Pass score='...' and label='...'."
+    assert in_shell_words(said) == "it has the columns 'a', 'b'. Pass --score COLUMN and --label COLUMN."
+    assert "scipy" not in in_shell_words("got 3.2 at row 1. For logits pass scipy.special.expit(scores).")

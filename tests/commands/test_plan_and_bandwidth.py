@@ -1,0 +1,104 @@
+"""``calcert plan`` and ``calcert bandwidth``: estimates that are called estimates, and a choice that is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calcert
+from calcert.bandwidths import bandwidth_costs
+from calcert.commands.bandwidth import shown
+
+from .conftest import Run
+
+
+def test_plan_says_about_how_many_rows_and_that_it_is_an_estimate(run: Run, rows: tuple[Any, Any]) -> None:
+    now = calcert.certify(*rows).perturbed
+    target = now.upper - 0.01
+    done = run("plan", "rows.csv", "--target", f"{target:.4f}")
+    assert done.exit_code == 0
+    assert "L1 calibration error of the classifier served with perturbed scores" in done.stdout
+    assert f"from 3,000 rows: at least {now.lower:.4f}, at most {now.upper:.4f}." in done.stdout
+    answer = re.search(r"Estimate, without guarantee: about ([0-9,]+) rows would certify", done.stdout)
+    assert answer is not None
+    assert int(answer[1].replace(",", "")) > 3000
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_plan_knows_what_is_reached_and_what_is_out_of_reach(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "off.csv"
+    path.write_text("p,y\n" + "0.9,1\n0.9,0\n" * 500)
+    reached = run("plan", str(path), "--target", "0.9", "--statement", "unmodified")
+    assert "the 1,000 rows at hand certify it already." in reached.stdout
+    hopeless = run("plan", str(path), "--target", "0.1", "--statement", "unmodified")
+    assert "no number of rows would do" in hopeless.stdout
+    end = re.search(r"would end near ([0-9.]+)[.]", " ".join(hopeless.stdout.split()))
+    assert end is not None
+    assert float(end[1]) == pytest.approx(0.4, abs=0.03)
+
+
+def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, rows: tuple[Any, Any]) -> None:
+    costs = bandwidth_costs(calcert.summarize(*rows))
+    best = costs.recommended(0.001)
+    assert best is not None
+    done = run("bandwidth", "rows.csv")
+    assert done.exit_code == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    for row in costs.rows:
+        line = lines[shown(row.bandwidth)]
+        assert f"{row.auroc:.4f}" in line
+        assert f"{row.upper:.4f}" in line
+        assert ("recommended" in line) == (row is best)
+        assert ("too large" in line) == (not row.fits_rare_events)
+    text = " ".join(done.stdout.split())
+    assert f"Recommended: {shown(best.bandwidth)}, the largest that costs at most 0.001 of AUROC." in text
+    assert "hold together with probability 0.95; the rest are estimates." in text
+
+
+def test_a_stricter_limit_recommends_a_smaller_bandwidth(run: Run) -> None:
+    def recommended(limit: str) -> float:
+        words = run("bandwidth", "rows.csv", "--max-auroc-loss", limit).stdout
+        found = re.search(r"Recommended: 1/([0-9]+)", words)
+        assert found is not None
+        return 1 / int(found[1])
+
+    assert recommended("0.0005") < recommended("0.05")
+
+
+def test_rare_events_forbid_a_bandwidth_whatever_it_costs(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "rare.csv"
+    path.write_text("p,y\n" + "0.0001,0\n0.002,0\n0.004,0\n" * 900 + "0.004,1\n0.002,1\n" * 3)
+    done = run("bandwidth", str(path), "--try", "1/64", "--try", "2^-7")
+    text = " ".join(done.stdout.split())
+    assert done.stdout.count("too large") == 2
+    assert "None can be recommended: the rarer outcome is too rare for all of these." in text
+    free = run("bandwidth", str(path), "--max-auroc-loss", "1")
+    text = " ".join(free.stdout.split())
+    assert "recommended" in free.stdout
+    assert "but the rarer outcome is too rare for them." in text
+
+
+def test_one_label_only_has_no_ranking_but_an_answer(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "ones.csv"
+    path.write_text("p,y\n" + "0.5,1\n" * 500)
+    done = run("bandwidth", str(path))
+    assert done.exit_code == 0
+    assert "nan" not in done.stdout.lower()
+
+
+@pytest.mark.parametrize("command", [("plan", "--target", "0.1"), ("bandwidth",)])
+@pytest.mark.parametrize(("file", "said"), [("none.csv", "at least one row"), ("logits.csv", "got 1.75 at row 1")])
+def test_bad_input_has_code_2(run: Run, command: tuple[str, ...], file: str, said: str) -> None:
+    done = run(command[0], file, *command[1:])
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("value", "text"), [(1 / 64, "1/64"), (2.0**-20, "1/1048576"), (0.3, "0.3"), (1.5, "1.5")])
+def test_bandwidths_are_shown_as_people_say_them(value: float, text: str) -> None:
+    assert shown(value) == text

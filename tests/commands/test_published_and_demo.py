@@ -1,0 +1,104 @@
+"""``calcert published`` and ``calcert demo``: other numbers beside ours, each with what it promises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calcert
+from calcert import published
+from calcert.demo import simulate
+from calcert.published.compare import compare
+
+from .conftest import Run
+
+
+def test_the_comparison_holds_the_numbers_of_the_methods_themselves(rows: tuple[Any, Any]) -> None:
+    found = compare(*rows, delta=0.1, bandwidth=1 / 32, variation=2.0, seed=3)
+    assert found.report == calcert.certify(*rows, delta=0.1, bandwidth=1 / 32, variation=2.0, seed=3)
+    assert found.published["ECE, 15 bins"].value == published.ece(*rows).value
+    smoothed, buckets = (found.published[name] for name in ("perturb and smooth", "Lipschitz buckets"))
+    assert smoothed.delta == buckets.delta == 0.1
+    assert smoothed.parameters["first derivative"] == buckets.parameters["constant"] == 16
+    assert found.published["total variation"].parameters["variation"] == 2.0
+    assert compare(*rows, seed=3).to_dict() == compare(*rows, seed=3).to_dict()
+
+
+def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple[Any, Any]) -> None:
+    expected = compare(*rows)
+    done = run("published", "rows.parquet", "--score", "p", "--label", "y")
+    assert done.exit_code == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    for line in expected.lines:
+        assert f"{line.value:.4f}" in done.stdout or "says nothing" in done.stdout
+    text = " ".join(done.stdout.split())
+    assert f"about {expected.published['ECE, 15 bins'].value:.4f}" in text
+    assert text.count("Proved:") == 3
+    assert text.count("None that is proved") == 3
+    assert "None: a heuristic." in text
+    parsed = json.loads(run("published", "rows.csv", "--score", "p", "--label", "y", "--json").stdout)
+    assert parsed == expected.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("none.csv", "at least one row"),
+        ("logits.csv", "got 1.75 at row 1 of logits.csv"),
+        ("gone.csv", "no such file"),
+    ],
+)
+def test_bad_input_has_code_2(run: Run, file: str, said: str) -> None:
+    done = run("published", file)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_too_few_rows_for_folds_are_refused_in_words(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("p,y\n0.5,1\n0.25,0\n")
+    done = run("published", str(path))
+    assert done.exit_code == 2
+    assert "5-fold cross-fitting needs at least 5 rows; got 2." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_demo_saves_rows_that_the_next_command_certifies(run: Run, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"demo{suffix}"
+    done = run("demo", "--rows", "2000", "--seed", "3", "--save", str(path))
+    assert done.exit_code == 0
+    assert "The truth, which only a simulation knows:" in done.stdout
+    assert "L1 calibration error, as it is: 0.0400" in done.stdout
+    again = run("certify", str(path), "--score", "score", "--label", "label", "--json")
+    assert json.loads(again.stdout) == calcert.certify(*simulate(2000, 3)).to_dict()
+
+
+def test_demo_refuses_a_format_that_it_cannot_write(run: Run, tmp_path: Path) -> None:
+    done = run("demo", "--rows", "10", "--save", str(tmp_path / "demo.xlsx"))
+    assert done.exit_code == 2
+    assert "--save must name a .csv or .parquet file" in done.stderr
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark", "bigquery", "snowflake", "trino"])
+def test_sql_prints_the_query_of_the_library(run: Run, dialect: str) -> None:
+    done = run("sql", "t", "--score", "p", "--label", "y", "--dialect", dialect)
+    assert done.stdout == calcert.sql("t", "p", "y", dialect)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["t; drop table t", "--score", "p", "--label", "y", "--dialect", "duckdb"], "without ';'"),
+        (["t", "--score", "p", "--label", "y", "--dialect", "oracle"], "'oracle' is not one of 'duckdb'"),
+        (["t", "--score", "p", "--dialect", "duckdb"], "Missing option '--label'"),
+    ],
+)
+def test_sql_refuses_what_is_no_name(run: Run, arguments: list[str], said: str) -> None:
+    done = run("sql", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
