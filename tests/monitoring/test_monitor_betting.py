@@ -114,17 +114,26 @@ def only_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
     betting._growth.cache_clear()
 
 
+def rejections(laws: list[Law], lives: int) -> int:
+    """In how many lives the limit was rejected at any time, when looked at after every batch."""
+    found = 0
+    for number in range(lives):
+        rng = np.random.default_rng((1, number))
+        found += any(
+            wealth.evidence()[0] >= math.log(1 / DELTA) for wealth in life(law.batch(rng, 250) for law in laws)
+        )
+    return found
+
+
 def test_false_alarms_over_2000_lives_looked_at_after_every_batch(only_limit: float) -> None:
     worst, calm = too_high(only_limit), too_high(0.0)
     # The law changes within the null, so that witnesses and starts are kept busy.
     laws = [worst] * 4 + [calm] * 2 + [worst] * 6
-    rejected = 0
-    for number in range(LIVES):
-        rng = np.random.default_rng((1, number))
-        rejected += any(
-            wealth.evidence()[0] >= math.log(1 / DELTA) for wealth in life(law.batch(rng, 250) for law in laws)
-        )
-    assert 0 < rejected <= binom.isf(1e-6, LIVES, DELTA)
+    assert rejections(laws, LIVES) <= binom.isf(1e-6, LIVES, DELTA)
+
+
+def test_negative_control_lives_with_a_larger_error_are_rejected(only_limit: float) -> None:
+    assert rejections([too_high(2 * only_limit)] * 12, 100) > binom.isf(1e-6, 100, DELTA)
 
 
 def test_negative_control_fixed_size_bounds_looked_at_after_every_batch_fail() -> None:

@@ -124,9 +124,10 @@ def _bits_needed(cell: Integers, count: Integers) -> tuple[Integers, Integers]:
     """Entries in increasing order of the bits that their largest possible sum of offsets needs, and those bits."""
     largest = (count * np.maximum(cells.bounds(cell)[1] - 1, 0)[:, None]).ravel()
     # Doubles round a 62-bit number up at most, so a bit may be wasted and never missed.
-    bits = np.frexp(largest.astype(np.float64))[1].astype(np.int64)
+    bits = np.frexp(largest.astype(np.float64))[1].astype(np.uint8)
+    # Stable sorting of bytes is a single pass.
     place = np.argsort(bits, kind="stable")
-    return place, bits[place]
+    return place, bits[place].astype(np.int64)
 
 
 def _first_with(bits: Integers) -> Integers:

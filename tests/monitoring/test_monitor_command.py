@@ -1,0 +1,79 @@
+"""``calcert monitor`` as people use it: in a process of its own, with good and bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+CALCERT = [sys.executable, "-m", "calcert"]
+
+
+def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*CALCERT, "monitor", *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("command")
+    rng = np.random.default_rng(0)
+    for day in range(1, 4):
+        chance = rng.random(4_000)
+        lines = [f"{p:.6f},{int(y)}" for p, y in zip(chance**0.6, rng.random(4_000) < chance, strict=True)]
+        (folder / f"{day}.csv").write_text("\n".join(["p,y", *lines]))
+        path, options = folder / "state", ("--score", "p", "--label", "y", "--window", "month")
+        done = run("add", path, folder / f"{day}.csv", "--batch-id", day, "--time", f"2026-05-0{day}", *options)
+        assert done.stdout == f"Added batch '{day}': 4,000 rows, batch {day} of this state.\n"
+    return path
+
+
+def test_the_same_batch_again_is_no_error_and_says_so(state: Path) -> None:
+    done = run("add", state, state.parent / "2.csv", "--batch-id", 2, "--score", "p", "--label", "y")
+    assert "is there already, as batch 2: nothing was changed" in done.stdout
+
+
+def test_status_in_words_and_the_exit_code_of_an_alarm(state: Path) -> None:
+    calm = run("status", state, "--alarm", 0.5)
+    assert "No alarm" in calm.stdout
+    alarmed = run("status", state, "--alarm", 0.02, code=1)
+    assert "ALARM since 2026-05-0" in alarmed.stdout
+
+
+def test_status_as_json(state: Path) -> None:
+    found = json.loads(run("status", state, "--json", "--alarm", 0.02, code=1).stdout)
+    assert found["rows"] == 12_000
+    assert found["alarm"]["limit"] == 0.02
+    assert [window["key"] for window in found["windows"]] == ["2026-05"]
+
+
+def test_export_and_plot(state: Path, tmp_path: Path) -> None:
+    assert "calcert_rows 12000\n" in run("export", state, "--prometheus").stdout
+    pytest.importorskip("matplotlib")
+    run("plot", state, tmp_path / "picture.svg", "--alarm", 0.02)
+    assert "alarm" in (tmp_path / "picture.svg").read_text()
+
+
+def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
+    rows = state.parent / "1.csv"
+    for words, arguments in (
+        ("there is no such file", ("status", tmp_path / "none")),
+        ("is a file of another kind", ("status", rows)),
+        ("is there already as batch 1", ("add", state, state.parent / "2.csv", "--batch-id", 1)),
+        ("got 'none.csv', but there is no such file", ("add", state, "none.csv", "--batch-id", 9)),
+        ("ISO 8601", ("add", state, rows, "--batch-id", 9, "--time", "noon")),
+        ("delta is fixed for the life", ("add", state, rows, "--batch-id", 9, "--delta", 0.01)),
+        ("--batch-id", ("add", state, rows)),
+        ("--prometheus", ("export", state)),
+        ("must end in .png, .svg or .pdf", ("plot", state, tmp_path / "picture.doc")),
+        ("is not in the range", ("status", state, "--alarm", 5)),
+    ):
+        assert words in " ".join(run(*arguments, code=2).stderr.split())

@@ -1,0 +1,197 @@
+"""Windows: shares of delta, certified change, and what a monitor says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lives import overconfident
+
+import calcert
+from calcert.certificate import Certificate
+from calcert.monitor import Monitor
+from calcert.monitoring.calendar import moment, window_key, written
+from calcert.monitoring.layout import Batch
+from calcert.monitoring.windows import Window, WindowStatement, changes, windows_of
+
+CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})
+
+
+def batch(number: int, rows: int, window: str | None) -> Batch:
+    return Batch(number, str(number), rows, 0, f"2026-03-{number:02d}T00:00:00", window, 0.0, b"", b"", b"")
+
+
+def statement(key: str, lower: float, upper: float) -> WindowStatement:
+    certificate = replace(CERTIFICATE, lower=lower, upper=upper)
+    unsure = replace(CERTIFICATE, lower=0.0, upper=1.0)
+    return WindowStatement(key, key, key, 1, 100, perturbed=unsure, unmodified=certificate)
+
+
+def test_the_bounds_of_all_windows_and_looks_spend_no_more_than_delta() -> None:
+    spent = 0.0
+    for number in range(1, 60):
+        for size in range(1, 60):
+            window = Window("w", number, tuple(batch(k, 2**k, "w") for k in range(1, size + 1)))
+            assert window.look == size
+            # Two bounds at each look.
+            spent += 2 * window.failure(0.05)
+    assert 0.95 * 0.05 < spent < 0.05
+
+
+def test_windows_are_numbered_as_they_appear_and_may_overlap_in_time() -> None:
+    batches = [batch(1, 10, "b"), batch(2, 10, "a"), batch(3, 10, None), batch(4, 20, "b")]
+    found = windows_of(batches)
+    assert [(window.key, window.number, window.rows) for window in found] == [("b", 1, 30), ("a", 2, 10)]
+
+
+def test_a_window_speaks_of_its_rows_up_to_the_last_look() -> None:
+    window = Window("w", 1, (batch(1, 100, "w"), batch(2, 10, "w"), batch(3, 10, "w")))
+    assert window.look == 1
+    assert [b.number for b in window.seen] == [1]
+    longer = replace(window, batches=(*window.batches, batch(4, 10, "w")))
+    assert longer.look == 2
+    assert len(longer.seen) == 4
+
+
+def test_a_change_is_certified_exactly_where_intervals_do_not_meet() -> None:
+    calm, drifted, unsure = statement("1", 0.0, 0.03), statement("2", 0.05, 0.09), statement("3", 0.02, 0.06)
+    (found,) = changes([calm, drifted])
+    assert (found.statement, found.earlier, found.later, found.grown) == ("unmodified", "1", "2", True)
+    assert found.by == pytest.approx(0.02)
+    assert changes([calm, unsure]) == ()
+    assert changes([statement("1", 0.0, 0.05), drifted]) == ()
+    (back,) = changes([drifted, calm])
+    assert not back.grown
+    assert back.by == pytest.approx(0.02)
+    assert {change.later for change in changes([calm, unsure, drifted, unsure])} == {"2"}
+
+
+@pytest.fixture(scope="module")
+def monitor(tmp_path_factory: pytest.TempPathFactory) -> Monitor:
+    found = Monitor(tmp_path_factory.mktemp("monitor") / "state")
+    rng = np.random.default_rng(0)
+    for day in range(1, 22):
+        law = overconfident(0.0 if day <= 14 else 0.12)
+        found.add(law.batch(rng, 3_000), batch_id=f"day {day}", time=date(2026, 6, day), window="week")
+    return found
+
+
+def test_a_monitor_proves_the_change_and_dates_the_alarm(monitor: Monitor) -> None:
+    status = monitor.status(alarm=0.03)
+    assert [window.key for window in status.windows] == ["2026-W23", "2026-W24", "2026-W25"]
+    assert [window.rows for window in status.windows] == [21_000] * 3
+    assert {(change.statement, change.later, change.grown) for change in status.changes} == {
+        ("perturbed", "2026-W25", True),
+        ("unmodified", "2026-W25", True),
+    }
+    assert status.alarm is not None
+    assert "2026-06-15" <= status.alarm.between <= status.alarm.since <= "2026-06-18"
+    assert 0.03 < status.lower < 0.12
+    assert status.rows == 63_000
+    assert monitor.status().alarm is None
+    assert monitor.status(alarm=0.11).alarm is None
+
+
+def test_asking_twice_says_the_same_and_asking_late_does_too(tmp_path: Path) -> None:
+    asked, unasked = Monitor(tmp_path / "asked"), Monitor(tmp_path / "unasked")
+    rng = np.random.default_rng(1)
+    for number in range(6):
+        rows = overconfident(0.05).batch(rng, 500)
+        for one in (asked, unasked):
+            one.add(rows, batch_id=str(number), time="2026-03-01", window=f"window {number % 2}")
+        asked.status()
+    assert asked.status().to_dict() == unasked.status().to_dict() == asked.status().to_dict()
+
+
+def test_the_words_name_alarm_windows_and_change(monitor: Monitor) -> None:
+    text = " ".join(str(monitor.status(alarm=0.03)).split())
+    assert "ALARM since 2026-06-1" in text
+    assert "63,000 rows in 21 batches, 2026-06-01 to 2026-06-21" in text
+    assert "Calibration has changed (as it is)" in text
+    assert "at all times together with probability 0.95" in text
+    assert "No alarm" in str(monitor.status(alarm=0.5))
+
+
+def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> None:
+    pytest.importorskip("matplotlib")
+    status = monitor.status(alarm=0.03)
+    (axes,) = status.plot().axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == [
+        "at least, worst batch so far (as it is)",
+        "at most, all rows pooled (perturbed)",
+        "window (as it is)",
+        "limit 0.03",
+    ]
+    lower, upper = axes.lines[:2]
+    assert max(lower.get_ydata()) == status.lower
+    assert list(upper.get_ydata()) == [look.certificate.upper for look in status.looks]
+    bars = [tuple(line.get_ydata()) for line in axes.lines[2:5]]
+    assert bars == [(w.unmodified.lower, w.unmodified.upper) for w in status.windows]
+    assert [text.get_text().strip() for text in axes.texts] == ["alarm"]
+
+
+def test_prometheus_reads_every_line(monitor: Monitor) -> None:
+    from calcert.show.prometheus import prometheus_text
+
+    lines = prometheus_text(monitor.status(alarm=0.03)).splitlines()
+    values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
+    assert values["calcert_rows"] == 63_000
+    assert values['calcert_alarm{limit="0.03"}'] == 1
+    assert values['calcert_window_error_lower{window="2026-W25",statement="unmodified"}'] > 0.03
+    named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
+    assert {name.partition("{")[0] for name in values} == named
+
+
+def test_keys_of_days_weeks_and_months() -> None:
+    time = moment("2026-01-01T23:30:00-05:00")
+    assert window_key("day", time) == "2026-01-01"
+    assert window_key("week", time) == "2026-W01"
+    assert window_key("month", time) == "2026-01"
+    assert window_key("campaign 7", time) == "campaign 7"
+    assert window_key(None, time) is None
+    assert written(time) == "2026-01-02T04:30:00"
+    assert written(moment(date(2026, 3, 4))) == "2026-03-04T00:00:00"
+    assert written(moment(datetime(2026, 3, 4, 5, tzinfo=UTC))) == "2026-03-04T05:00:00"
+    assert abs((moment(None) - datetime.now(UTC)).total_seconds()) < 60
+
+
+def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
+    monitor = Monitor(tmp_path / "state", delta=0.1)
+    rows = calcert.summarize([0.5, 0.6], [0, 1])
+    for words, arguments in (
+        ("batch_id must be a string that is not empty", {"batch_id": " "}),
+        ("window must be a string", {"batch_id": "a", "window": ""}),
+        ("time must be an ISO 8601 date or time", {"batch_id": "a", "time": "yesterday"}),
+    ):
+        with pytest.raises(ValueError, match=words):
+            monitor.add(rows, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="time must be a date"):
+        monitor.add(rows, batch_id="a", time=5)  # type: ignore[arg-type]
+    assert not monitor.path.exists()
+    monitor.add(rows, batch_id="a")
+    for limit in (-0.1, 1, True, "0.05"):
+        with pytest.raises(ValueError, match="alarm must be a calibration error"):
+            monitor.status(alarm=limit)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1"):
+        Monitor(tmp_path / "state", delta=5)
+    with pytest.raises(ValueError, match=r"delta is fixed for the life of a state; got 0\.05, and .* 0\.1"):
+        Monitor(tmp_path / "state", delta=0.05).add(rows, batch_id="b")
+    with pytest.raises(ValueError, match="bandwidth is fixed for the life of a state"):
+        Monitor(tmp_path / "state", bandwidth=0.5).status()
+
+
+def test_the_same_batch_twice_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    monitor = Monitor(tmp_path / "state")
+    first = monitor.add([0.2, 0.7], [0, 1], batch_id="monday")
+    assert str(first) == "Added batch 'monday': 2 rows, batch 1 of this state."
+    before = monitor.path.read_bytes()
+    again = monitor.add([0.7, 0.2], [1, 0], batch_id="monday")
+    assert again.duplicate
+    assert str(again) == "Batch 'monday' is there already, as batch 1: nothing was changed."
+    with pytest.raises(ValueError, match="'monday' is there already as batch 1 with 2 other rows"):
+        monitor.add([0.2, 0.8], [0, 1], batch_id="monday")
+    assert monitor.path.read_bytes() == before
