@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -129,3 +131,39 @@ def test_compas_by_race_and_by_sex() -> None:
         assert races.groups[small].unmodified.upper > 0.4
     by_sex = calcert.certify(rows["score"], rows["label"], groups=rows["sex"])
     assert {name: group.unmodified.n for name, group in by_sex.groups.items()} == {"Female": 1_395, "Male": 5_819}
+
+
+def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    lines = [f"{x},{y},{site}" for x, y, site in zip(SCORES, LABELS, SITES, strict=True)]
+    path.write_text("\n".join(["p,y,site", *lines]))
+    command = [
+        sys.executable,
+        "-m",
+        "calcert",
+        "certify",
+        str(path),
+        "--score",
+        "p",
+        "--label",
+        "y",
+        "--groups",
+        "site",
+    ]
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *more], capture_output=True, text=True, timeout=120, check=False)
+
+    shown = run("--statement", "unmodified")
+    assert shown.returncode == 0, shown.stderr
+    assert "3,000 rows in 3 groups" in shown.stdout
+    assert "distance:" not in shown.stdout
+    values = json.loads(run("--json").stdout)
+    assert {name: group["unmodified"]["n"] for name, group in values["groups"].items()} == {
+        str(name): int((name == SITES).sum()) for name in np.unique(SITES)
+    }
+    refused = run("--html", str(tmp_path / "page.html"))
+    assert refused.returncode == 2
+    assert "--html cannot be given with --groups" in refused.stderr
+    command[-1] = "region"
+    assert "groups must be a column of the table; got 'region'" in run().stderr

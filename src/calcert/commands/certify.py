@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import shlex
+from typing import Any
 
 import click
 
 from calcert.commands import options
 
-if TYPE_CHECKING:
-    from calcert.certificate import Report
+REPEATED = ("--score", "--label", "--delta", "--bandwidth", "--variation", "--seed")
 
 
 @click.command(
@@ -18,6 +18,7 @@ Examples:
   calcert certify predictions.parquet --score p --label y
   calcert certify 'day-*.csv.gz' --bandwidth 2^-8 --delta 0.01
   calcert certify predictions.csv --statement distance --json
+  calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.csv --html report.html
   head -5000 predictions.csv | calcert certify -
 """
@@ -31,6 +32,7 @@ Examples:
     multiple=True,
     help="Show this statement only; may be given more than once.",
 )
+@click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
 @options.debug.option
@@ -43,6 +45,7 @@ def command(
     variation: float,
     seed: int,
     statements: tuple[str, ...],
+    groups: str | None,
     as_json: bool,
     html: str | None,
 ) -> None:
@@ -65,10 +68,29 @@ def command(
     from calcert.certification import certify
     from calcert.commands.reading import summarize
 
+    if groups is not None:
+        certify_groups(
+            files,
+            groups,
+            statements,
+            as_json,
+            html,
+            score=score,
+            label=label,
+            delta=delta,
+            bandwidth=bandwidth,
+            variation=variation,
+            seed=seed,
+        )
+        return
     summary = summarize(files, score, label)
     report = certify(summary, delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
     if html is not None:
-        write_page(report, html)
+        from calcert.commands.screen import note
+        from calcert.show.html import write_page
+
+        write_page(report, html, command=repeat(click.get_current_context()))
+        note(f"report written to {html}")
     if as_json:
         import json
 
@@ -80,15 +102,46 @@ def command(
         show(report_view(report, statements))
 
 
+def certify_groups(
+    files: tuple[str, ...],
+    groups: str,
+    statements: tuple[str, ...],
+    as_json: bool,
+    html: str | None,
+    **settings: Any,
+) -> None:
+    """The same for every group."""
+    from calcert.certification import certify
+    from calcert.commands.reading import named_files
+
+    if html is not None:
+        raise click.UsageError("--html cannot be given with --groups: a page is about one group. Use --json.")
+    with named_files(files) as paths:
+        report = certify(paths, groups=groups, **settings)
+    if as_json:
+        import json
+
+        values = report.to_dict()
+        values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
+        click.echo(json.dumps(values, indent=2, allow_nan=False))
+    else:
+        from calcert.commands.screen import show
+        from calcert.show.groups import groups_view
+
+        show(groups_view(report, statements))
+
+
 def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
     """The report without the statements that were not asked for; all of it where none was."""
     left_out = set(options.STATEMENTS) - set(statements) if statements else set()
     return {name: value for name, value in values.items() if name not in left_out}
 
 
-def write_page(report: Report, path: str) -> None:
-    """The report as one HTML file."""
-    from calcert.commands.screen import note
-
-    report.to_html(path)
-    note(f"report written to {path}")
+def repeat(context: click.Context) -> str:
+    """The command that gives the same report again, with every setting that was given."""
+    words = ["calcert", "certify", *context.params["files"]]
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and option.opts[0] in REPEATED:
+            words += [option.opts[0], str(context.params[option.name or ""])]
+    return shlex.join(words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -24,12 +24,13 @@ def groups_text(report: GroupReport, width: int = WIDTH) -> str:
     return plain(groups_view(report), width)
 
 
-def groups_view(report: GroupReport) -> RenderableType:
-    """The report for a rich console."""
-    table = interval_table("group", SUBJECTS)
-    for name in report.worst_first():
+def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
+    """The report for a rich console; only some of its `statements` where any are named."""
+    shown = {name: subject for name, subject in SUBJECTS.items() if not statements or name in statements}
+    table = interval_table("group", shown)
+    for name in report.worst_first(next(iter(shown))):
         certificates = report.groups[name].certificates
-        add_intervals(table, name, f"{certificates['unmodified'].n:,}", [certificates[key] for key in SUBJECTS])
+        add_intervals(table, name, f"{certificates['unmodified'].n:,}", [certificates[key] for key in shown])
     rows = sum(group.perturbed.n for group in report.groups.values())
     assumptions = {group.unmodified.assumption for group in report.groups.values()} - {"none"}
     assumed = " and ".join(sorted(assumptions)) or "nothing"
