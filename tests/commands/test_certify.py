@@ -58,6 +58,24 @@ def test_only_the_statements_asked_for_are_shown(run: Run, rows: tuple[Any, Any]
         assert (f"{certificate.upper:.4f}" in text) == (name in chosen)
 
 
+def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
+    run: Run, rows: tuple[Any, Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "report.html"
+    done = run("certify", "rows.csv", "--score", "p", "--label", "y", "--bandwidth", "1/32", "--html", str(path))
+    assert done.exit_code == 0
+    assert done.stdout.startswith("3,000 rows\n")
+    assert done.stderr == f"report written to {path}\n"
+    page = path.read_text()
+    assert "calcert certify rows.csv --score p --label y --bandwidth 0.03125" in page
+    assert f"{calcert.certify(*rows, bandwidth=1 / 32).perturbed.upper:.4f}" in page
+    refused = run("certify", "rows.csv", "--html", str(tmp_path / "no" / "report.html"))
+    assert refused.exit_code == 2
+    assert "must lie in a folder that exists" in refused.stderr
+
+
 def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any]) -> None:
     done = run("certify", "rows.csv", "rows.csv", "--score", "p", "--label", "y", "--json")
     twice = calcert.certify(np.tile(rows[0], 2), np.tile(rows[1], 2))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -36,15 +38,30 @@ def test_every_command_has_help_with_examples_that_parse(name: str) -> None:
     examples = [line.strip() for line in command.epilog.splitlines() if "calcert " in line]
     assert any(line.startswith(f"calcert {name}") for line in examples)
     for line in examples:
-        for part in line.split("|"):
-            words = shlex.split(part.partition(">")[0])
-            if words[0] != "calcert":
-                continue
-            shown = commands()[words[1]]
-            rest = words[2:]
-            if isinstance(shown, click.Group):
-                shown, rest = shown.commands[rest[0]], rest[1:]
-            shown.make_context(words[1], rest, resilient_parsing=False)
+        assert_it_parses(line)
+
+
+def assert_it_parses(line: str) -> None:
+    """All calls of calcert in a line of shell have the options and arguments that they need."""
+    for part in line.split("|"):
+        words = shlex.split(part.partition(">")[0])
+        if words[0] != "calcert":
+            continue
+        shown, rest = commands()[words[1]], words[2:]
+        if isinstance(shown, click.Group):
+            shown, rest = shown.commands[rest[0]], rest[1:]
+        shown.make_context(words[1], rest)
+
+
+@pytest.mark.parametrize("page", ["ci-gate.md", "command-line.md"])
+def test_commands_in_the_documentation_parse(page: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text()
+    # A command may go on in the next line, and stands in an indented or fenced block.
+    lines = re.sub(r"\n +(?=--)", " ", text).splitlines()
+    found = [line.strip().removeprefix("- ") for line in lines if re.match(r" +(- )?(\S+ .*\| )?calcert [a-z]+ ", line)]
+    assert len(found) >= 3
+    for line in found:
+        assert_it_parses(line)
 
 
 def test_help_lists_the_commands_and_the_first_steps() -> None:
