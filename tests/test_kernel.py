@@ -1,13 +1,15 @@
-"""Compiled kernels against the Python they were written in, on the same input."""
+"""Compiled kernels against the Python they were written in and against their twins in NumPy, on the same input."""
 
 from __future__ import annotations
+
+from types import ModuleType
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from calcert import cells
-from calcert.sources import kernel
+from calcert.sources import kernel, vectorised
 
 LABEL_TYPES = [np.uint8, np.int64, np.float64]
 
@@ -24,9 +26,10 @@ def awkward_scores() -> NDArray[np.float64]:
 def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: type) -> None:
     x = awkward_scores().astype(score_type)
     y = (np.arange(x.size) % 3 == 0).astype(label_type)
-    compiled, interpreted = np.zeros((2, 2 * cells.CELLS), np.uint64)
-    assert kernel.fill(x, y, compiled) == kernel.fill.py_func(x, y, interpreted) == -1
+    compiled, interpreted, twin = np.zeros((3, 2 * cells.CELLS), np.uint64)
+    assert kernel.fill(x, y, compiled) == kernel.fill.py_func(x, y, interpreted) == vectorised.fill(x, y, twin) == -1
     assert (compiled == interpreted).all()
+    assert (compiled == twin).all()
     assert compiled.any()
 
 
@@ -37,30 +40,42 @@ def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: typ
 def test_fill_stops_at_the_first_row_that_is_not_a_row(score: float, label: float) -> None:
     x, y = np.array([0.2, 0.7, score, -5.0]), np.array([0.0, 1.0, label, 0.0])
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert kernel.fill(x, y, packed) == kernel.fill.py_func(x, y, packed.copy()) == 2
+    for fill in (kernel.fill, kernel.fill.py_func, vectorised.fill):
+        assert fill(x, y, packed.copy()) == 2
 
 
 def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> None:
     rng = np.random.default_rng(2)
     packed = rng.integers(0, 1 << 63, 1000, dtype=np.uint64) * (rng.random(1000) < 0.5)
     packed = packed.astype(np.uint64)
-    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(2)]
+    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(3)]
     kernel.flush(*tables[0])
     kernel.flush.py_func(*tables[1])
-    for ours, theirs in zip(*tables, strict=True):
-        assert (ours == theirs).all()
+    vectorised.flush(*tables[2])
+    for compiled, interpreted, twin in zip(*tables, strict=True):
+        assert (compiled == interpreted).all()
+        assert (compiled == twin).all()
     assert not tables[0][0].any()
 
 
-def test_a_full_chunk_in_one_cell_fits_the_packed_word() -> None:
+@pytest.mark.parametrize("module", [kernel, vectorised])
+def test_a_full_chunk_in_one_cell_fits_the_packed_word(module: ModuleType) -> None:
     # The largest offset of the widest cell, as often as a chunk has rows: neither count nor sum may spill over.
-    x = np.full(kernel.CHUNK, 0.5 - 2.0**-40)
+    x = np.full(module.CHUNK, 0.5 - 2.0**-40)
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert kernel.fill(x, np.ones(x.size, np.uint8), packed) == -1
+    assert module.fill(x, np.ones(x.size, np.uint8), packed) == -1
     count, offset = np.zeros((2, packed.size), np.int64)
-    kernel.flush(packed, count, offset)
-    assert count.sum() == kernel.CHUNK
-    assert offset.sum() == kernel.CHUNK * (cells.WIDEST - 1)
+    module.flush(packed, count, offset)
+    assert count.sum() == module.CHUNK
+    assert offset.sum() == module.CHUNK * (cells.WIDEST - 1)
+
+
+def test_the_twins_have_the_same_layout() -> None:
+    assert (kernel.CHUNK, kernel.OFFSET_BITS, kernel.SLOTS) == (
+        vectorised.CHUNK,
+        vectorised.OFFSET_BITS,
+        vectorised.SLOTS,
+    )
 
 
 @pytest.mark.parametrize("label_type", LABEL_TYPES)
@@ -69,22 +84,26 @@ def test_tally_compiled_equals_tally_interpreted(label_type: type) -> None:
     values = np.concatenate([[0.0, 1.0, 5e-324], rng.random(200)])
     bits = rng.choice(values, 2000).view(np.int64)
     labels = (rng.random(2000) < 0.4).astype(label_type)
-    with np.errstate(over="ignore"):
-        results = []
-        for run in (kernel.tally, kernel.tally.py_func):
-            keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
-            results.append((run(bits, labels, keys, counts, 0, 4096), keys, counts))
-    assert results[0][0] == results[1][0] == np.unique(bits).size
-    assert (results[0][1] == results[1][1]).all()
-    assert (results[0][2] == results[1][2]).all()
-    assert results[0][2].sum() == 2000
+    results = []
+    for run in (kernel.tally, kernel.tally.py_func, vectorised.tally):
+        keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
+        with np.errstate(over="ignore"):
+            filled = run(bits[:900], labels[:900], keys, counts, 0, 4096)
+            filled = run(bits[900:], labels[900:], keys, counts, filled, 4096)
+        order = np.argsort(keys)
+        results.append((filled, keys[order], counts.reshape(-1, 2)[order]))
+    for filled, keys, counts in results:
+        assert filled == np.unique(bits).size
+        assert (keys == results[0][1]).all()
+        assert (counts == results[0][2]).all()
+        assert counts.sum() == 2000
 
 
 def test_tally_gives_up_at_one_score_too_many() -> None:
     bits = np.linspace(0, 1, 11).view(np.int64)
     labels = np.zeros(11, np.uint8)
     with np.errstate(over="ignore"):
-        for run in (kernel.tally, kernel.tally.py_func):
+        for run in (kernel.tally, kernel.tally.py_func, vectorised.tally):
             keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)
             assert run(bits, labels, keys, counts, 0, 11) == 11
             keys, counts = np.full(kernel.SLOTS, -1), np.zeros(2 * kernel.SLOTS, np.int64)

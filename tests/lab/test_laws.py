@@ -9,7 +9,18 @@ import pytest
 
 import calcert
 from calcert.certificates import bounded_variation, finite, perturbed, squared
-from laws import ROUNDING, Continuous, Law, asking_only_for, by_cells, outcomes, summary_of, too_many, upper
+from laws import (
+    ROUNDING,
+    Continuous,
+    Law,
+    asking_only_for,
+    by_cells,
+    outcomes,
+    remembering_groups,
+    summary_of,
+    too_many,
+    upper,
+)
 
 THREE = Law((0.2, 0.5, 0.9), (0.3, 0.3, 0.4), (0.6, 0.1, 0.7))
 
@@ -87,6 +98,14 @@ def test_asking_only_for_the_truth_changes_no_answer() -> None:
                 assert covered == (whole >= truth - ROUNDING)
                 answers[bool(covered)] += 1
     assert min(answers.values()) > 20
+
+
+def test_remembering_groups_changes_no_bound() -> None:
+    rng = np.random.default_rng(1)
+    tables = [THREE.draw(30, rng) for _ in range(5)]
+    wanted = [bounded_variation.upper_terms(s, 1.1, 0.3) for s in tables]
+    with remembering_groups():
+        assert [bounded_variation.upper_terms(s, 1.1, 0.3) for s in tables + tables] == wanted + wanted
 
 
 def test_the_judge_allows_chance_and_no_more() -> None:
