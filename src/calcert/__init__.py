@@ -1,5 +1,9 @@
 """calcert: finite-sample, distribution-free certificates for the calibration error of a classifier."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from calcert.certificate import Certificate, Report
 from calcert.certificates.bounded_variation import bounded_variation
 from calcert.certificates.distance import distance
@@ -8,13 +12,15 @@ from calcert.certificates.lipschitz import lipschitz
 from calcert.certificates.perturbed import perturbed
 from calcert.certificates.squared import squared
 from calcert.certification import certify
-from calcert.comparison import compare
 from calcert.estimates import estimates
-from calcert.monitor import Monitor
 from calcert.perturbation import perturb
 from calcert.sources import summarize
 from calcert.sources.warehouse import sql
 from calcert.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.comparison import compare
+    from calcert.monitor import Monitor
 
 __version__ = "0.1.0"
 
@@ -37,3 +43,16 @@ __all__ = [
     "squared",
     "summarize",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # A third of the time that importing all of it would take: only those who compare or keep watch pay for that.
+    if name == "compare":
+        from calcert.comparison import compare
+
+        return compare
+    if name == "Monitor":
+        from calcert.monitor import Monitor
+
+        return Monitor
+    raise AttributeError(f"module 'calcert' has no attribute {name!r}")

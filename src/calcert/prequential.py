@@ -60,8 +60,9 @@ def lower_limit(summary: Summary, delta: float, seed: int, witness: Witness) -> 
     """
     batches = split(summary, seed)
     rounds: list[Round] = []
+    known = np.zeros_like(batches[0])
     for b in range(1, BATCHES):
-        known = batches[:b].sum(axis=0)
+        known = known + batches[b - 1]
         if known.sum() == 0:
             continue
         gain = witness(known, batches[b - 1])

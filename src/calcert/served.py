@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BLOCK = 1 << 16
+LARGEST_TABLE = 1 << 22
 CURVATURE = 0.68
 """The integral over t of |d^2 k(t|x) / dx^2| is at most CURVATURE / h^2 (theory, lemma K2; its supremum is 2/pi)."""
 
@@ -67,6 +68,30 @@ class Placement:
         return Masses(self.index, weight, int(count.sum()))
 
 
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A centred kernel: `values[k]` belongs to the offset of k - reach grid cells. Its transforms are kept."""
+
+    values: Floats
+
+    @cached_property
+    def norm(self) -> float:
+        """The Euclidean norm."""
+        return math.sqrt(np.square(self.values).sum())
+
+    @cached_property
+    def _spectra(self) -> dict[int, NDArray[np.complex128]]:
+        return {}
+
+    def spectrum(self, length: int) -> NDArray[np.complex128]:
+        """The transform of the kernel wrapped around a circle of so many points."""
+        if length not in self._spectra:
+            wrapped = np.zeros(length)
+            wrapped[: self.values.size] = self.values
+            self._spectra[length] = fft.rfft(np.roll(wrapped, -(self.values.size // 2)))
+        return self._spectra[length]
+
+
 @dataclass(frozen=True)
 class Grid:
     """Grid points j / size, j = 0..size, `fineness` of them to a bandwidth."""
@@ -93,8 +118,8 @@ class Grid:
         """Where rows go: first to the ends of their cells, then to the two grid points around each end."""
         scaled = np.stack([points.low, points.high]) * self.size
         base = np.minimum(scaled.astype(np.int64), self.size - 1)
-        index, slot = np.unique(np.stack([base, base + 1]), return_inverse=True)
-        return Placement(points, index, slot.reshape(2, 2, -1), scaled - base)
+        index, slot = _ranked(np.stack([base, base + 1]), self.size + 1)
+        return Placement(points, index, slot, scaled - base)
 
     def blocks(self, index: Integers, reach: int) -> Iterator[tuple[int, int]]:
         """Ranges [start, stop] of grid points that hold everything within `reach` (less than a block) of `index`."""
@@ -103,22 +128,25 @@ class Grid:
         for block in np.flatnonzero(sum(np.bincount(places, minlength=last + 1) for places in near)).tolist():
             yield block * BLOCK, min((block + 1) * BLOCK, self.size)
 
-    def smooth(self, values: Floats, kernel: Floats) -> tuple[Floats, float]:
-        """Circular convolution of each row of `values` with a centred kernel, and a bound on its rounding error.
+    def smooth(self, values: Floats, kernel: Kernel) -> tuple[Floats, float]:
+        """Circular convolution of each row of `values` with a kernel, and a bound on its rounding error.
 
-        `kernel[k]` belongs to offset k - reach. The first and last `reach` results are contaminated by wrapping.
+        The first and last `reach` results are contaminated by wrapping.
         """
-        length = fast_length(max(values.shape[1], kernel.size))
-        spectrum = fft.rfft(np.roll(np.pad(kernel, (0, length - kernel.size)), -(kernel.size // 2)))
-        result = fft.irfft(fft.rfft(values, length) * spectrum, length)[:, : values.shape[1]]
+        length = fast_length(max(values.shape[1], kernel.values.size))
+        result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)[:, : values.shape[1]]
         # Not np.linalg.norm: it wakes the threads of BLAS, which stall on a busy machine.
-        norms = math.sqrt(np.square(values).sum(axis=1).max() * np.square(kernel).sum())
+        norms = math.sqrt(np.square(values).sum(axis=1).max()) * kernel.norm
         return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norms
 
     @cached_property
-    def kernel(self) -> Floats:
+    def kernel(self) -> Kernel:
         """sech at the offsets -reach..reach."""
-        return sech(np.arange(-self.reach, self.reach + 1) * (self.step / self.h))
+        return Kernel(sech(np.arange(-self.reach, self.reach + 1) * (self.step / self.h)))
+
+    def normalizers(self, low: int, high: int) -> Floats:
+        """Z at grid points low, ..., high - 1, those off the grid as at its ends."""
+        return _normalizers(self.h, self.size, low, high)
 
     def densities(self, masses: Masses) -> Iterator[tuple[Floats, Floats, Floats, float]]:
         """Blocks of :meth:`density` that hold all the mass; consecutive ones share their end point."""
@@ -133,8 +161,7 @@ class Grid:
         """
         first, last = low - self.reach, high + self.reach
         weight = masses.dense(first, last)
-        position = np.clip(np.arange(first, last) / self.size, 0, 1)
-        scaled = np.stack([weight.sum(axis=0), weight[1]]) / normalizer(position, self.h)
+        scaled = np.stack([weight[0] + weight[1], weight[1]]) / self.normalizers(first, last)
         smoothed, rounding = self.smooth(scaled, self.kernel)
         inner = smoothed[:, self.reach : self.reach + high - low]
         return np.arange(low, high) / self.size, inner[0], inner[1], rounding
@@ -149,6 +176,25 @@ class Grid:
     def integration_error(self) -> float:
         """Bound on the L1 error of interpolating (t - y) k(t|x) linearly in t between grid points."""
         return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
+
+
+@lru_cache(maxsize=4)
+def _normalizers(h: float, size: int, low: int, high: int) -> Floats:
+    # Lower bounds ask for the same stretch of the grid again and again.
+    found = normalizer(np.clip(np.arange(low, high) / size, 0, 1), h)
+    found.setflags(write=False)
+    return found
+
+
+def _ranked(values: Integers, limit: int) -> tuple[Integers, Integers]:
+    """The distinct values, increasing, and the rank of each; they are at least 0 and below `limit`."""
+    if limit > LARGEST_TABLE:
+        found, rank = np.unique(values, return_inverse=True)
+        return found, rank.reshape(values.shape)
+    # A table of what is there takes a fraction of the time that sorting takes.
+    there = np.zeros(limit, bool)
+    there[values] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
 
 @lru_cache
