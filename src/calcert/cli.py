@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import difflib
+import gc
 import importlib
 import os
 import sys
 import traceback
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -71,11 +73,15 @@ class CommandGroup(click.Group):
             raise click.UsageError(f"{error.message} Did you mean {nearest[0]!r}?", ctx) from None
 
     def main(self, *args: Any, **options: Any) -> Any:
-        try:
+        if args or options.get("args") is not None:
             return super().main(*args, **options)
-        finally:
-            # Help and errors of usage are written before invoke has a say.
-            _flush()
+        # Started as a program, which lives for a second: collecting garbage and taking everything apart at the end
+        # would be a tenth of it.
+        gc.set_threshold(100_000, 50, 50)
+        try:
+            super().main(**options)
+        except SystemExit as end:
+            _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -122,6 +128,14 @@ def _standard_output() -> TextIO:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     return sys.stdout
+
+
+def _leave(code: int) -> NoReturn:
+    # Handlers first: other libraries remove their temporary files so.
+    atexit._run_exitfuncs()
+    _flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _flush() -> None:
