@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
@@ -42,6 +44,21 @@ def log_loss(summary: Summary) -> float:
     negative, positive = summary.points.count.T
     total = xlogy(positive, position[:, 1]).sum() + xlogy(negative, 1 - position[:, 0]).sum()
     return float(-total / summary.n)
+
+
+def fingerprint(summary: Summary) -> str:
+    """A short name for the rows: the same for the same scores and labels in any order, from any source.
+
+    Examples
+    --------
+    >>> morning, evening = calcert.summarize([0.2, 0.7], [0, 1]), calcert.summarize([0.7, 0.2], [1, 0])
+    >>> fingerprint(morning) == fingerprint(evening)
+    True
+    """
+    digest = hashlib.sha256()
+    for array in (summary.cell, summary.count, summary.offset):
+        digest.update(array.astype("<i8").tobytes())
+    return digest.hexdigest()[:16]
 
 
 def mean_positions(summary: Summary) -> Floats:

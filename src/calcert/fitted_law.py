@@ -23,8 +23,11 @@ Integers = NDArray[np.int64]
 WIDER = 4
 """Residuals are averaged over so many bandwidths: less noise, and miscalibration is seldom finer."""
 
+CLEARLY = 3.0
+"""Standard deviations by which the rows must show more error than the law before a finer fit is made."""
+
 STRONGEST = 4.0
-DRAWS = 3
+DRAWS = 4
 NEW_SCORES = 0.01
 """Scores count as a finite set where at most this share of the rows has a score that no other row has."""
 
@@ -60,7 +63,10 @@ class FittedLaw:
 
 
 def fit(summary: Summary, bandwidth: float, seed: int = 0) -> FittedLaw:
-    """The law whose rows look like those of the Summary to Theorem 1 at `bandwidth`.
+    """The law whose rows look like those of the Summary to Theorem 1, at a wider bandwidth if that explains the rows.
+
+    A wider bandwidth sees less noise. Where rows from the law so fitted show clearly less error at `bandwidth` itself
+    than the rows do, miscalibration is finer than that, and the strength is matched at `bandwidth` instead.
 
     Examples
     --------
@@ -70,24 +76,35 @@ def fit(summary: Summary, bandwidth: float, seed: int = 0) -> FittedLaw:
     >>> print(f"error {(law.share * abs(law.strength * law.residual)).sum():.2f}; the truth is 0.17")
     error 0.17; the truth is 0.17
     """
-    law = replace(_scores(summary), strength=0.0)
+    law = _scores(summary)
     law = replace(law, residual=_residual(summary, law.score, WIDER * bandwidth))
+    wide = _matched(law, summary, WIDER * bandwidth, seed)
+    shown = _shown(wide, summary.n, bandwidth, seed, draws=3 * DRAWS)
+    if _plug_in(summary, bandwidth) <= shown.mean() + CLEARLY * shown.std(ddof=1):
+        return wide
+    return _matched(law, summary, bandwidth, seed)
+
+
+def _matched(law: FittedLaw, summary: Summary, bandwidth: float, seed: int) -> FittedLaw:
+    """The law with the strength at which its rows show on average the plug-in error of the Summary."""
     observed = _plug_in(summary, bandwidth)
 
-    def shown(strength: float) -> float:
-        rng = np.random.default_rng(seed)
-        drawn = [replace(law, strength=strength).draw(summary.n, rng) for _ in range(DRAWS)]
-        return float(np.mean([_plug_in(rows, bandwidth) for rows in drawn]))
+    def enough(strength: float) -> bool:
+        return bool(_shown(replace(law, strength=strength), summary.n, bandwidth, seed).mean() >= observed)
 
     low, high = 0.0, STRONGEST
-    if shown(low) >= observed:
+    if enough(low):
         return law
-    while high > 1.0 and shown(high / 2) >= observed:
-        high /= 2
-    for _ in range(6):
+    for _ in range(8):
         middle = (low + high) / 2
-        low, high = (middle, high) if shown(middle) < observed else (low, middle)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return replace(law, strength=(low + high) / 2)
+
+
+def _shown(law: FittedLaw, n: int, bandwidth: float, seed: int, draws: int = DRAWS) -> Floats:
+    """The plug-in error of each of a few Summaries of n rows from the law; the same chance at every strength."""
+    rng = np.random.default_rng(seed)
+    return np.array([_plug_in(law.draw(n, rng), bandwidth) for _ in range(draws)])
 
 
 def _scores(summary: Summary) -> FittedLaw:

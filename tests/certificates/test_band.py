@@ -155,7 +155,18 @@ def test_thinned_band_is_nowhere_narrower() -> None:
     holder = np.clip(np.searchsorted(thin.edges, band.t, side="right") - 1, 0, thin.t.size - 1)
     assert (thin.lower[holder] <= band.lower).all()
     assert (thin.upper[holder] >= band.upper).all()
-    assert band.thinned(10**6) is band
+    np.testing.assert_array_equal(band.thinned(10**6).upper, band.upper)
+
+
+def test_part_of_a_band_covers_what_was_asked_for() -> None:
+    x = np.random.default_rng(2).random(5000)
+    band = calibration_band(calcert.summarize(x, x > 0.4), bandwidth=1 / 16)
+    part = band.thinned(20, between=(0.2, 0.31))
+    assert part.edges[0] <= 0.2 < part.edges[1]
+    assert part.edges[-2] < 0.31 <= part.edges[-1]
+    assert part.t.size <= 21
+    inside = (band.t > 0.2) & (band.t < 0.31)
+    assert part.lower.min() == pytest.approx(band.lower[inside].min(), abs=0.02)
 
 
 def test_band_says_nothing_where_there_are_no_rows() -> None:

@@ -72,20 +72,20 @@ class CalibrationBand:
     delta: float
     n: int
 
-    def thinned(self, stretches: int) -> CalibrationBand:
-        """At most about as many stretches as asked for, each the envelope of those it replaces: still a band."""
-        stride = math.ceil(self.t.size / stretches)
-        if stride <= 1:
-            return self
-        starts = np.arange(0, self.t.size, stride)
-        centre = np.minimum(starts + stride // 2, self.t.size - 1)
+    def thinned(self, stretches: int, between: tuple[float, float] = (0.0, 1.0)) -> CalibrationBand:
+        """The part between two scores, in about so many stretches, each the envelope of those it replaces: a band."""
+        first = int(np.searchsorted(self.edges, between[0], "right")) - 1
+        last = int(np.searchsorted(self.edges, between[1], "left"))
+        stride = math.ceil((last - first) / stretches)
+        starts = np.arange(first, last, stride)
+        centre = np.minimum(starts + stride // 2, last - 1)
         return replace(
             self,
             t=self.t[centre],
-            edges=np.append(self.edges[starts], self.edges[-1]),
+            edges=np.append(self.edges[starts], self.edges[last]),
             estimate=self.estimate[centre],
-            lower=np.minimum.reduceat(self.lower, starts),
-            upper=np.maximum.reduceat(self.upper, starts),
+            lower=np.minimum.reduceat(self.lower[:last], starts),
+            upper=np.maximum.reduceat(self.upper[:last], starts),
             negative=self.negative[centre],
             positive=self.positive[centre],
         )

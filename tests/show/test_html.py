@@ -1,0 +1,172 @@
+"""The page: the numbers of the report, nothing from elsewhere, and clear words where something is missing."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.certificate import Report
+from calcert.demo import simulate
+from calcert.facts import fingerprint, log_loss
+from calcert.show.html import page
+
+
+class Elements(HTMLParser):
+    """Tags with their attributes, and the text of elements that have an id."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def value(self, identity: str) -> float:
+        return float(next(a["value"] or "" for _, a in self.tags if a.get("id") == identity))
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return calcert.certify(*simulate(20_000, seed=0))
+
+
+@pytest.fixture(scope="module")
+def text(report: Report) -> str:
+    return page(report, command="calcert certify a&b.csv --delta 0.05", date=datetime.date(2026, 3, 14))
+
+
+def test_numbers_are_those_of_the_json(report: Report, text: str) -> None:
+    stored = json.loads(json.dumps(report.to_dict()))
+    elements = Elements(text)
+    for name in ("perturbed", "unmodified", "distance"):
+        assert elements.value(f"upper-{name}") == stored[name]["upper"]
+        assert elements.value(f"lower-{name}") == stored[name]["lower"]
+    shown = {float(a["value"] or "") for tag, a in elements.tags if tag == "data"}
+    for name in ("perturbed", "unmodified", "distance"):
+        assert set(stored[name]["terms"].values()) <= shown
+    assert set(stored["estimates"].values()) <= shown
+    embedded = re.search(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
+    assert embedded is not None
+    assert json.loads(embedded.group(1)) == stored
+
+
+def test_facts_of_the_rows_are_on_the_page_as_estimates(report: Report, text: str) -> None:
+    assert report.summary is not None
+    assert "Estimates, without guarantee" in text
+    for name in ("base rate", "mean score", "Brier score", "ECE (15 bins)", "AUROC", "log loss"):
+        assert f'<th scope="row">{name}</th>' in text
+    assert f'value="{log_loss(report.summary)!r}"' in text
+    assert "50% of scores at most" in text
+    assert fingerprint(report.summary) in text
+
+
+def test_page_says_how_it_was_made(report: Report, text: str) -> None:
+    assert '<time datetime="2026-03-14">2026-03-14</time>' in text
+    assert f"calcert {calcert.__version__}" in text
+    assert "calcert certify a&amp;b.csv --delta 0.05" in text
+    assert "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=0)" in text
+    assert report.advice in text.replace("&#39;", "'")
+
+
+def test_page_loads_nothing(text: str) -> None:
+    for tag, attributes in Elements(text).tags:
+        assert tag not in ("iframe", "object", "embed", "img", "base")
+        for name in ("src", "href", "xlink:href", "data", "srcset"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_ids_are_unique_and_references_lead_somewhere(text: str) -> None:
+    ids = [a["id"] for _, a in Elements(text).tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r"url\(#([^)]*)\)", text) + re.findall(r'href="#([^"]*)"', text):
+        assert reference in ids
+    for _, attributes in Elements(text).tags:
+        for reference in (attributes.get("aria-labelledby") or "").split():
+            assert reference in ids
+
+
+def test_headings_go_down_one_step_at_a_time(text: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Elements(text).tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_words_inside_pictures_keep_their_digits(report: Report, text: str) -> None:
+    assert f"certified between {report.perturbed.lower:.4f} and {report.perturbed.upper:.4f}</text>" in text
+    assert text.count('role="img"') == 2
+    assert text.count("<desc ") == 2
+
+
+def test_title_is_escaped(report: Report) -> None:
+    shown = page(report, title="<script>alert(1)</script>")
+    assert "<script>alert" not in shown
+    assert "<title>&lt;script&gt;" in shown
+
+
+def test_to_html_writes_whole_files_and_returns_the_path(report: Report, tmp_path: Path) -> None:
+    target = report.to_html(str(tmp_path / "report.html"), title="Model 7", command="make report")
+    assert target == tmp_path / "report.html"
+    assert "<h1>Model 7</h1>" in target.read_text(encoding="utf-8")
+    assert "make report" in target.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [target]
+    with pytest.raises(FileNotFoundError, match="folder that exists"):
+        report.to_html(tmp_path / "nowhere" / "report.html")
+
+
+def test_report_from_json_makes_a_page_without_the_picture_of_rows(report: Report) -> None:
+    text = page(Report.from_dict(json.loads(json.dumps(report.to_dict()))))
+    assert "which a report read from JSON does not hold" in text
+    assert text.count('role="img"') == 1
+    assert "of scores at most" not in text
+
+
+def test_warnings_and_awkward_rows_are_shown() -> None:
+    rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1)
+    assert rare.warnings
+    assert '<p class="warning"><strong>Warning:</strong> bandwidth 0.015625 is large' in page(rare)
+    certain = page(calcert.certify([0.0, 1.0, 0.5], [1, 1, 0]))
+    assert ">infinite</data>" in certain
+    assert "There are too few rows (3) to certify anything yet." in certain
+    one_label = page(calcert.certify([0.2, 0.3], [0, 0]))
+    assert '<th scope="row">AUROC</th>' not in one_label
+
+
+def test_notebook_shows_statements_and_pictures(report: Report) -> None:
+    shown = report._repr_html_()
+    assert shown is not None
+    assert f'value="{report.perturbed.upper!r}"' in shown
+    assert shown.count("<svg") == 2
+    assert "<style" not in shown
+    assert "<script" not in shown
+
+
+@pytest.mark.parametrize("missing", ["matplotlib", "jinja2"])
+def test_missing_libraries_are_named_with_the_way_out(
+    report: Report, missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("calcert.show.", missing))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    import calcert.show
+
+    for name in ("html", "plot", "canvas", "inline_svg"):
+        monkeypatch.delattr(calcert.show, name, raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf'need {missing}, .* pip install "calcert\[report\]"'):
+        report.to_html(tmp_path / "report.html")
+    assert report._repr_html_() is None
+    if missing == "matplotlib":
+        with pytest.raises(ModuleNotFoundError, match=r'pip install "calcert\[report\]"'):
+            report.plot()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,226 @@
+"""What the pictures show: the numbers of the results, in the places and words a reader looks for."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
+
+import calcert
+from calcert.bandwidths import bandwidth_costs
+from calcert.certificate import Report
+from calcert.certificates.band import calibration_band
+from calcert.demo import simulate
+from calcert.plan import Plan, plan
+from calcert.show import plot
+from calcert.show.canvas import Picture
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return calcert.certify(*simulate(20_000, seed=0))
+
+
+@pytest.fixture(scope="module")
+def wanted(report: Report) -> Plan:
+    assert report.summary is not None
+    return plan(report.summary, 0.045)
+
+
+def legend(axes: Axes) -> list[str]:
+    found = axes.get_legend()
+    assert found is not None
+    return [text.get_text() for text in found.get_texts()]
+
+
+def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of words that lie on each other once drawn."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    boxes = []
+    for axes in figure.axes:
+        texts = [*axes.texts, axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]  # type: ignore[attr-defined]
+        texts += [*axes.get_xticklabels(), *axes.get_yticklabels()]
+        named = axes.get_legend()
+        texts += [] if named is None else named.get_texts()
+        boxes += [(t.get_text(), t.get_window_extent(renderer)) for t in texts if t.get_text() and t.get_visible()]
+    return [
+        (first[0], second[0])
+        for i, first in enumerate(boxes)
+        for second in boxes[i + 1 :]
+        if first[1].overlaps(second[1]) and first[0] != second[0]
+    ]
+
+
+def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
+    axes = plot.reliability(report)
+    assert report.summary is not None
+    band = calibration_band(report.summary).thinned(plot.STRETCHES)
+    filled = next(p for p in axes.patches if isinstance(p, StepPatch) and p.get_fill())
+    shown = filled.get_data()
+    np.testing.assert_array_equal(shown.values, band.upper)
+    np.testing.assert_array_equal(shown.baseline, band.lower)
+    np.testing.assert_array_equal(shown.edges, band.edges)
+    curve, diagonal = axes.get_lines()
+    np.testing.assert_array_equal(curve.get_ydata(), band.estimate)
+    np.testing.assert_array_equal(curve.get_xdata(), band.t)
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[union-attr]
+    assert axes.get_xlim() == axes.get_ylim() == (0, 1)
+
+
+def test_reliability_says_what_is_certified(report: Report) -> None:
+    axes = plot.reliability(report)
+    c = report.perturbed
+    assert axes.get_title(loc="left") == (
+        f"Calibration error, served with perturbed scores:\ncertified between {c.lower:.4f} and {c.upper:.4f}"
+    )
+    assert legend(axes) == ["95% band, everywhere at once", "estimate, no guarantee", "perfect calibration"]
+    assert axes.get_ylabel() == "chance of label 1"
+
+
+def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Report) -> None:
+    axes = plot.reliability(report)
+    below = next(other for other in axes.figure.axes if other is not axes)
+    assert legend(below) == ["label 0", "label 1"]
+    assert below.get_xlabel() == "served score"
+    assert below.get_xlim() == axes.get_xlim()
+    negative, positive = (np.asarray(line.get_ydata()) for line in below.get_lines())
+    assert negative.max() == positive.max() == 1
+    assert negative.argmax() < positive.argmax()
+
+
+def test_lines_differ_without_colour(report: Report) -> None:
+    axes = plot.reliability(report)
+    curve, diagonal = axes.get_lines()
+    assert curve.get_linestyle() != diagonal.get_linestyle()
+    below = next(other for other in axes.figure.axes if other is not axes)
+    assert len({line.get_linestyle() for line in below.get_lines()}) == 2
+    hatches = {bar.get_hatch() for bar in plot.terms(report).patches}
+    colours = {bar.get_facecolor() for bar in plot.terms(report).patches}
+    assert len(hatches) == len(colours) >= 4
+
+
+def test_terms_stack_up_to_the_bounds(report: Report) -> None:
+    axes = plot.terms(report)
+    for row, c in enumerate(report.certificates.values()):
+        bars = [bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 1e-9]
+        assert [bar.get_width() for bar in bars] == pytest.approx(
+            [c.terms[name] for name in plot.TERMS if c.terms.get(name, 0) > 0]
+        )
+        assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)
+    marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
+    assert marks == [c.lower for c in report.certificates.values() if c.lower > 0]
+    assert [text.get_text() for text in axes.texts] == [f"{c.upper:.4f}" for c in report.certificates.values()]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["perturbed", "as it is", "distance"]
+    assert legend(axes) == ["plug-in", "sampling", "group bias", "shift", "certified at least"]
+
+
+def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:
+    axes = plot.against_n(wanted)
+    upper, lower, now, target, *_ = axes.get_lines()
+    assert list(upper.get_xdata()) == list(wanted.sizes)  # type: ignore[arg-type]
+    assert list(upper.get_ydata()) == list(wanted.uppers)  # type: ignore[arg-type]
+    assert list(lower.get_ydata()) == list(wanted.lowers)  # type: ignore[arg-type]
+    assert list(now.get_ydata()) == [wanted.now.lower, wanted.now.upper]  # type: ignore[arg-type]
+    assert list(target.get_ydata()) == [0.045, 0.045]  # type: ignore[arg-type]
+    assert wanted.rows is not None
+    rows = plot.round_number(wanted.rows)
+    assert axes.get_title(loc="left") == f"At most 0.0450 takes about {rows} rows (estimate)"
+    assert legend(axes) == ["at most (estimate)", "at least (estimate)", "certified now", "target 0.0450"]
+    assert axes.get_xscale() == "log"
+
+
+def test_estimated_rows_do_not_look_exact() -> None:
+    assert plot.round_number(38_412) == "38,000"
+    assert plot.round_number(7) == "7"
+
+
+def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> None:
+    assert report.summary is not None
+    costs = bandwidth_costs(report.summary, [1 / 256, 1 / 64, 1 / 8])
+    axes = plot.against_bandwidth(costs)
+    below = next(other for other in axes.figure.axes if other is not axes)
+    for panel, column in ((axes, "auroc"), (below, "upper")):
+        marks = panel.collections[0]
+        np.testing.assert_allclose(marks.get_offsets(), [(r.bandwidth, getattr(r, column)) for r in costs.rows])
+        assert [alpha > 0 for *_, alpha in marks.get_facecolor()[-3:]] == [r.fits_rare_events for r in costs.rows]
+    assert below.xaxis.get_major_formatter()(1 / 64, 0) == "1/64"
+    assert legend(below) == ["certified, all together", "too large for the rarer label"]
+    assert axes.get_ylabel() == "AUROC (estimate)"
+
+
+def test_no_words_lie_on_each_other(report: Report, wanted: Plan) -> None:
+    for axes in (plot.reliability(report), plot.terms(report), plot.against_n(wanted)):
+        assert overlapping_texts(axes.figure) == []  # type: ignore[arg-type]
+    assert overlapping_texts(report.plot()) == []
+    crowded = Figure()
+    crowded.subplots().set_title("too long a title to stand beside another one" * 2, loc="left")
+    crowded.axes[0].set_title("another one")
+    assert overlapping_texts(crowded) != []
+
+
+def test_report_plots_both_pictures_or_into_the_axes_given(report: Report) -> None:
+    both = report.plot()
+    assert isinstance(both, Picture)
+    assert len(both.axes) == 3
+    own = Figure()
+    first, second = own.subplots(1, 2)
+    assert report.plot(ax=first) is own
+    assert len(own.axes) == 3
+    assert not second.patches
+    own = Figure()
+    assert report.plot(ax=tuple(own.subplots(1, 2))) is own
+    assert any(axes.get_title(loc="left") == "What the upper bounds are made of" for axes in own.axes)
+    free = Figure()
+    placed = free.add_axes((0.2, 0.2, 0.6, 0.6))
+    report.plot(ax=placed)
+    top, bottom = (axes.get_position() for axes in free.axes)
+    assert bottom.y0 == pytest.approx(0.2)
+    assert bottom.y1 < top.y0
+    assert top.y1 == pytest.approx(0.8)
+
+
+def test_drawing_leaves_no_global_state(report: Report) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    report.plot()
+    assert dict(matplotlib.rcParams) == before
+    if "matplotlib.pyplot" in sys.modules:
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+
+
+def test_rare_events_are_shown_where_the_scores_are() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.beta(1, 200, 30_000)
+    axes = plot.reliability(calcert.certify(x, rng.random(x.size) < x, bandwidth=2.0**-11))
+    low, high = axes.get_xlim()
+    assert low == 0
+    assert np.quantile(x, 0.99) < high < 0.1
+    curve = axes.get_lines()[0]
+    assert np.asarray(curve.get_xdata()).size > 200
+
+
+def test_report_without_rows_says_so() -> None:
+    stored = Report.from_dict(calcert.certify([0.2, 0.7] * 50, [0, 1] * 50).to_dict())
+    with pytest.raises(ValueError, match="the report must hold the Summary of its rows"):
+        stored.plot()
+    assert plot.terms(stored).get_title(loc="left") == "What the upper bounds are made of"
+
+
+def test_vacuous_and_one_label_reports_are_drawn() -> None:
+    for scores, labels in (([0.3], [1]), ([0.0, 1.0], [0, 0]), ([1.0] * 30, [1] * 30)):
+        calcert.certify(scores, labels).plot().savefig(io.BytesIO(), format="pdf")
+
+
+def test_notebooks_get_vector_output(report: Report) -> None:
+    picture = report.plot()
+    assert isinstance(picture, Picture)
+    assert picture._repr_svg_().lstrip().startswith("<?xml")

@@ -1,0 +1,105 @@
+"""The words of pictures and pages, pinned: people act on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from calcert.certificate import Certificate, Report
+from calcert.show import words
+
+SERVED = Certificate(
+    quantity="L1 calibration error",
+    subject="served with perturbed scores, bandwidth 1/64",
+    assumption="none",
+    upper=0.0415,
+    lower=0.0351,
+    delta=0.05,
+    n=100_000,
+    theorem="Theorem 1",
+    terms={"plug-in": 0.0392, "sampling": 0.0023},
+    parameters={"bandwidth": 1 / 64, "seed": 3},
+)
+AS_IT_IS = replace(
+    SERVED,
+    subject="as it is",
+    assumption="calibration function of total variation at most 1 (as any monotone one)",
+    parameters={"variation": 1.0, "seed": 3},
+)
+DISTANCE = replace(SERVED, quantity="distance from calibration", lower=0.0, parameters={"bandwidth": 0.0017, "seed": 3})
+REPORT = Report(SERVED, AS_IT_IS, DISTANCE, {"AUROC": 0.8}, "More rows.")
+
+
+def test_statements() -> None:
+    assert words.statement("perturbed", SERVED) == (
+        "On average a served score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given "
+        "that score."
+    )
+    assert words.statement("unmodified", AS_IT_IS) == (
+        "On average a score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given that "
+        "score."
+    )
+    assert words.statement("distance", DISTANCE) == (
+        "On average a score is at most 0.0415 away from the nearest perfectly calibrated score."
+    )
+    nothing = replace(SERVED, upper=1.0, lower=0.0, n=3)
+    assert words.statement("perturbed", nothing) == "There are too few rows (3) to certify anything yet."
+
+
+def test_intervals() -> None:
+    assert words.interval(SERVED) == "between 0.0351 and 0.0415"
+    assert words.interval(DISTANCE) == "at most 0.0415"
+    assert words.interval(replace(SERVED, upper=1.0)) == "at least 0.0351"
+    assert words.interval(replace(SERVED, upper=1.0, lower=0.0)) == "nothing yet: too few rows"
+
+
+def test_confidence_names_one_bound_and_both() -> None:
+    assert words.confidence(SERVED) == (
+        "Each bound holds with probability at least 95% over the choice of the rows, both together with 90%."
+    )
+    assert "99.9%" in words.confidence(replace(SERVED, delta=0.001))
+
+
+def test_assumptions_and_what_is_not_promised() -> None:
+    assert words.assumption(SERVED) == "Nothing is assumed of the scores or of how labels depend on them."
+    assert words.assumption(AS_IT_IS) == (
+        "Assumes: calibration function of total variation at most 1 (as any monotone one)."
+    )
+    assert words.not_promised("unmodified", AS_IT_IS).startswith("The upper bound is only as good as the assumption")
+    assert "without the perturbation" in words.not_promised("perturbed", SERVED)
+    assert "as good as the assumption" not in words.not_promised("unmodified", replace(AS_IT_IS, assumption="none"))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.04152, "0.0415"), (0.0051379, "0.00514"), (0.0, "0.0000"), (2.8e-12, "2.8e-12"), (1.0, "1.0000")],
+)
+def test_numbers(value: float, shown: str) -> None:
+    assert words.number(value) == shown
+
+
+def test_numbers_that_are_none() -> None:
+    assert words.number(float("nan")) == "none"
+    assert words.number(float("inf")) == "infinite"
+
+
+@pytest.mark.parametrize(("h", "shown"), [(1 / 64, "1/64"), (2.0**-12, "1/4096"), (0.0017, "0.0017"), (2.0, "2")])
+def test_bandwidths(h: float, shown: str) -> None:
+    assert words.fraction(h) == shown
+
+
+def test_code_makes_the_same_report_again() -> None:
+    assert words.code(REPORT) == ("calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=3)")
+    odd = replace(REPORT, perturbed=replace(SERVED, parameters={"bandwidth": 0.012345678, "seed": 3}))
+    assert "bandwidth=0.012345678" in words.code(odd)
+
+
+def test_pictures_are_told_to_those_who_cannot_see_them() -> None:
+    assert words.reliability_description(REPORT) == (
+        "Estimated chance of label 1 against the served score, with a 95% simultaneous band and the diagonal of "
+        "perfect calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
+    )
+    assert words.terms_description(REPORT).startswith(
+        "Stacked bars. perturbed: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0351. as it is:"
+    )
