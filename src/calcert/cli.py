@@ -134,15 +134,16 @@ def _leave(code: int) -> NoReturn:
     # Handlers first: other libraries remove their temporary files so.
     atexit._run_exitfuncs()
     _flush()
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     os._exit(code)
 
 
 def _flush() -> None:
     try:
         _standard_output().flush()
-    except BrokenPipeError:
-        # The reader has gone; Python would complain when it flushes again at exit.
+    except OSError:
+        # The reader has gone or the disk is full, which was said already; Python would say it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

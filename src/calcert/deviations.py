@@ -91,7 +91,7 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
     def limit(t: float) -> float:
         return max(bernstein(t * t * variance, bound, n, delta), normal(t))
 
-    # The limit holds for every t, so that this need not be exact: the best t to 1e-6 gives the best limit to about that.
+    # The limit holds for every t, so this need not be exact: the best t to 1e-6 gives the best limit to about that.
     low, high = 0.0, 1.0
     for _ in range(20):
         t = (low + high) / 2
