@@ -140,7 +140,7 @@ def test_degenerate_data_have_an_answer(method, scores, labels, per_fold):
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=5, max_size=30),
-    st.sampled_from([1e-300, 0.05, 0.999]),
+    st.sampled_from([1e-99, 0.05, 0.999]),
     st.integers(2, 5),
     st.booleans(),
 )
@@ -166,7 +166,7 @@ def test_bad_input_is_refused_as_in_the_core(method):
         method([0.1, 0.5] * 5, [0, 2] * 5)
     with pytest.raises(ValueError, match="delta must lie"):
         method([0.1, 0.5] * 5, [0, 1] * 5, delta=1.0)
-    with pytest.raises(ValueError, match="delta is too small to be shared"):
+    with pytest.raises(ValueError, match="delta must be at least 1e-100"):
         method([0.1, 0.5] * 5, [0, 1] * 5, delta=5e-324)
 
 
@@ -190,7 +190,7 @@ def test_bad_settings_are_refused_by_name():
         published.ece(scores, labels, bins=0)
     with pytest.raises(ValueError, match='scheme must be "width" or "mass"'):
         published.ece(scores, labels, scheme="quantile")
-    with pytest.raises(ValueError, match="bandwidth must be at least 1e-75"):
+    with pytest.raises(ValueError, match="bandwidth must lie between"):
         published.perturb_and_smooth(scores, labels, bandwidth=1e-80)
 
 

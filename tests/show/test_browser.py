@@ -58,6 +58,10 @@ CONTRASTS = """() => {
   return found;
 }"""
 
+LEGENDS = """() => [...document.querySelectorAll('[id^=reliability-legend] > [id*=patch]:first-child path')]
+  .map(box => getComputedStyle(box).fill)"""
+"""What is behind the words of the legends of the reliability picture."""
+
 OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
   const boxes = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   return boxes.flatMap(([first, a], i) => boxes.slice(i + 1)
@@ -123,6 +127,8 @@ def test_all_words_stand_out_from_what_is_behind_them(opened: Page, scheme: str)
     assert min(found)[0] >= 4.5, min(found)
     dark = opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
     assert dark == (scheme == "dark")
+    paper = "rgb(20, 23, 27)" if dark else "rgb(254, 254, 254)"
+    assert opened.evaluate(LEGENDS) == [paper] * 2
 
 
 def test_words_in_pictures_do_not_lie_on_each_other(opened: Page) -> None:
@@ -180,4 +186,5 @@ def test_notebook_view_is_readable_on_light_and_dark(browser: Browser, report: R
         found = page.evaluate(CONTRASTS)
         assert len(found) > 40
         assert min(found)[0] >= 4.5, min(found)
+        assert page.evaluate(LEGENDS) == ["rgba(0, 0, 0, 0)"] * 2
         page.close()

@@ -28,10 +28,7 @@ def bernstein(n: int, delta: float, variance: float) -> float:
 
 def share(delta: float, parts: int) -> float:
     """delta / parts, the level of each of several statements that must hold together."""
-    level = delta / parts
-    if level == 0:
-        raise ValueError(f"delta is too small to be shared by {parts} statements; got {delta!r}.")
-    return level
+    return delta / parts
 
 
 def judge(gap: Floats, error: Floats, scale: float, delta: float) -> dict[str, float]:

@@ -6,7 +6,7 @@ import io
 import re
 from html import escape
 
-from calcert.show.palette import INK, ROLES
+from calcert.show.palette import INK, PAPER, ROLES
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
@@ -20,7 +20,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     """The figure as an <svg> element to stand in HTML; `name` keeps its ids apart from those of other pictures.
 
     Every colour of the palette becomes a CSS variable with the colour itself as the fallback, so that a page can turn
-    dark; ink falls back to the colour of the text around it.
+    dark; ink falls back to the colour of the text around it, and paper to what is behind.
     """
     target = io.StringIO()
     with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag.group()), svg)
     svg = re.sub(r"\s+", " ", svg).replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     for colour, role in ROLES.items():
-        fallback = "currentColor" if colour == INK else colour
+        fallback = {INK: "currentColor", PAPER: "transparent"}.get(colour, colour)
         svg = svg.replace(colour, f"var(--{role}, {fallback})")
     head, body = re.match(r"<svg[^>]*>", svg), svg.partition(">")[2]
     assert head is not None

@@ -67,6 +67,7 @@ class Collector:
         self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
         self._distinct = 0
         self._rows = 0
+        self._unflushed = 0
         self._place = place
 
     @property
@@ -81,10 +82,12 @@ class Collector:
         for start in range(0, scores.size, self._kernel.CHUNK):
             x = _score_chunk(scores[start : start + self._kernel.CHUNK])
             y = _label_chunk(labels[start : start + self._kernel.CHUNK])
+            if self._unflushed + x.size > self._kernel.CHUNK:
+                self._flush()
             bad = self._kernel.fill(x, y, self._packed)
             if bad >= 0:
                 self._refuse(scores, labels, start + bad)
-            self._kernel.flush(self._packed, self._count, self._offset)
+            self._unflushed += x.size
             if self._distinct >= 0:
                 # Adding 0.0 turns -0.0 into 0.0, which is the same score.
                 bits = (x.astype(np.float64) + 0.0).view(np.int64)
@@ -93,12 +96,17 @@ class Collector:
 
     def summary(self) -> Summary:
         """The Summary of all rows so far."""
+        self._flush()
         distinct = distinct_count = None
         if self._distinct >= 0:
             used = np.flatnonzero(self._keys >= 0)
             used = used[np.argsort(self._keys[used])]
             distinct, distinct_count = self._keys[used], self._tally.reshape(-1, 2)[used]
         return Summary.from_dense(self._count.reshape(-1, 2), self._offset.reshape(-1, 2), distinct, distinct_count)
+
+    def _flush(self) -> None:
+        self._kernel.flush(self._packed, self._count, self._offset)
+        self._unflushed = 0
 
     def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int) -> None:
         where = self._place(self._rows + row)

@@ -7,6 +7,7 @@ row. A few row groups are in memory at a time, and nothing is ever written to di
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -86,7 +87,8 @@ def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Ta
         raise ValueError(f"{table.name} must hold at least one row; got none.")
     x, y = choose(columns, score, label, table.name, table.first)
     table.check_same_types(x, y)
-    few = table.is_small()
+    # Once numba is loaded, reading by batches is the faster way for few rows, too.
+    few = "numba" not in sys.modules and table.is_small()
     taker = start(table.place, few)
     if few:
         scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))

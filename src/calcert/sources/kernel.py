@@ -16,7 +16,7 @@ SLOTS = 1 << 14
 """Slots of the table of distinct scores, four times as many as may be filled."""
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64]) -> int:
     """Add rows to `packed`, one word per cell and label: count above bit 45, offset sum below.
 
@@ -50,7 +50,7 @@ def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64])
     return -1
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
     """Move the packed words into 64-bit counts and offset sums, and clear them."""
     mask = (np.uint64(1) << np.uint64(OFFSET_BITS)) - np.uint64(1)
@@ -62,7 +62,7 @@ def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[
             packed[j] = 0
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def tally(
     bits: NDArray[np.int64],
     labels: NDArray[Any],
