@@ -38,7 +38,7 @@ def make_files(folder: Path, rows: int) -> None:
             f"""COPY (
               SELECT score, CAST(random() < score AS TINYINT) AS label
               FROM (SELECT CASE WHEN i % 2 = 0 THEN random() ELSE pow(random(), 9) END AS score FROM range({rows}) t(i))
-            ) TO '{folder}/rows.parquet' (ROW_GROUP_SIZE 1000000)"""
+            ) TO '{folder}/rows.parquet'"""
         )
         database.execute(f"COPY (FROM '{folder}/rows.parquet') TO '{folder}/rows.csv'")
         database.execute(f"COPY (FROM '{folder}/rows.parquet') TO '{folder}/rows.jsonl' (FORMAT json)")

@@ -37,7 +37,7 @@ def make_file(path: Path, rows: int) -> None:
             f"""COPY (
               SELECT score, CAST(random() < score AS TINYINT) AS label
               FROM (SELECT CASE WHEN i % 2 = 0 THEN random() ELSE pow(random(), 9) END AS score FROM range({rows}) t(i))
-            ) TO '{path}' (ROW_GROUP_SIZE 1000000)"""
+            ) TO '{path}'"""
         )
 
 
