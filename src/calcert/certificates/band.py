@@ -8,7 +8,7 @@ given that t is served is c = E[w Y] / E[w]. For every p the likelihood ratio of
 has mean at most 1, because r^w <= 1 - w + w r and the mean of w r is (p/c) E[wY] + (1-p)/(1-c) E[w(1-Y)] = E[w]. So has
 its average over p by Jeffreys' law, and by Markov it exceeds J/delta at any of J points with probability at most delta.
 In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the estimate
-(theory, section 10).
+(theory, Theorem 8).
 
 Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little:
 * The logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h.
