@@ -183,6 +183,36 @@ def test_limits_miss_no_three_point_law_more_often_than_delta(limit: Limit) -> N
     assert max(lattice_excess(limit, n, *law, delta) for n, law, delta in THREE_POINT) <= 1
 
 
+@pytest.mark.parametrize("looser", [(1.1, 1.0), (3.0, 1.0), (30.0, 1.5), (1000.0, 2.0)])
+def test_limits_hold_for_variances_and_bounds_that_are_too_large(looser: tuple[float, float]) -> None:
+    """The variance is known only from above; a law of smaller variance must not slip through the limit for a larger."""
+
+    def limit(variance: float, bound: float, n: float, delta: float) -> float:
+        return gaussian_sharp(min(variance * looser[0], bound**2), bound * looser[1], n, delta)
+
+    assert max(two_point_excess(limit, n, p, delta) for n, p, delta in TWO_POINT) <= 1
+
+
+def test_the_limit_for_gains_holds_for_gains_of_minus_one_and_one() -> None:
+    # A gain is twice a Bernoulli variable less one: its variance is four times, its bound twice as large.
+    def limit(variance: float, bound: float, n: float, delta: float) -> float:
+        return iid_limit(4 * variance, 2 * bound, n, delta) / 2
+
+    assert max(two_point_excess(limit, n, p, delta) for n, p, delta in TWO_POINT) <= 1
+    assert two_point_excess(shrunk(limit), 10**6, 0.5, 0.05) > 1
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-3, 1e-9])
+@pytest.mark.parametrize("n", [1, 7, 60, 300])
+def test_the_limit_for_groups_holds_where_scores_and_labels_both_vary(n: int, share: float, delta: float) -> None:
+    # In halves: an error of 1 and a certain label for some scores, no error and a label tossed like a coin for others.
+    def limit(variance: float, bound: float, n: float, delta: float) -> float:
+        return 2 * grouped_limit(variance / 4, bound / 2, n, delta)
+
+    assert lattice_excess(limit, n, (-2, -1, 0, 1), (share, (1 - share) / 2, 0.0, (1 - share) / 2), delta) <= 1
+
+
 def hoeffding_for_range_one(variance: float, bound: float, n: float, delta: float) -> float:
     """A two-point variable of range 1 is sub-Gaussian with variance proxy 1/4."""
     return hoeffding(0.25, n, delta)
