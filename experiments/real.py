@@ -1,0 +1,175 @@
+"""Upper bounds against the number of rows on real tasks, and certified intervals for 14 ImageNet networks.
+
+    python -m experiments.real [--quick] [--task NAME] [--repeats 64] [--data FOLDER] [--out docs/figures]
+
+Published methods and ours on random subsets of the rows that a classifier was not trained on. The true error is not
+known: the bounds themselves are drawn. Methods marked "served" speak of the classifier perturbed with bandwidth 1/64;
+the others of the classifier as it is. A run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from calcert.certificates import bounded_variation, distance, lipschitz, perturbed
+from calcert.perturbation import perturb
+from calcert.published.ece import binned
+from calcert.published.folds import fold_rows
+from calcert.published.lipschitz_buckets import bucketed, cuts_of
+from calcert.published.nadaraya_watson import derivative_bounds, smoothed
+from calcert.published.total_variation import denoised
+from calcert.sources.arrays import summarize_arrays
+from experiments.classifiers import STANDS_FOR, TASKS, scores
+from experiments.datasets import data_option, load
+from experiments.figure import STYLES, save
+
+BANDWIDTH, DELTA, VARIATION = 1 / 64, 0.05, 1.0
+SIZES = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228]
+COLUMNS = ("task", "n", "repeat", "method", "value")
+SERVED = ("NW (published)", "Lip+Bkt (published)", "perturbed (ours)", "Lipschitz (ours)")
+ROWS_OF_A_NETWORK = 50_000
+
+
+def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
+    """All methods on the same rows."""
+    served = perturb(x, BANDWIDTH, rng)
+    slopes = derivative_bounds(BANDWIDTH)
+    rows = fold_rows(served, y, rng=rng)
+    summary = summarize_arrays(x, y)
+    return {
+        "NW (published)": smoothed(rows, slopes=slopes, delta=DELTA, per_fold=False).value,
+        "Lip+Bkt (published)": bucketed(rows, constant=slopes[0], cuts=cuts_of(), delta=DELTA, per_fold=False).value,
+        "TV (published)": denoised(fold_rows(x, y, rng=rng), variation=VARIATION, delta=DELTA, per_fold=False).value,
+        "ECE, 15 bins (heuristic)": binned(x, y, np.arange(15) / 15).value,
+        "perturbed (ours)": sum(perturbed.upper_terms(summary, BANDWIDTH, DELTA).values()),
+        "Lipschitz (ours)": lipschitz.lipschitz(summarize_arrays(served, y), constant=slopes[0], delta=DELTA).upper,
+        "bounded variation (ours)": sum(bounded_variation.upper_terms(summary, VARIATION, DELTA).values()),
+        "distance (ours)": distance.distance(summary, delta=DELTA).upper,
+    }
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The lines measured so far."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def means(lines: list[dict[str, str]]) -> dict[str, dict[str, dict[int, float]]]:
+    """task -> method -> n -> mean bound."""
+    found: dict[str, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for line in lines:
+        found[line["task"]][line["method"]][int(line["n"])].append(float(line["value"]))
+    return {
+        task: {m: {n: float(np.mean(v)) for n, v in sorted(by_n.items())} for m, by_n in by_method.items()}
+        for task, by_method in found.items()
+    }
+
+
+def draw(out: Path, lines: list[dict[str, str]]) -> None:
+    """One panel a task: mean upper bound against rows, log-log."""
+    from matplotlib.figure import Figure
+
+    found = means(lines)
+    tasks = [task for task in TASKS if task in found]
+    figure = Figure(figsize=(4.2 * len(tasks), 4.4), layout="constrained")
+    axes = figure.subplots(1, len(tasks), squeeze=False, sharey=True)[0]
+    for ax, task in zip(axes, tasks, strict=True):
+        for method, by_n in found[task].items():
+            label = f"{method}, served" if method in SERVED else method
+            ax.loglog(list(by_n), list(by_n.values()), label=label, **STYLES[method])
+        ax.set(title=f"{task} ({STANDS_FOR[task]})", xlabel="rows", ylim=(3e-3, 1.3))
+        ax.grid(alpha=0.3, which="both", lw=0.4)
+    axes[0].set_ylabel("upper bound (mean over subsets)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    save(figure, out / "real")
+
+
+def networks(out: Path, folder: Path) -> None:
+    """Certified intervals of all ImageNet networks with all rows, together at 95%, and the ranks that they allow."""
+    table = load("ImageNet networks", folder)
+    sizes = table["model"].value_counts()
+    names = sorted(sizes[sizes == ROWS_OF_A_NETWORK].index)
+    each = DELTA / (2 * len(names))
+    found = []
+    for name in names:
+        rows = table[table["model"] == name]
+        certificate = perturbed.perturbed(
+            summarize_arrays(rows["score"].to_numpy(), rows["label"].to_numpy()), bandwidth=BANDWIDTH, delta=each
+        )
+        found.append((name.split("/")[-1], rows["label"].mean(), certificate.lower, certificate.upper))
+    found.sort(key=lambda line: line[2] + line[3])
+    lower, upper = (np.array([line[k] for line in found]) for k in (2, 3))
+    best = 1 + (upper[None] < lower[:, None]).sum(axis=1)
+    worst = len(found) - (lower[None] > upper[:, None]).sum(axis=1)
+    shown = Table("network", "accuracy", "at least", "at most", "rank")
+    with (out / "real_networks.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("network", "accuracy", "lower", "upper", "best rank", "worst rank"))
+        for (name, accuracy, low, high), first, last in zip(found, best, worst, strict=True):
+            writer.writerow((name, f"{accuracy:.5f}", f"{low:.6f}", f"{high:.6f}", first, last))
+            rank = str(first) if first == last else f"{first}-{last}"
+            shown.add_row(name, f"{accuracy:.3f}", f"{low:.4f}", f"{high:.4f}", rank)
+    Console().print(shown)
+    draw_networks(out, found)
+
+
+def draw_networks(out: Path, found: list[tuple[str, float, float, float]]) -> None:
+    """An interval for each network, best first."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 0.32 * len(found) + 1.2), layout="constrained")
+    ax = figure.subplots()
+    for place, (_, _, low, high) in enumerate(found):
+        ax.plot([low, high], [place, place], color="#0072B2", lw=5, solid_capstyle="butt")
+    ax.set_yticks(range(len(found)), [f"{name} ({accuracy:.1%})" for name, accuracy, _, _ in found])
+    ax.invert_yaxis()
+    ax.set(xlabel="certified L1 calibration error, served with bandwidth 1/64", xlim=(0, None))
+    ax.grid(alpha=0.3, axis="x", lw=0.4)
+    save(figure, out / "real_networks")
+
+
+@click.command(help=__doc__)
+@click.option("--quick", is_flag=True, help="Sizes to 10,000 and 2 subsets.")
+@click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
+@click.option("--repeats", default=64, show_default=True)
+@click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+@data_option
+def main(quick: bool, chosen: tuple[str, ...], repeats: int, cache: Path, out: Path, data: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "real.csv"
+    repeats = min(repeats, 2) if quick else repeats
+    done = {(line["task"], int(line["n"]), int(line["repeat"])) for line in read(path)}
+    with path.open("a", newline="") as file, Progress() as progress:
+        writer = csv.writer(file)
+        if file.tell() == 0:
+            writer.writerow(COLUMNS)
+        for task in chosen or TASKS:
+            bar = progress.add_task(task, total=None)
+            x, y = scores(task, data, cache)
+            sizes = [n for n in (SIZES[:3] if quick else SIZES) if n < x.size] + ([] if quick else [x.size])
+            jobs = [(n, r) for n in sizes for r in range(repeats) if (task, n, r) not in done]
+            progress.update(bar, total=sum(n for n, _ in jobs) or 1, completed=0 if jobs else 1)
+            for n, repeat in jobs:
+                rng = np.random.default_rng([TASKS.index(task), n, repeat])
+                rows = rng.choice(x.size, n, replace=False)
+                values = measure(x[rows], y[rows], rng)
+                writer.writerows((task, n, repeat, m, f"{min(v, 1.0):.8g}") for m, v in values.items())
+                file.flush()
+                progress.advance(bar, n)
+    draw(out, read(path))
+    networks(out, data)
+
+
+if __name__ == "__main__":
+    main()
