@@ -50,9 +50,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     """
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)
-    options = {h: terms_at(summary, h, delta / len(SPREAD)) for h in bandwidths(summary.n) if worth_trying(summary, h)}
-    best = min(options, key=lambda h: math.fsum(options[h].values()))
-    upper, terms = total(options[best])
+    bandwidth, best = upper_terms(summary, delta)
+    upper, terms = total(best)
     return Certificate(
         quantity="distance from calibration",
         subject="as it is",
@@ -63,8 +62,15 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         n=summary.n,
         theorem="Theorem 6",
         terms=terms,
-        parameters={"bandwidth": best, "seed": seed},
+        parameters={"bandwidth": bandwidth, "seed": seed},
     )
+
+
+def upper_terms(summary: Summary, delta: float) -> tuple[float, dict[str, float]]:
+    """The best bandwidth, and the terms whose sum bounds the distance from above there."""
+    options = {h: terms_at(summary, h, delta / len(SPREAD)) for h in bandwidths(summary.n) if worth_trying(summary, h)}
+    best = min(options, key=lambda h: math.fsum(options[h].values()))
+    return best, options[best]
 
 
 def bandwidths(n: int) -> list[float]:

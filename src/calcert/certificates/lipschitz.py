@@ -46,18 +46,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     """
     check_summary(summary)
     constant, delta, seed = check_constant(constant), check_delta(delta), check_seed(seed)
-
-    def bias(rows: Rows, groups: Groups) -> float:
-        return lipschitz_bias(summary, rows, groups, constant)
-
-    rows = Rows.of(summary.points)
-    # Groups of equal mass or of equal width, whichever is predicted to be better: both look at scores alone.
-    positions = (cumulated_mass(rows), np.append(rows.score, 2.0))
-    best = [best_groups(rows, bias, position) for position in positions]
-    which = int(best[1][1] < best[0][1])
-    cap, position = best[which][0], positions[which]
-    options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
-    upper, terms = total(best_terms(summary, [(groups, bias(rows, groups)) for groups in options], delta))
+    upper, terms = total(upper_terms(summary, constant, delta))
     return Certificate(
         quantity="L1 calibration error",
         subject="as it is",
@@ -70,6 +59,22 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         terms=terms,
         parameters={"constant": constant, "seed": seed},
     )
+
+
+def upper_terms(summary: Summary, constant: float, delta: float) -> dict[str, float]:
+    """The terms whose sum bounds the error from above."""
+
+    def bias(rows: Rows, groups: Groups) -> float:
+        return lipschitz_bias(summary, rows, groups, constant)
+
+    rows = Rows.of(summary.points)
+    # Groups of equal mass or of equal width, whichever is predicted to be better: both look at scores alone.
+    positions = (cumulated_mass(rows), np.append(rows.score, 2.0))
+    best = [best_groups(rows, bias, position) for position in positions]
+    which = int(best[1][1] < best[0][1])
+    cap, position = best[which][0], positions[which]
+    options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
+    return best_terms(summary, [(groups, bias(rows, groups)) for groups in options], delta)
 
 
 def lipschitz_bias(summary: Summary, rows: Rows, groups: Groups, constant: float) -> float:
