@@ -33,6 +33,6 @@ def test_flights_with_weighted_classes_are_certified_badly_calibrated(reports):
 
 def test_the_page_shows_these_numbers(reports):
     """To two digits: the trees differ a little with the processor."""
-    page = (ROOT / "docs" / "flights.md").read_text()
+    page = (ROOT / "docs" / "guides" / "flights.md").read_text()
     shown = [float(x) for x in re.findall(r"served perturbed, bandwidth 1/64.*at most (\d\.\d+)", page)]
     assert shown == pytest.approx([reports[name].perturbed.upper for name in ("before", "after")], rel=0.1)

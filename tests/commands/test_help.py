@@ -55,10 +55,14 @@ def assert_it_parses(line: str) -> None:
 
 @pytest.mark.parametrize("page", ["ci-gate.md", "command-line.md"])
 def test_commands_in_the_documentation_parse(page: str) -> None:
-    text = (Path(__file__).parents[2] / "docs" / page).read_text()
+    text = (Path(__file__).parents[2] / "docs" / "guides" / page).read_text()
     # A command may go on in the next line, and stands in an indented or fenced block.
     lines = re.sub(r"\n +(?=--)", " ", text).splitlines()
-    found = [line.strip().removeprefix("- ") for line in lines if re.match(r" +(- )?(\S+ .*\| )?calcert [a-z]+ ", line)]
+    found = [
+        line.strip().removeprefix("- ").removeprefix("$ ")
+        for line in lines
+        if re.match(r"( +(- )?|\$ )(\S+ .*\| )?calcert [a-z]+ ", line)
+    ]
     assert len(found) >= 3
     for line in found:
         assert_it_parses(line)
