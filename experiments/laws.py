@@ -76,7 +76,9 @@ def _ordered_uniform(n: int, rng: np.random.Generator) -> Floats:
     """Uniform order statistics: partial sums of n + 1 exponentials over their total."""
     steps = rng.standard_exponential(n + 1)
     np.cumsum(steps, out=steps)
-    return np.minimum(steps[:-1] / steps[-1], 1.0)
+    steps /= steps[-1]
+    # A sum that rounds is still in order, and no partial sum exceeds the total.
+    return steps[:-1]
 
 
 LAWS = (
