@@ -12,7 +12,7 @@ import calcert
 from calcert.certificates import perturbed
 from calcert.demo import simulate
 from calcert.fitted_law import fit
-from calcert.plan import plan
+from calcert.planning import plan
 from calcert.summary import Summary
 
 Draw = Callable[[int, int], Summary]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from calcert.certificate import Certificate, Report
@@ -19,8 +20,11 @@ from calcert.sources.warehouse import sql
 from calcert.summary import Summary
 
 if TYPE_CHECKING:
+    from calcert.bandwidths import bandwidth_costs
+    from calcert.certificates.band import calibration_band
     from calcert.comparison import compare
     from calcert.monitor import Monitor
+    from calcert.planning import plan
 
 __version__ = "0.1.0"
 
@@ -30,7 +34,9 @@ __all__ = [
     "Report",
     "Summary",
     "__version__",
+    "bandwidth_costs",
     "bounded_variation",
+    "calibration_band",
     "certify",
     "compare",
     "distance",
@@ -39,20 +45,24 @@ __all__ = [
     "lipschitz",
     "perturb",
     "perturbed",
+    "plan",
     "sql",
     "squared",
     "summarize",
 ]
 
 
+# A third of the time that importing all of it would take: only those who ask for these pay for them.
+_LATER = {
+    "Monitor": "calcert.monitor",
+    "bandwidth_costs": "calcert.bandwidths",
+    "calibration_band": "calcert.certificates.band",
+    "compare": "calcert.comparison",
+    "plan": "calcert.planning",
+}
+
+
 def __getattr__(name: str) -> object:
-    # A third of the time that importing all of it would take: only those who compare or keep watch pay for that.
-    if name == "compare":
-        from calcert.comparison import compare
-
-        return compare
-    if name == "Monitor":
-        from calcert.monitor import Monitor
-
-        return Monitor
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'calcert' has no attribute {name!r}")

@@ -107,7 +107,7 @@ def bandwidth_costs(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.beta(2, 5, 100_000)
-    >>> costs = bandwidth_costs(calcert.summarize(x, rng.random(100_000) < x), [1/64, 1/16])
+    >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(100_000) < x), [1/64, 1/16])
     >>> for row in costs.rows:
     ...     print(f"{row.bandwidth:.4f} {row.auroc_loss:.5f} {row.log_loss_added:.5f} {row.upper:.4f}")
     0.0156 0.00261 0.00217 0.0070

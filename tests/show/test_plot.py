@@ -17,7 +17,7 @@ from calcert.bandwidths import bandwidth_costs
 from calcert.certificate import Report
 from calcert.certificates.band import calibration_band
 from calcert.demo import simulate
-from calcert.plan import Plan, plan
+from calcert.planning import Plan, plan
 from calcert.show import plot
 from calcert.show.canvas import Picture
 

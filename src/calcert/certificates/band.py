@@ -116,10 +116,9 @@ def calibration_band(
 
     Examples
     --------
-    >>> from calcert.certificates.band import calibration_band
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> band = calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> middle = band.t.size // 2
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
     at 0.50 between 0.213 and 0.287; truth 0.251

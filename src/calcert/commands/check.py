@@ -123,7 +123,7 @@ def _way_out(
 ) -> str:
     """What would make the check pass."""
     from calcert.commands.screen import working
-    from calcert.plan import plan
+    from calcert.planning import plan
     from calcert.show.text import number
 
     if certificate.lower > largest:

@@ -12,7 +12,7 @@ from calcert.commands.check import about
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from calcert.plan import Plan
+    from calcert.planning import Plan
 
 
 @click.command(
@@ -52,7 +52,7 @@ def command(
     """
     from calcert.commands.reading import summarize
     from calcert.commands.screen import show, working
-    from calcert.plan import plan
+    from calcert.planning import plan
 
     summary = summarize(files, score, label)
     with working("estimating"):

@@ -13,7 +13,7 @@ from calcert.bandwidths import BandwidthCosts
 from calcert.certificate import Report
 from calcert.certificates.band import CalibrationBand, calibration_band
 from calcert.facts import score_quantiles
-from calcert.plan import Plan
+from calcert.planning import Plan
 from calcert.show import words
 from calcert.show.canvas import Picture, axes_below, axes_for, figure_of
 from calcert.show.palette import BLUE, FAINT, INK, RED, STYLE, TERMS

@@ -93,7 +93,7 @@ def plan(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> wanted = plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
     at most 0.020 now; about 4e+04 rows for 0.01
     """
