@@ -1,4 +1,4 @@
-"""Empirical rates: slopes of log gap against log n, over the four laws, beside the published intervals.
+"""Empirical rates: slopes of log gap against log n, over the laws, beside the published intervals.
 
     python -m experiments.rates [--out docs/figures]
 
@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from experiments.synthetic import gaps, read
+from experiments.gaps import read, slopes
 
 PUBLISHED = {
     "NW (published)": ((-0.406, -0.213), "-1/3"),
@@ -31,25 +31,6 @@ THEORY = {
 }
 
 
-def slopes(lines: list[dict[str, str]]) -> dict[str, dict[str, float]]:
-    """method -> law -> slope; NaN where fewer than three sizes say anything."""
-    said: dict[tuple[str, str, int], list[float]] = {}
-    for line in lines:
-        said.setdefault((line["law"], line["method"], int(line["n"])), []).append(float(line["value"]))
-    table: dict[str, dict[str, float]] = {}
-    for law, by_method in gaps(lines).items():
-        for method, by_n in by_method.items():
-            if method not in PUBLISHED and method not in THEORY:
-                continue
-            kept = [(n, v.mean()) for n, v in by_n.items() if np.mean(said[law, method, n]) < 1 and v.mean() > 0]
-            if len(kept) < 3:
-                table.setdefault(method, {})[law] = float("nan")
-                continue
-            x, y = np.log10(np.array(kept)).T
-            table.setdefault(method, {})[law] = float(np.polyfit(x, y, 1)[0])
-    return table
-
-
 @click.command(help=__doc__)
 @click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
 def main(out: Path) -> None:
@@ -57,14 +38,14 @@ def main(out: Path) -> None:
     if not lines:
         raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
     found = slopes(lines)
-    laws = list(next(iter(found.values())))
+    laws = list(found)
     header = ["method", *laws, "interval", "published interval", "theory"]
     table = Table(*header)
     with (out / "rates.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(header)
-        for method, by_law in found.items():
-            values = np.array([by_law[law] for law in laws])
+        for method in (*PUBLISHED, *THEORY):
+            values = np.array([found[law][method] for law in laws])
             own = f"[{np.nanmin(values):.3f}, {np.nanmax(values):.3f}]"
             interval, theory = PUBLISHED.get(method, (None, THEORY.get(method, "")))
             row = [method, *(f"{v:.3f}" for v in values), own, str(list(interval)) if interval else "", theory]

@@ -11,7 +11,6 @@ import csv
 import math
 import multiprocessing
 import time
-from collections import defaultdict
 from pathlib import Path
 
 import click
@@ -26,6 +25,7 @@ from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import STYLES, save
+from experiments.gaps import gaps, read, slopes
 from experiments.laws import BANDWIDTH, LAWS, Law
 
 DELTA = 0.05
@@ -69,46 +69,29 @@ def slope(law: Law) -> float:
     return float(np.abs(np.diff(law.eta(x))).max() * 200_000) * 1.001
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    """The lines measured so far."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def gaps(lines: list[dict[str, str]]) -> dict[str, dict[str, dict[int, np.ndarray]]]:
-    """law -> method -> n -> upper minus truth, one number a repeat (for ECE, which bounds nothing, its distance)."""
-    found: dict[str, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for line in lines:
-        gap = float(line["value"]) - float(line["truth"])
-        if line["method"].startswith("ECE"):
-            gap = abs(gap)
-        found[line["law"]][line["method"]][int(line["n"])].append(gap)
-    return {
-        law: {method: {n: np.array(v) for n, v in sorted(by_n.items())} for method, by_n in by_method.items()}
-        for law, by_method in found.items()
-    }
-
-
 def draw(out: Path, lines: list[dict[str, str]]) -> None:
-    """One panel a law: mean gap against rows, log-log."""
+    """One panel a law: mean gap against rows, log-log, with the slope of each line in the panel's legend."""
     from matplotlib.figure import Figure
 
-    found = gaps(lines)
+    found, falls = gaps(lines), slopes(lines)
     laws = [law for law in LAWS if law.name in found]
-    figure = Figure(figsize=(5.2 * len(laws), 4.6), layout="constrained")
-    axes = figure.subplots(1, len(laws), squeeze=False)[0]
-    for ax, law in zip(axes, laws, strict=True):
+    across = min(len(laws), 3)
+    figure = Figure(figsize=(5.4 * across, 5.6 * -(-len(laws) // across)), layout="constrained")
+    axes = figure.subplots(-(-len(laws) // across), across, squeeze=False).ravel()
+    for ax, law in zip(axes, laws, strict=False):
         for method, by_n in found[law.name].items():
-            if method == "distance (ours)":
+            if method.startswith("distance"):
                 continue  # the truth is not known
             mean = [max(float(v.mean()), 1e-6) for v in by_n.values()]
-            ax.loglog(list(by_n), mean, label=method, **STYLES[method])
-        ax.set(title=f"η(x) = {law.formula}", xlabel="rows", ylim=(5e-4, 1.2))
+            fall = falls[law.name].get(method)
+            label = method if fall is None else f"{method}, slope {fall:.2f}"
+            ax.loglog(list(by_n), mean, label=label, **STYLES[method])
+        ax.set(title=f"η(x) = {law.formula}", xlabel="rows", ylim=(1e-4, 1.2))
+        ax.set_ylabel("upper bound − true error")
         ax.grid(alpha=0.3, which="both", lw=0.4)
-    axes[0].set_ylabel("upper bound − true error (mean over repeats)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        ax.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
+    for ax in axes[len(laws) :]:
+        ax.set_axis_off()
     save(figure, out / "synthetic")
 
 
