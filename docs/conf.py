@@ -1,0 +1,56 @@
+"""How the site is built: ``sphinx-build -W --keep-going -n docs site``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import calcert
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "calcert"
+author = "the authors of calcert"
+project_copyright = f"2026, {author}"
+version = release = calcert.__version__
+
+extensions = ["mathml", "myst_parser", "numpydoc", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build", "figures"]
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "calcert"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": [], "which-certificate": [], "reading": [], "contributing": []}
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
+numpydoc_show_class_members = False
+
+# Types of other libraries: their documentation would have to be fetched to link to it, and a build needs no network.
+nitpick_ignore_regex = [
+    ("py:.*", r"(np|numpy|os|torch|sklearn|matplotlib|pathlib|datetime|collections|typing|functools)\..*"),
+    (
+        "py:.*",
+        r"(Any|ArrayLike|Axes|Figure|Floats|Integers|Literal|Mapping|NDArray|Path|Sequence|Tensor|date|datetime|Self)",
+    ),
+]
