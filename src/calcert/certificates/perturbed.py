@@ -8,11 +8,14 @@ from calcert import perturbation
 from calcert.certificate import Certificate, total
 from calcert.certificates.witness import perturbed_lower
 from calcert.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
-from calcert.served import ROUNDING, Grid, absolute_integral
+from calcert.served import ROUNDING, Grid, absolute_integral, merged, seen_from
 from calcert.summary import Summary
 from calcert.validation import check_bandwidth, check_delta, check_seed, check_summary
 
-FINENESS = 512
+FINENESS = 256
+"""Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
+
+MANY_ROWS = 1 << 22
 
 
 def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -73,15 +76,9 @@ def served_subject(h: float) -> str:
 
 def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 1 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    grid = Grid(h, FINENESS)
-    discretisation = grid.binning_error(summary) + grid.integration_error() + ROUNDING
+    plug_in, discretisation = empirical_error(summary, h, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS)
     if discretisation >= 1:
-        # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
-        return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
-    plug_in = 0.0
-    for t, served, positive, rounding in grid.densities(grid.place(summary.points).masses(summary.points.count)):
-        plug_in += absolute_integral(t * served - positive, grid.step)
-        discretisation += 2 * rounding * float(t[-1] - t[0])
+        return {"plug-in": plug_in, "discretisation": discretisation, "sampling": 0.0}
     moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
     upper = invert(plug_in + discretisation, moment, summary.n, SPLIT * delta, limit)
     return {
@@ -91,9 +88,24 @@ def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_lim
     }
 
 
+def empirical_error(summary: Summary, h: float, fineness: int) -> tuple[float, float]:
+    """The calibration error of the perturbed empirical law on a grid, and what that may be wrong by."""
+    grid, points = Grid(h, fineness), seen_from(summary, h)
+    wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
+    if wrong >= 1:
+        # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
+        return 0.0, wrong
+    error = 0.0
+    for t, served, positive, rounding in grid.densities(grid.place(points).masses(points.count)):
+        error += absolute_integral(t * served - positive, grid.step)
+        wrong += 2 * rounding * float(t[-1] - t[0])
+    return error, wrong
+
+
 def second_moment(summary: Summary, h: float) -> float:
     """The mean of (y - E[S|x])^2 over the rows, rounded up by what the cells hide."""
-    points = summary.points
+    # It matters for the deviation only, and there by its root: far wider cells will do.
+    points = summary.points if summary.is_finite else merged(summary.points, min(h / 16, 2.0**-10))[0]
     moment = 0.0
     for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
         shift = perturbation.mean(position, h)

@@ -42,7 +42,7 @@ def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05,
     >>> x = rng.random(100_000)
     >>> c = calcert.squared(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.4f} to {c.upper:.4f}; the truth is 0.0333")
-    0.0270 to 0.0352; the truth is 0.0333
+    0.0269 to 0.0352; the truth is 0.0333
     """
     check_summary(summary)
     h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calcert.perturbation import first_moment, gudermannian
 from calcert.prequential import Integers, lower_limit
-from calcert.served import CURVATURE, ROUNDING, Grid, Kernel, Masses
+from calcert.served import CURVATURE, MERGED, ROUNDING, Grid, Kernel, Masses, merged
 from calcert.summary import Points, Summary
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,7 @@ def _gain(points: Points, f: Floats) -> Floats:
 
 def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> float:
     """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta."""
-    grid, points = Grid(h, FINENESS), summary.cell_points
+    grid, (points, start) = Grid(h, FINENESS), merged(summary.cell_points, h / MERGED)
     width = points.high - points.low
     # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
     hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING
@@ -96,7 +96,7 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
         gain = served_gain(grid, points, placement.masses(known), kernels)
         return np.clip(gain - hidden[:, None], -1.0, 1.0)
 
-    return lower_limit(summary, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness, start)
 
 
 def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Kernel, Kernel]) -> Floats:
