@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 import calcert
 from calcert import perturbation
-from calcert.bandwidths import bandwidth_costs, default_bandwidths, ranking_and_log_loss
+from calcert.bandwidths import MOST, bandwidth_costs, default_bandwidths, ranking_and_log_loss
 from calcert.facts import log_loss
 
 Floats = NDArray[np.float64]
@@ -110,6 +110,17 @@ def test_default_bandwidths_are_few_and_reach_what_rare_events_need() -> None:
     assert default_bandwidths(calcert.summarize([0.3, 0.8], [0, 1])) == [2.0**-k for k in range(3, 9)]
     assert default_bandwidths(calcert.summarize([1e-4, 1e-4], [0, 1]))[-1] == 2.0**-16
     assert default_bandwidths(calcert.summarize([0.0] * 500, [0] * 500))[-1] == 2.0**-13
+
+
+def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_have_chosen() -> None:
+    few, many = calcert.summarize(*sample(5000, 2, 3, seed=5)), calcert.summarize([1e-5, 1e-5], [0, 1])
+    assert len(default_bandwidths(many)) == MOST > len(default_bandwidths(few))
+    # The level of a bandwidth must not depend on the rows: else the bounds could fail together more often than delta.
+    assert bandwidth_costs(few).each == bandwidth_costs(many).each == 0.05 / MOST
+    assert bandwidth_costs(few, [1 / 64, 1 / 16]).each == 0.025
+    row = bandwidth_costs(few).rows[2]
+    assert row.upper < 1
+    assert row.upper == calcert.perturbed(few, bandwidth=row.bandwidth, delta=0.05 / MOST).upper
 
 
 def test_no_bandwidths_are_refused() -> None:

@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 FINENESS = 128
 LARGEST, SMALLEST = 2.0**-3, 2.0**-16
+MOST = 14
+"""How many powers of two there are from LARGEST to SMALLEST."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,18 @@ class BandwidthCosts:
     """A row for each bandwidth, smallest first, and the scores as they are for comparison.
 
     The upper bounds of all rows hold together with probability at least 1 - delta: any of the bandwidths may be chosen
-    after looking at them.
+    after looking at them, and then be certified with these rows again at `each`.
+
+    Attributes
+    ----------
+    rows
+        One for each bandwidth.
+    auroc, log_loss, mean_score
+        Of the scores as they are.
+    delta, each
+        What all upper bounds together, and what each of them, may fail with.
+    n
+        The number of rows.
     """
 
     rows: tuple[BandwidthCost, ...]
@@ -77,6 +90,7 @@ class BandwidthCosts:
     log_loss: float
     mean_score: float
     delta: float
+    each: float
     n: int
 
     def recommended(self, max_auroc_loss: float = 0.001) -> BandwidthCost | None:
@@ -91,8 +105,8 @@ def bandwidth_costs(
     """What each bandwidth would cost in ranking and log loss, and what would be certified of it.
 
     Guarantee
-        With probability at least 1 - delta over the rows, every `upper` holds; m bandwidths at delta/m each. The other
-        columns are estimates.
+        With probability at least 1 - delta over the rows, every `upper` holds: m given bandwidths at delta/m each, and
+        those of the default list at delta/14 each, as the rows choose among 14. The other columns are estimates.
 
     Parameters
     ----------
@@ -118,6 +132,9 @@ def bandwidth_costs(
     tried = sorted({check_bandwidth(h) for h in (default_bandwidths(summary) if bandwidths is None else bandwidths)})
     if not tried:
         raise ValueError("bandwidths must name at least one bandwidth, such as [1/64]; got none.")
+    # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
+    # exceeded. Of all that might be tried each has its share.
+    each = delta / (MOST if bandwidths is None else len(tried))
     as_they_are = auroc(summary), log_loss(summary)
     rarer = _rarer(summary)
     rows = []
@@ -133,10 +150,10 @@ def bandwidth_costs(
                 mean_shift=_mean_over_rows(summary, perturbation.mean_absolute_shift, h),
                 mean_score=_mean_over_rows(summary, perturbation.mean, h),
                 fits_rare_events=h * RARE <= rarer,
-                upper=total(perturbed.upper_terms(summary, h, delta / len(tried)))[0],
+                upper=total(perturbed.upper_terms(summary, h, each))[0],
             )
         )
-    return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
+    return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, each, summary.n)
 
 
 def default_bandwidths(summary: Summary) -> list[float]:

@@ -80,7 +80,7 @@ def view(costs: BandwidthCosts, max_auroc_loss: float) -> RenderableType:
         table.add_row(
             shown(row.bandwidth),
             _digits(row.auroc),
-            "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.1g}",
+            "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.2g}",
             _digits(row.log_loss),
             f"{row.mean_shift:.2g}",
             number(row.upper),
@@ -117,7 +117,7 @@ def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
     if best is not None:
         words += (
             " You chose it by looking at these rows, so certify it with fresh ones, or with these and "
-            f"--delta {costs.delta / len(costs.rows):.2g}."
+            f"--delta {costs.each:.2g}."
         )
     return words
 
