@@ -107,6 +107,8 @@ def test_bad_groups_are_refused_in_words(tmp_path: Path) -> None:
         calcert.certify([0.5, 0.6], [0, 1], groups="site")
     with pytest.raises(ValueError, match=r"groups must be a column of the table; got 'site'\. It has 'p', 'y'"):
         calcert.certify(frame, groups="site")
+    with pytest.raises(ValueError, match="groups must be another column than score and label; got 'y' for both"):
+        calcert.certify(frame, score="p", label="y", groups="y")
     with pytest.raises(TypeError, match="groups must name a column"):
         calcert.certify(frame, groups=[1, 2])
     with pytest.raises(ValueError, match="at most 1,000 distinct values"):

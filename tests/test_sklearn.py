@@ -249,6 +249,9 @@ def test_wrong_use_says_what_is_wrong():
     for call in (PerturbedClassifier.predict_proba, PerturbedClassifier.predict):
         with pytest.raises(NotFittedError, match=r"unfitted GaussianNB\. Call fit"):
             call(PerturbedClassifier(GaussianNB()), X)
+    for certifies in (PerturbedClassifier.certify, certified_upper_scorer):
+        with pytest.raises(NotFittedError, match=r"unfitted GaussianNB\. Call fit"):
+            certifies(PerturbedClassifier(GaussianNB()), X, y)
     with pytest.raises(ValueError, match=r"For logits pass scipy\.special\.expit"):
         PerturbedClassifier(Logits()).fit(X, y).predict_proba(X)
     with pytest.raises(ValueError, match="bandwidth must be positive"):
@@ -256,7 +259,7 @@ def test_wrong_use_says_what_is_wrong():
     with pytest.raises(ValueError, match="random_state must be None, a non-negative integer"):
         PerturbedClassifier(GaussianNB(), random_state="seed").fit(X, y)
     model = PerturbedClassifier(GaussianNB()).fit(X, y)
-    with pytest.raises(ValueError, match=r"fitted on, \[0, 1\]; got .*7.* at row 3"):
+    with pytest.raises(ValueError, match=r"fitted on, \[0, 1\]; got 7 at row 3"):
         model.certify(X, np.where(np.arange(400) == 3, 7, y))
     with pytest.raises(ValueError, match="one label for each of the 400 rows"):
         model.certify(X, y[1:])

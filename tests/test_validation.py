@@ -143,6 +143,17 @@ def test_delta_in_percent_is_recognised() -> None:
         calcert.certify(GOOD, LABELS, delta=5)
 
 
+def test_a_confidence_given_as_delta_is_recognised() -> None:
+    with pytest.raises(ValueError, match=r"got 95\. For a confidence of 95% pass 0\.05\."):
+        calcert.certify(GOOD, LABELS, delta=95)
+
+
+def test_probabilities_of_many_classes_are_not_taken_for_scores() -> None:
+    for refused in (calcert.summarize, calcert.certify):
+        with pytest.raises(ValueError, match=r"got shape \(2, 3\)\. For the most probable of several classes pass"):
+            refused([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], [2, 2])
+
+
 @pytest.mark.parametrize("name", ["bandwidth", "variation"])
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
 def test_bandwidth_and_variation_must_be_positive_and_finite(name: str, value: float) -> None:

@@ -188,6 +188,6 @@ def _rare_events(summary: Summary, bandwidth: float) -> list[str]:
     better = 2.0 ** math.floor(math.log2(rarer / RARE))
     return [
         f"bandwidth {bandwidth:g} is large next to the mean score of the rarer outcome, {rarer:.2g}: perturbing moves "
-        f"such scores by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{round(math.log2(better))} = {better:.2g} or "
-        "less, in certify and in perturb."
+        f"such scores by about {min(1.17 * bandwidth, 0.5):.2g}. Use bandwidth 2**{round(math.log2(better))} = "
+        f"{better:.2g} or less, in certify and in perturb."
     ]

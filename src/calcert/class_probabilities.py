@@ -35,7 +35,7 @@ def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Float
         row = int(np.flatnonzero(unknown)[0])
         raise ValueError(
             f"y must hold only labels that the classifier was fitted on, {classes.tolist()}; "
-            f"got {labels[row]!r} at row {row}."
+            f"got {labels[row].item()!r} at row {row}."
         )
     forecast = classes[1] if classes.size == 2 else classes[proba.argmax(axis=1)]
     return check_scores(score(proba)), labels == forecast

@@ -141,7 +141,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ``report.perturbed`` speaks of what this classifier serves, ``report.unmodified`` and ``report.distance`` of the
         estimator inside. See :func:`calcert.certify` for the arguments.
         """
-        scores, labels = class_probabilities.rows_to_certify(self.classes_, self._original(X), y)
+        original = self._original(X)
+        scores, labels = class_probabilities.rows_to_certify(self.classes_, original, y)
         return certify(
             scores, labels, delta=delta, bandwidth=check_bandwidth(self.bandwidth), variation=variation, seed=seed
         )
@@ -239,7 +240,8 @@ def certified_upper_scorer(
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         estimator = estimator[-1]
     if isinstance(estimator, PerturbedClassifier):
-        rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, estimator._original(X), y))
+        proba = estimator._original(X)
+        rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, proba, y))
         return -perturbed(rows, bandwidth=estimator.bandwidth, delta=delta, seed=seed).upper
     _check_estimator(estimator)
     proba = np.asarray(estimator.predict_proba(X), np.float64)
@@ -265,7 +267,7 @@ def _warn_of_rare_events(share: float, bandwidth: float) -> None:
         power = math.floor(math.log2(rarer / RARE))
         warnings.warn(
             f"bandwidth {bandwidth:g} is large next to the share of the rarer class in y, {rarer:.2g}: perturbing "
-            f"moves a probability near 0 up by about {1.17 * bandwidth:.2g}. Use bandwidth 2**{power} = "
+            f"moves a probability near 0 up by about {min(1.17 * bandwidth, 0.5):.2g}. Use bandwidth 2**{power} = "
             f"{2.0**power:.2g} or less.",
             UserWarning,
             stacklevel=3,

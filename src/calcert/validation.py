@@ -20,7 +20,11 @@ def check_delta(delta: float) -> float:
     """delta, the probability with which a bound may fail, in (0, 1)."""
     value = _real("delta", delta, "a number strictly between 0 and 1, such as 0.05")
     if not 0 < value < 1:
-        hint = f" For {value:g}% pass {value / 100:g}." if 1 < value < 100 else ""
+        hint = ""
+        if 50 < value < 100:  # Nobody accepts bounds that mostly fail: this is the confidence, not its complement.
+            hint = f" For a confidence of {value:g}% pass {1 - value / 100:g}."
+        elif 1 < value <= 50:
+            hint = f" For {value:g}% pass {value / 100:g}."
         raise ValueError(f"delta must lie strictly between 0 and 1; got {value:g}.{hint}")
     if value < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA:g}, below which it cannot be shared; got {value:g}.")

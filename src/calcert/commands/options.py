@@ -51,9 +51,11 @@ class Probability(click.ParamType[float]):
         try:
             number = float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number. Write it as 0.05.", param, ctx)
+            self.fail(f"{value!r} is not a number. Write it as a decimal, such as 0.05 for 5%.", param, ctx)
         if not 0 < number < 1:
             hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
+            if param is not None and param.name == "delta" and 50 < number < 100:
+                hint = f" For a confidence of {number:g}% write {1 - number / 100:g}."
             self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
         return number
 

@@ -144,6 +144,11 @@ def column(name: str, values: Any) -> NDArray[Any]:
             raise TypeError(f"{name} must be {wanted}; got {type(values).__name__}. Pass a list or an array.")
         if array.ndim == 2 and array.shape[1] == 2 and name == "scores":
             hint = " For predict_proba output pass its second column, scores[:, 1]."
+        elif array.ndim == 2 and array.shape[1] > 2 and name == "scores":
+            hint = (
+                " For the most probable of several classes pass scores.max(axis=1) and scores.argmax(axis=1) == labels;"
+                " for all of them pass calcert.certify an array, and no groups."
+            )
         elif array.ndim == 2 and 1 in array.shape:
             hint = f" Pass {name}.ravel()."
         raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")

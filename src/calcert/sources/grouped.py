@@ -27,6 +27,8 @@ def summarize_groups(
 
     `groups` is an array as long as the scores, or the name of a column where `scores` is a whole table.
     """
+    if isinstance(groups, str) and groups in (score, label):
+        raise ValueError(f"groups must be another column than score and label; got {groups!r} for both.")
     if isinstance(scores, (str, os.PathLike)) or (
         isinstance(scores, (list, tuple)) and scores and all(isinstance(s, (str, os.PathLike)) for s in scores)
     ):
