@@ -197,7 +197,7 @@ def merged(points: Points, widest: float) -> tuple[Points, Integers]:
     width = 2.0 ** math.floor(math.log2(widest))
     key = np.floor(points.low / width)
     start = np.flatnonzero(np.diff(key, prepend=-1.0))
-    if start.size == key.size:
+    if not ((points.high - points.low < width) & (points.low < 1)).any():
         return points, start
     left = key * width
     low = left[start]
