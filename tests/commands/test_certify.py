@@ -56,6 +56,7 @@ def test_only_the_statements_asked_for_are_shown(run: Run, rows: tuple[Any, Any]
     text = run("certify", "rows.csv", *asked).stdout
     for name, certificate in everything.certificates.items():
         assert (f"{certificate.upper:.4f}" in text) == (name in chosen)
+    assert "To tighten." not in text
 
 
 def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(

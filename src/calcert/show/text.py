@@ -55,8 +55,9 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
         table,
         Text(confidence),
         Text(f"Estimates, without guarantee: {shown}.", style="dim"),
-        Text(f"To tighten. {report.advice}"),
     ]
+    if not statements:  # The advice speaks of all of them.
+        lines.append(Text(f"To tighten. {report.advice}"))
     lines += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
     return Group(*lines)
 
