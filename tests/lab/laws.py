@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
@@ -51,6 +52,29 @@ class Law:
     def lipschitz(self) -> float:
         """The Lipschitz constant of the calibration function."""
         return float((np.abs(np.diff(self.chance)) / np.diff(self.score)).max(initial=0.0))
+
+    @cached_property
+    def distance(self) -> float:
+        """The distance from calibration, or a little more: the calibrated score moves on a grid.
+
+        A linear program over the joint laws of score, label and calibrated score u: given u, label 1 has chance u.
+        """
+        x, step = np.array(self.score), 1 / 50
+        u = np.unique(np.concatenate([np.arange(51) * step, x, self.chance, [np.dot(self.weight, self.chance)]]))
+        mass = np.zeros((x.size, 2, x.size, 2, u.size))
+        for i, y in itertools.product(range(x.size), (0, 1)):
+            mass[i, y, i, y] = 1.0
+        calibrated = np.zeros((u.size, x.size, 2, u.size))
+        for j, value in enumerate(u):
+            calibrated[j, :, 0, j], calibrated[j, :, 1, j] = -value, 1 - value
+        shift = np.broadcast_to(np.abs(x[:, None, None] - u), (x.size, 2, u.size))
+        found = linprog(
+            shift.ravel(),
+            A_eq=np.concatenate([mass.reshape(2 * x.size, -1), calibrated.reshape(u.size, -1)]),
+            b_eq=np.concatenate([self.probability.ravel(), np.zeros(u.size)]),
+        )
+        assert found.success
+        return float(found.fun)
 
     @cached_property
     def probability(self) -> Floats:
@@ -100,6 +124,19 @@ class Continuous:
         score = self.quantile(rng.random(n))
         label = (rng.random(n) < self.calibration(score)).astype(np.int64)
         return by_cells(score, label)
+
+
+SMALL_LAWS = {
+    "one score": Law((0.9,), (1.0,), (0.4,)),
+    "sign flip": Law((0.3, 0.31), (0.5, 0.5), (0.9, 0.0)),
+    "calibrated": Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75)),
+    "certain labels": Law((0.25, 0.5), (0.4, 0.6), (0.0, 1.0)),
+    "ends": Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)),
+    "rare": Law((0.0, 0.5), (0.9, 0.1), (0.02, 0.5)),
+    "three": Law((0.25, 0.5, 0.75), (0.3, 0.3, 0.4), (0.75, 0.0, 0.25)),
+    "three, one unseen": Law((0.0, 0.5, 1.0), (0.5, 0.45, 0.05), (0.0, 0.5, 0.0)),
+}
+"""Laws on up to three scores, few enough outcomes to add up."""
 
 
 @lru_cache(maxsize=64)
@@ -186,6 +223,28 @@ def miss_probability(law: Law, n: int, bound: Callable[[Summary], float], truth:
     """The exact probability, over all outcomes of n rows, that an upper bound is below the truth."""
     chances = [chance for count, chance in law.outcomes(n) if bound(summary_of(law.score, count)) < truth - ROUNDING]
     return math.fsum(chances)
+
+
+def one_score_miss(terms: Callable[[Summary], dict[str, float]], law: Law, n: int, truth: float, cut: float) -> float:
+    """The exact probability that n rows on one score, above its chance, give an upper bound below the truth.
+
+    The bound falls as label 1 becomes more frequent, as long as the plug-in does; in large samples all counts beyond,
+    of no probability to speak of, are called misses.
+    """
+    (score,), (chance,) = law.score, law.chance
+
+    def misses(positives: int) -> bool:
+        return upper(terms(summary_of((score,), np.array([[n - positives, positives]]))), cut) < truth - ROUNDING
+
+    if n <= 10:
+        return math.fsum(binom.pmf(k, n, chance) for k in range(n + 1) if misses(k))
+    low, high = int(n * chance), int(n * (chance + (score - chance) * 0.95))
+    if not misses(high):
+        return float(binom.sf(high, n, chance))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if misses(middle) else (middle, high)
+    return float(binom.sf(high - 1, n, chance))
 
 
 def too_many(misses: int, runs: int, delta: float) -> bool:

@@ -38,7 +38,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     return {
         "as it is": (lambda s: unmodified_lower(s, delta, 0), law.error),
         "perturbed": (lambda s: perturbed_lower(s, h, delta, 0), law.served(h)[0]),
-        "distance": (lambda s: distance_lower(s, delta, 0), law.error),
+        "distance": (lambda s: distance_lower(s, delta, 0), law.distance),
     }[subject]
 
 

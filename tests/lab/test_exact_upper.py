@@ -7,34 +7,20 @@ caught there.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-import numpy as np
 import pytest
-from scipy.stats import binom
 
 from calcert import Summary
 from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
-from laws import ROUNDING, Law, asking_only_for, miss_probability, remembering_groups, summary_of, upper
-
-LAWS = {
-    "one score": Law((0.9,), (1.0,), (0.4,)),
-    "sign flip": Law((0.3, 0.31), (0.5, 0.5), (0.9, 0.0)),
-    "calibrated": Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75)),
-    "certain labels": Law((0.25, 0.5), (0.4, 0.6), (0.0, 1.0)),
-    "ends": Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)),
-    "rare": Law((0.0, 0.5), (0.9, 0.1), (0.02, 0.5)),
-    "three": Law((0.25, 0.5, 0.75), (0.3, 0.3, 0.4), (0.75, 0.0, 0.25)),
-    "three, one unseen": Law((0.0, 0.5, 1.0), (0.5, 0.45, 0.05), (0.0, 0.5, 0.0)),
-}
+from laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, remembering_groups, upper
 
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
 """Numbers of rows by the number of scores."""
 
 
 def cases() -> list[tuple[str, int]]:
-    return [(name, n) for name, law in LAWS.items() for n in SIZES[len(law.score)]]
+    return [(name, n) for name, law in SMALL_LAWS.items() for n in SIZES[len(law.score)]]
 
 
 def bound_of(theorem: str, law: Law, delta: float, h: float = 0.25) -> tuple[Callable[[Summary], float], float]:
@@ -60,7 +46,7 @@ def bound_of(theorem: str, law: Law, delta: float, h: float = 0.25) -> tuple[Cal
 def test_upper_covers_the_truth_for_every_law_on_up_to_three_scores(
     theorem: str, name: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    law = LAWS[name]
+    law = SMALL_LAWS[name]
     monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: 0.0)
     # Many outcomes only at the delta that is missed most easily.
     for delta in (0.5, 0.3, 0.05) if n < 6 else (0.5,):
@@ -71,7 +57,7 @@ def test_upper_covers_the_truth_for_every_law_on_up_to_three_scores(
 
 @pytest.mark.parametrize("theorem", ["Theorem 2", "Theorem 4"])
 def test_upper_covers_the_truth_for_all_6188_outcomes_of_twelve_rows(theorem: str) -> None:
-    law = LAWS["three"]
+    law = SMALL_LAWS["three"]
     bound, truth = bound_of(theorem, law, 0.5)
     with asking_only_for(truth), remembering_groups():
         assert miss_probability(law, 12, bound, truth) <= 0.5
@@ -80,9 +66,9 @@ def test_upper_covers_the_truth_for_all_6188_outcomes_of_twelve_rows(theorem: st
 @pytest.mark.parametrize("h", [1 / 64, 2.0])
 def test_perturbed_upper_covers_the_truth_at_other_bandwidths(h: float) -> None:
     for name in ("sign flip", "ends"):
-        bound, truth = bound_of("Theorem 1", LAWS[name], 0.5, h)
+        bound, truth = bound_of("Theorem 1", SMALL_LAWS[name], 0.5, h)
         with asking_only_for(truth):
-            assert miss_probability(LAWS[name], 5, bound, truth) <= 0.5
+            assert miss_probability(SMALL_LAWS[name], 5, bound, truth) <= 0.5
 
 
 def test_plug_ins_alone_miss_more_often_than_any_delta_here() -> None:
@@ -97,28 +83,6 @@ def test_plug_ins_alone_miss_more_often_than_any_delta_here() -> None:
         }[theorem]
         truth = law.served(2.0**-12)[theorem == "Theorem 7"] if theorem in ("Theorem 1", "Theorem 7") else law.error
         assert miss_probability(law, 5, lambda s, terms=terms: upper(terms(s), cut=1.0), truth) > 0.3
-
-
-def one_score_miss(terms: Callable[[Summary], dict[str, float]], law: Law, n: int, truth: float, cut: float) -> float:
-    """The exact probability that n rows on one score, above its chance, give an upper bound below the truth.
-
-    The bound falls as label 1 becomes more frequent, as long as the plug-in does; in large samples all counts beyond,
-    of no probability to speak of, are called misses.
-    """
-    (score,), (chance,) = law.score, law.chance
-
-    def misses(positives: int) -> bool:
-        return upper(terms(summary_of((score,), np.array([[n - positives, positives]]))), cut) < truth - ROUNDING
-
-    if n <= 10:
-        return math.fsum(binom.pmf(k, n, chance) for k in range(n + 1) if misses(k))
-    low, high = int(n * chance), int(n * (chance + (score - chance) * 0.95))
-    if not misses(high):
-        return float(binom.sf(high, n, chance))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if misses(middle) else (middle, high)
-    return float(binom.sf(high - 1, n, chance))
 
 
 TIGHT = {

@@ -31,6 +31,23 @@ def test_a_law_knows_its_error_variation_and_slope() -> None:
     assert THREE.lipschitz == pytest.approx(0.5 / 0.3)
 
 
+@pytest.mark.parametrize(
+    ("law", "distance"),
+    [
+        # Where all scores are off to one side, no calibrated score is closer than the mean label is to the mean score.
+        (Law((0.9,), (1.0,), (0.4,)), 0.5),
+        (Law((0.3, 0.6, 0.9), (0.2, 0.4, 0.4), (0.1, 0.4, 0.7)), 0.2),
+        (Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75)), 0.0),
+        # A calibrated score may know the label: of the rows at 0.49 those of label 1 and some of label 0 share a value
+        # with their like at 0.51.
+        (Law((0.49, 0.51), (0.5, 0.5), (0.9, 0.1)), 0.41 * 0.02 / 1.02),
+    ],
+)
+def test_a_law_knows_its_distance_from_calibration(law: Law, distance: float) -> None:
+    assert law.distance == pytest.approx(distance, abs=1e-9)
+    assert law.distance <= law.error + 1e-12
+
+
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_outcomes_are_all_different_and_add_up_to_certainty(n: int) -> None:
     found = list(THREE.outcomes(n))
