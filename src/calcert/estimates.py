@@ -15,6 +15,11 @@ def estimates(summary: Summary) -> dict[str, float]:
 
     Scores count as the middle of what their cell allows, so that the values are good to about 1e-4.
 
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+
     Examples
     --------
     >>> calcert.estimates(calcert.summarize([0.2, 0.8], [0, 1]))["AUROC"]

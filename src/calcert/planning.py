@@ -51,6 +51,14 @@ class Plan:
         The certificate of the rows at hand.
     sizes, uppers, lowers
         Numbers of rows, increasing, and the bounds to expect there.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(2_000)
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(2_000) < x), 0.001)
+    >>> wanted.target, wanted.now.n
+    (0.001, 2000)
     """
 
     statement: Statement
@@ -75,7 +83,7 @@ def plan(
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
-    No guarantee: a law is fitted to the rows (:mod:`calcert.fitted_law`), Summaries of other sizes are drawn from it
+    No guarantee: a law is fitted to the rows (``calcert.fitted_law``), Summaries of other sizes are drawn from it
     and certified. Expect about 30% where the rows at hand show the error well, and else the order of magnitude.
 
     Parameters

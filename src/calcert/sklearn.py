@@ -224,6 +224,15 @@ def certified_upper_scorer(
     Pass it as it is, ``cross_validate(model, X, y, scoring=certified_upper_scorer)``, or with options through
     :func:`functools.partial`.
 
+    Parameters
+    ----------
+    estimator
+        A fitted classifier with `predict_proba`.
+    X, y
+        Rows that it was not fitted on, and their labels.
+    delta, variation, seed
+        As in :func:`calcert.certify`.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

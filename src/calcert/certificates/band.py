@@ -59,6 +59,14 @@ class CalibrationBand:
         Densities at t of served scores with label 0 and with label 1; together they integrate to 1. Estimates.
     bandwidth, delta, n
         As given, and the number of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(10_000) < x)).thinned(4)
+    >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(band.lower, band.upper)]
+    ['0.00 to 0.40', '0.18 to 0.63', '0.37 to 0.85', '0.62 to 1.00']
     """
 
     t: Floats

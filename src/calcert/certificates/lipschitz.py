@@ -19,7 +19,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
         probability and needs no assumption on the calibration function.
     Assumes
-        Independent rows, not used to train the classifier, and |E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|. For
+        Independent rows, not used to train the classifier, and ``|E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|``. For
         rows whose scores were perturbed with bandwidth h, constant = 1/(2h) always holds.
     Terms
         ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: the constant times the

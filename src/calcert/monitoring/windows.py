@@ -95,6 +95,17 @@ class WindowStatement:
         What has come for it; the certificates speak of the `n` rows up to the last look.
     perturbed, unmodified
         The certificates, as in :class:`calcert.Report`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="1", time="2026-03-01", window="month")
+    >>> window = monitor.status().windows[0]
+    >>> window.key, window.rows, round(window.perturbed.upper, 2)
+    ('2026-03', 5000, 0.03)
     """
 
     key: str
@@ -130,6 +141,12 @@ class Change:
         True if the calibration error is larger in the later one.
     by
         The distance between the intervals: the error has changed by at least that.
+
+    Examples
+    --------
+    >>> from calcert.monitoring.windows import Change
+    >>> Change("unmodified", earlier="2026-01", later="2026-02", grown=True, by=0.03).to_dict()["by"]
+    0.03
     """
 
     statement: str

@@ -3,7 +3,7 @@ comparison.
 
 None of these numbers is a certificate. Each function says what is wrong with the statement behind it, which reading
 of cross-fitting it follows, and which constants are ours because the paper gives none. What this library certifies
-with proof is in :mod:`calcert` itself.
+with proof is in ``calcert`` itself.
 """
 
 from calcert.published.bound import PublishedBound

@@ -67,6 +67,15 @@ class Fold:
 
     `terms` adds up to the fold's own bound in the per-fold reading. In the pooled reading there is none, and
     `terms` holds the fold's share of the means only.
+
+    Examples
+    --------
+    >>> from calcert import published
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> bound = published.total_variation(x, rng.random(10_000) < x, rng=0)
+    >>> [fold.validation_rows for fold in bound.folds]
+    [2000, 2000, 2000, 2000, 2000]
     """
 
     training_rows: int
@@ -105,6 +114,15 @@ class PublishedBound:
         What is known to be wrong or wasteful in the statement behind it.
     parameters
         The settings it was computed with.
+
+    Examples
+    --------
+    >>> from calcert import published
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> bound = published.total_variation(x, rng.random(10_000) < x, rng=0)
+    >>> bound.vacuous, len(bound.faults)
+    (False, 2)
     """
 
     method: str

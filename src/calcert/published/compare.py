@@ -22,6 +22,12 @@ class Line:
     """One method's answer: about which classifier, by whom, between what bounds, and what that promises.
 
     `lower` is None where a method gives none; `bounds` is False for a heuristic, which bounds nothing.
+
+    Examples
+    --------
+    >>> from calcert.published.compare import Line
+    >>> Line("as it is", "published: ECE, 15 bins", None, 0.01, "Nothing.", bounds=False).value
+    0.01
     """
 
     subject: str
@@ -34,7 +40,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What :func:`compare` returns: published numbers by method, and our report on the same rows."""
+    """What :func:`compare` returns: published numbers by method, and our report on the same rows.
+
+    Examples
+    --------
+    >>> from calcert import published
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> for line in published.compare(x, rng.random(5_000) < x).lines[:2]:
+    ...     print(f"{line.method}: {line.value:.3f}")
+    calcert: L1 calibration error: 0.024
+    published: perturb and smooth: 0.230
+    """
 
     published: Mapping[str, PublishedBound]
     report: Report
@@ -104,9 +121,10 @@ def compare(
 
     Examples
     --------
+    >>> from calcert import published
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(20_000)
-    >>> comparison = calcert.published.compare(x, rng.random(20_000) < x)
+    >>> comparison = published.compare(x, rng.random(20_000) < x)
     >>> ours, theirs = comparison.report.perturbed, comparison.published["perturb and smooth"]
     >>> theirs.value > 10 * ours.upper
     True

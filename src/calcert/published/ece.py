@@ -19,7 +19,7 @@ _MOST_BINS = 2**24
 
 
 def ece(scores: Any, labels: Any, *, bins: int = BINS, scheme: Literal["width", "mass"] = "width") -> PublishedBound:
-    """Expected calibration error: the mean over bins, weighted by rows, of |mean label - mean score|.
+    """Expected calibration error: the mean over bins, weighted by rows, of ``|mean label - mean score|``.
 
     A heuristic without any guarantee, not a bound and not a certificate. Averaging inside a bin lets errors of
     opposite sign cancel, so that no amount of data brings it close to the calibration error of a curve that

@@ -19,11 +19,17 @@ _NARROWEST, _WIDEST = 1e-4, 0.25
 
 
 def derivative_bounds(bandwidth: float) -> tuple[float, float]:
-    """The published bounds on |eta'| and |eta''| of a classifier perturbed with the sech kernel: 1/(2h) and
-    3/(2h^2).
+    """The published bounds on slope and curvature of the calibration function of a perturbed classifier.
+
+    With the sech kernel of bandwidth h the absolute slope is at most 1/(2h), the absolute curvature 3/(2h^2).
 
     The paper's appendix also has the slightly sharper tanh(1/h)/(2h) and 3 tanh(1/h)^2/(2h^2); at every bandwidth
     below 1/20 they are the same double.
+
+    Parameters
+    ----------
+    bandwidth
+        h > 0, of the kernel.
 
     Examples
     --------
