@@ -8,8 +8,10 @@ the classifier were calibrated, over a fixed family of groupings.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +38,8 @@ class Rows:
     @classmethod
     def of(cls, points: Points) -> Rows:
         """From the points of a Summary."""
-        rows = points.count.sum(axis=1)
-        fraction = (points.count * points.fraction).sum(axis=1) / rows
+        rows = across_labels(points.count)
+        fraction = across_labels(points.count * points.fraction) / rows
         score = points.low + fraction * (points.high - points.low)
         n = int(rows.sum())
         return cls(rows / n, score, score * (1 - score), points.low == points.high, n)
@@ -60,14 +62,17 @@ class Groups:
 
 
 Bias = Callable[[Rows, Groups], float]
+Position = Sequence[float] | Floats
+"""Increasing, one longer than the points. Where many groupings are tried, a list is faster."""
 
 
-def best_groups(rows: Rows, bias: Bias, position: Floats) -> tuple[float, float]:
+def best_groups(rows: Rows, bias: Bias, position: Position) -> tuple[float, float]:
     """The cap on the growth of `position` inside a group with the smallest predicted bound, and that bound.
 
     `position` is increasing, one longer than the points: cumulated mass, or the score. Caps run down by halves until
     the prediction is far above the best, then by eighths of an octave around it.
     """
+    position = _listed(position)
     predicted: dict[float, float] = {}
 
     def predict(cap: float) -> float:
@@ -87,7 +92,7 @@ def best_groups(rows: Rows, bias: Bias, position: Floats) -> tuple[float, float]
     return best, predicted[best]
 
 
-def capped_groups(rows: Rows, position: Floats, cap: float) -> Groups:
+def capped_groups(rows: Rows, position: Position, cap: float) -> Groups:
     """Greedy groups under the cap, and which of them are plain: those cheaper so, and those heavier than the cap."""
     start = _greedy(position, cap)
     groups = Groups(start, np.zeros(start.size, bool))
@@ -102,14 +107,20 @@ def cumulated_mass(rows: Rows) -> Floats:
     return np.concatenate([[0.0], np.cumsum(rows.share)])
 
 
-def _greedy(position: Floats, cap: float) -> Integers:
+def _greedy(position: Position, cap: float) -> Integers:
     """Starts of maximal runs of points over which `position` grows by at most `cap`; one point at the least."""
-    starts, at, last = [], 0, position.size - 1
-    find, reach = position.searchsorted, cap * (1 + 1e-9)
+    position = _listed(position)
+    starts, at, last = [], 0, len(position) - 1
+    reach = cap * (1 + 1e-9)
     while at < last:
         starts.append(at)
-        at = max(int(find(position[at] + reach, "right")) - 1, at + 1)
+        at = max(bisect_right(position, position[at] + reach, at) - 1, at + 1)
     return np.asarray(starts, np.int64)
+
+
+def _listed(position: Position) -> Sequence[float]:
+    """As a list, in which a search by halves takes a fraction of the time."""
+    return position.tolist() if isinstance(position, np.ndarray) else position
 
 
 def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
@@ -121,10 +132,12 @@ def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
 def plug_in(points: Points, groups: Groups, n: int) -> float:
     """R: the mean of |x - mean label of the group|, or |x - y| in plain groups; over cells from above (convexity)."""
     count, size = points.count, points.low.size
-    rows = count.sum(axis=1)
+    rows = across_labels(count)
     label = groups.expand(groups.sums(count[:, 1]) / groups.sums(rows), size)
-    high = (count * points.fraction).sum(axis=1)
+    high = across_labels(count * points.fraction)
     grouped = (rows - high) * np.abs(points.low - label) + high * np.abs(points.high - label)
+    if not groups.plain.any():
+        return float(grouped.sum() / n)
     score = points.low[:, None] + points.fraction * (points.high - points.low)[:, None]
     plain = count[:, 0] * score[:, 0] + count[:, 1] * (1 - score[:, 1])
     return float(np.where(groups.expand(groups.plain, size), plain, grouped).sum() / n)
@@ -132,8 +145,13 @@ def plug_in(points: Points, groups: Groups, n: int) -> float:
 
 def brier(points: Points, n: int) -> float:
     """The mean of (y - x)^2; over cells from above (convexity)."""
+    high = points.count * points.fraction
     total = 0.0
-    for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-        squares = np.stack([position**2, (1 - position) ** 2], axis=1)
-        total += float((points.count * share * squares).sum())
+    for position, rows in ((points.low, points.count - high), (points.high, high)):
+        total += float((rows[:, 0] * position**2 + rows[:, 1] * (1 - position) ** 2).sum())
     return min(total / n, 1.0)
+
+
+def across_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums over the two labels; NumPy takes ten times as long to sum over an axis of two."""
+    return np.asarray(values[:, 0] + values[:, 1])

@@ -143,7 +143,9 @@ class Round:
 
 def _stake(gain: Floats, known: Integers, total: int, delta: float) -> float:
     """The share that wins most against the c just below what can be rejected, for the spread seen so far."""
-    seen = known.sum()
-    mean = (known * gain).sum() / seen
-    variance = float((known * (gain - mean) ** 2).sum() / seen) + 1 / float(seen)
+    seen = float(known.sum())
+    earned = known * gain
+    mean = float(earned.sum()) / seen
+    earned *= gain
+    variance = max(float(earned.sum()) / seen - mean * mean, 0.0) + 1 / seen
     return min(LARGEST_STAKE, math.sqrt(2 * math.log(1 / delta) / (total * variance)))

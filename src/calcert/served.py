@@ -142,6 +142,12 @@ class Grid:
         norms = math.sqrt(np.square(values).sum(axis=1).max()) * kernel.norm
         return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norms
 
+    def smooth_by(self, values: Floats, kernels: tuple[Kernel, Kernel]) -> Floats:
+        """Circular convolution of the same values with each of two kernels, as :meth:`smooth`."""
+        length = fast_length(max(values.size, *(kernel.values.size for kernel in kernels)))
+        spectra = fft.rfft(values, length) * np.stack([kernel.spectrum(length) for kernel in kernels])
+        return np.asarray(fft.irfft(spectra, length)[:, : values.size])
+
     @cached_property
     def kernel(self) -> Kernel:
         """sech at the offsets -reach..reach."""
@@ -184,6 +190,7 @@ class Grid:
         return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
 
 
+@lru_cache(maxsize=4)
 def seen_from(summary: Summary, h: float) -> Points:
     """The points of a Summary as a bandwidth of h needs them: cells far narrower than it are put together."""
     return summary.points if summary.is_finite else merged(summary.points, h / MERGED)[0]

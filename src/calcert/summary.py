@@ -225,7 +225,8 @@ class Summary:
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
 
     def __hash__(self) -> int:
-        return hash((self.n, self.cell.tobytes(), self.count.tobytes(), self.offset.tobytes()))
+        # Caches ask for it often, and go on to compare whole Summaries where it agrees.
+        return hash((self.cell.size, self.n, self.positives))
 
     def __repr__(self) -> str:
         known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"

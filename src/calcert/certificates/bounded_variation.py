@@ -86,7 +86,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 2 at confidence 1 - delta."""
     rows = Rows.of(summary.points)
-    position = cumulated_mass(rows)
+    position = cumulated_mass(rows).tolist()
 
     def bias(rows: Rows, groups: Groups) -> float:
         return variation_bias(rows, groups, variation)
@@ -97,25 +97,24 @@ def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, f
 
 
 def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: float) -> dict[str, float]:
-    """The smallest bound of several groupings, each with its bias, sharing delta equally."""
-    terms = [grouped_terms(summary, groups, bias, delta / len(options)) for groups, bias in options]
-    return min(terms, key=lambda term: math.fsum(term.values()))
-
-
-def grouped_terms(summary: Summary, groups: Groups, bias: float, delta: float) -> dict[str, float]:
-    """R + bias, inverted: the part that theorems 2 and 3 share."""
-    mean_distance = plug_in(summary.points, groups, summary.n)
+    """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
     moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
-    moment = mean_upper(moment, summary.n, (1 - SPLIT) * delta)
-    base = mean_distance + bias + discretisation
-    upper = invert(base, moment, summary.n, SPLIT * delta, grouped_limit)
-    return {
-        "plug-in": mean_distance,
-        "group bias": bias,
-        "discretisation": discretisation,
-        "sampling": upper - base,
-    }
+    moment = mean_upper(moment, summary.n, (1 - SPLIT) * delta / len(options))
+    terms = []
+    for groups, bias in options:
+        mean_distance = plug_in(summary.points, groups, summary.n)
+        base = mean_distance + bias + discretisation
+        upper = invert(base, moment, summary.n, SPLIT * delta / len(options), grouped_limit)
+        terms.append(
+            {
+                "plug-in": mean_distance,
+                "group bias": bias,
+                "discretisation": discretisation,
+                "sampling": upper - base,
+            }
+        )
+    return min(terms, key=lambda term: math.fsum(term.values()))
 
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:

@@ -105,7 +105,9 @@ def empirical_error(summary: Summary, h: float, fineness: int) -> tuple[float, f
 def second_moment(summary: Summary, h: float) -> float:
     """The mean of (y - E[S|x])^2 over the rows, rounded up by what the cells hide."""
     # It matters for the deviation only, and there by its root: far wider cells will do.
-    points = summary.points if summary.is_finite else merged(summary.points, min(h / 16, 2.0**-10))[0]
+    points = seen_from(summary, h)
+    if not summary.is_finite:
+        points, _ = merged(points, min(h / 16, 2.0**-10))
     moment = 0.0
     for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
         shift = perturbation.mean(position, h)

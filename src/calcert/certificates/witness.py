@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.grouping import across_labels
 from calcert.perturbation import first_moment, gudermannian
 from calcert.prequential import Integers, lower_limit
 from calcert.served import CURVATURE, MERGED, ROUNDING, Grid, Kernel, Masses, merged
@@ -40,10 +41,9 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
         if earlier.sum() == 0:
             scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
         else:
-            signs, rows = _GroupSigns(middle, earlier), _rows(last)
-            low, high = points.low * rows - last[:, 1], points.high * rows - last[:, 1]
-            earned = {s: float((f * np.where(f >= 0, low, high)).sum()) for s in SCALES for f in [signs(s)]}
-            scale = max(SCALES, key=lambda s: earned[s])
+            signs, rows = _GroupSigns(middle, earlier), across_labels(last)
+            ends = np.stack([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
+            scale = max(SCALES, key=lambda s: signs.earned(s, ends))
         return _gain(points, _GroupSigns(middle, known)(scale))
 
     return lower_limit(summary, delta, seed, witness)
@@ -53,26 +53,30 @@ class _GroupSigns:
     """In each of some runs of points of equal mass: the mean of x - y in standard errors, cut to [-1, 1]."""
 
     def __init__(self, score: Floats, count: Integers) -> None:
-        rows = _rows(count)
-        excess = score * rows - count[:, 1]
-        wobble = count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2
+        rows = across_labels(count)
         self._rows = int(rows.sum())
         self._before = np.cumsum(rows) - rows
-        self._values = np.stack([excess, wobble])
+        self._values = np.empty((2, score.size))
+        self._values[0] = score * rows - count[:, 1]
+        self._values[1] = count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2
 
     def __call__(self, groups: int) -> Floats:
-        # A run begins with the first point that has at least its share of the rows before it, if there is one: the run
-        # of a score depends on the known rows below it alone.
-        begin = np.unique(np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups)))
-        begin = begin[begin < self._before.size]
-        excess, wobble = np.add.reduceat(self._values, begin, axis=1)
-        f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
+        begin, f = self._runs(groups)
         return np.repeat(f, np.diff(np.append(begin, self._before.size)))
 
+    def earned(self, groups: int, ends: Floats) -> float:
+        """What the signs earn where `ends` holds per point the sums of x - y with x at either end of its cell."""
+        begin, f = self._runs(groups)
+        low, high = np.add.reduceat(ends, begin, axis=1)
+        return float((f * np.where(f >= 0, low, high)).sum())
 
-def _rows(count: Integers) -> Integers:
-    """Rows per point; NumPy takes ten times as long to sum over an axis of two."""
-    return np.asarray(count[:, 0] + count[:, 1])
+    def _runs(self, groups: int) -> tuple[Integers, Floats]:
+        # A run begins with the first point that has at least its share of the rows before it, if there is one: the run
+        # of a score depends on the known rows below it alone.
+        begin = np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups))
+        begin = begin[(np.diff(begin, prepend=-1) > 0) & (begin < self._before.size)]
+        excess, wobble = np.add.reduceat(self._values, begin, axis=1)
+        return begin, np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
 
 
 def _gain(points: Points, f: Floats) -> Floats:
@@ -108,15 +112,18 @@ def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Kerne
     reach = grid.reach
     ends = np.stack([points.low, points.high]) * grid.size
     base = np.minimum(ends.astype(np.int64), grid.size - 1)
+    share = ends - base
     gain = np.full((2, *ends.shape), np.nan)
     for start, stop in grid.blocks(base.ravel(), 0):
         f = _served_signs(grid, masses, start - reach, stop + reach + 1)
         x = np.arange(start, stop + 1) / grid.size
         scale = grid.normalizers(start, stop + 1)
-        f0, f1 = (grid.smooth(f[None], kernel)[0][0, reach : reach + x.size] / scale for kernel in kernels)
+        f0, f1 = (smoothed[reach : reach + x.size] / scale for smoothed in grid.smooth_by(f, kernels))
         inside = (base >= start) & (base < stop)
+        here, part = base[inside] - start, share[inside]
         for label in (0, 1):
-            gain[label][inside] = np.interp(ends[inside], np.arange(start, stop + 1), (x - label) * f0 + f1)
+            at_grid = (x - label) * f0 + f1
+            gain[label][inside] = at_grid[here] + part * np.diff(at_grid)[here]
     return np.ascontiguousarray(gain.min(axis=1).T)
 
 
@@ -131,14 +138,14 @@ def _cell_integrals(grid: Grid) -> tuple[Kernel, Kernel]:
 
 def _served_signs(grid: Grid, masses: Masses, low: int, high: int) -> Floats:
     """m^ in standard errors, cut to [-1, 1], averaged over the grid cells low, ..., high - 1; zero outside [0, 1]."""
-    t, served, positive, rounding = grid.density(masses, low, high)
+    first, last = max(low, 0), min(high, grid.size + 1)
+    t, served, positive, rounding = grid.density(masses, first, last)
     served = np.maximum(served, 0.0)
     positive = np.clip(positive, 0.0, served)
     spread = 2 / (np.pi**2 * grid.h * masses.rows)
     noise = np.maximum(served * t * t + positive * (1 - 2 * t), 0.0)
     f = np.clip((t * served - positive) / (np.sqrt(spread * noise) + 10 * rounding + 1e-300), -1.0, 1.0)
-    inside = (t[:-1] >= 0) & (t[1:] <= 1)
-    return np.append(np.where(inside, (f[:-1] + f[1:]) / 2, 0.0), 0.0)
+    return np.pad((f[:-1] + f[1:]) / 2, (first - low, high - last + 1))
 
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> float:
@@ -166,7 +173,7 @@ def _lipschitz_witness(points: Points, known: Integers, knots: Floats) -> Floats
     multiples of the distance of knots for values: dynamic programming over these finds it.
     """
     middle = (points.low + points.high) / 2
-    excess = known[:, 1] - middle * _rows(known)
+    excess = known[:, 1] - middle * across_labels(known)
     last = knots.size - 1
     scaled = middle * last
     base = np.minimum(scaled.astype(np.int64), last - 1)
