@@ -65,6 +65,13 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     the dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
     leaves the diagonal outside, the classifier is off there. Below: where the served scores of either label are.
 
+    Parameters
+    ----------
+    report
+        What :func:`calcert.certify` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -143,6 +150,13 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
     How to read it: the whole bar is what is certified. The plug-in is what the rows show; everything after it is the
     price of certainty. More rows shrink plug-in noise, sampling and group bias; recalibrating shrinks the rest.
 
+    Parameters
+    ----------
+    report
+        What :func:`calcert.certify` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -192,6 +206,21 @@ def against_n(wanted: Plan, ax: Axes | None = None) -> Axes:
 
     How to read it: the lines are estimates, the two large marks are certified. Where the upper line meets the dotted
     target is about how many rows it takes.
+
+    Parameters
+    ----------
+    wanted
+        What :func:`calcert.plan` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> ax = against_n(calcert.plan(calcert.summarize(x, rng.random(5000) < x), 0.02))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('rows', 'L1 calibration error')
     """
     with axes_for(ax, "against_n") as axes:
         axes.plot(wanted.sizes, wanted.uppers, color=BLUE, marker="o", ms=3.5, label="at most (estimate)")
@@ -221,6 +250,21 @@ def against_bandwidth(costs: BandwidthCosts, ax: Axes | None = None) -> Axes:
 
     How to read it: a larger bandwidth buys a smaller bound and costs ranking. Choose the largest whose loss of AUROC
     you can spare; hollow marks are too large for rare events.
+
+    Parameters
+    ----------
+    costs
+        What :func:`calcert.bandwidth_costs` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> ax = against_bandwidth(calcert.bandwidth_costs(calcert.summarize(x, rng.random(5000) < x), [1/64, 1/32]))
+    >>> ax.get_ylabel()
+    'AUROC (estimate)'
     """
     with axes_for(ax, "against_bandwidth") as axes:
         below = axes_below(axes, 0.5)
