@@ -19,9 +19,10 @@ def uniform_of_rows(salt: int, rows: Any) -> Floats:
     """A number in (0, 1) for each row of a list, array, data frame or sparse matrix, by the row's values.
 
     Guarantee
-        Distinct rows get numbers that no statistical test can tell from independent uniform ones; equal rows get equal
-        numbers, whatever container and numeric type (as float64) they come in, dense and sparse apart. Rows that hold
-        anything but numbers are equal if they print alike.
+        Distinct rows get numbers that are taken for independent uniform ones: BLAKE2b with the salt as its key, which
+        no feasible test is known to tell from random. Equal rows get equal numbers, whatever container and numeric type
+        (as float64) they come in, dense and sparse apart. Rows that hold anything but numbers are equal if they print
+        alike. What is certified of scores with such noise is in the theory of serving, S3.
 
     Examples
     --------

@@ -49,10 +49,12 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         class as a forecast of that class being right (top-label calibration). Nothing is assumed of the estimator.
     Assumes
         Rows of X and y that are independent and were not used by `fit`, and fresh noise at serving, the default. With
-        noise fixed by row (an integer `random_state`) a stream in which no row comes twice has exactly the same law.
-        A row that comes again is served the same score again, so its noise no longer averages out: if rows that
-        recur make up a share r of the traffic, the calibration error can exceed the bound by up to 2 r. `keys` that
-        differ from request to request give such rows noise that is fresh and yet reproducible.
+        noise fixed by row (an integer `random_state`, which stands for a random one) a stream in which no row comes
+        twice has the same law. A row that comes again is served the same score again, and whoever has seen it before
+        can tell it from others: given the noise of rows that recur, a share r of the traffic, the calibration error is
+        at most 2 r above the bound, and for some laws it is 2 r (1 - r) above what fresh noise would give (theory of
+        serving, S3). `keys` that differ from request to request give such rows noise that is as good as fresh and yet
+        reproducible.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
         scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
     bandwidth
-        h > 0; a served probability is 1.17 h away from the original on average. Fixed before labels are seen.
+        h > 0; a served probability is 1.17 h away from the original on average. Fixed before the rows that certify are seen.
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
         number and the row (its values, or its key), the same in every call, order and process; keep the number secret

@@ -25,8 +25,8 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
         With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
         lower. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train the classifier; the bandwidth was fixed before
-        the labels were seen; serving perturbs with that bandwidth.
+        Independent rows from the law that is served, not used to train the classifier; the bandwidth was fixed without
+        looking at them, neither at their labels nor at their scores; serving perturbs with that bandwidth.
     Terms
         ``plug-in``: the calibration error of the perturbed empirical law; ``sampling``: the deviation of the mean
         (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
