@@ -41,7 +41,7 @@ class Certificate:
     terms
         What the upper bound is made of, by name; the values add up to `upper`.
     parameters
-        What was fixed before the labels were seen: bandwidth, variation, seed and the like.
+        What was fixed in advance: bandwidth, variation, seed and the like.
 
     Examples
     --------

@@ -70,8 +70,8 @@ def certify(
         Each bound of each statement holds with probability at least 1 - delta over the rows, for every distribution of
         scores and labels that meets the statement's assumption.
     Assumes
-        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`,
-        `bandwidth` and `variation` were chosen before the labels were seen.
+        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`
+        and `bandwidth` were chosen without looking at these rows, `variation` without looking at their labels.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ NEVER_PROMISED = (
     "It is an average over all rows. For a group of people, a range of scores or a single row the error can be larger.",
     "It speaks of rows like these. If the population, the labels or the classifier change, it no longer applies.",
     "It needs independent rows that were not used to train, select or recalibrate the classifier, and settings "
-    "(below) that were fixed before the labels were seen.",
+    "(below) that were fixed before the rows were seen.",
     "It is not accuracy: a calibrated classifier can still rank badly.",
 )
 
