@@ -62,7 +62,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
         scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
     bandwidth
-        h > 0; a served probability is 1.17 h away from the original on average. Fixed before the rows that certify are seen.
+        h > 0; a served probability is 1.17 h away from the original on average. Fixed before the rows to certify
+        are seen.
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
         number and the row (its values, or its key), the same in every call, order and process; keep the number secret
