@@ -139,6 +139,16 @@ def test_the_mean_of_certificates_adds_up() -> None:
     assert mean.upper == pytest.approx(sum(mean.terms.values()))
 
 
+def test_the_mean_names_the_theorem_that_assumes_something() -> None:
+    rng = np.random.default_rng(0)
+    spread = rng.random(2000)
+    every = [calcert.finite(calcert.summarize([0.5, 0.75] * 1000, [0, 1] * 1000))]
+    every.append(calcert.bounded_variation(calcert.summarize(spread, rng.random(2000) < spread)))
+    mean = mean_of(every, 0.1)
+    assert (mean.theorem, mean.assumption) == ("Theorem 2", every[1].assumption)
+    assert mean_of(every[:1] * 2, 0.1).theorem == "Theorem 4"
+
+
 def test_torch_tensors_are_probabilities_too() -> None:
     torch = pytest.importorskip("torch")
     p, y = check_probabilities(torch.full((4, 5), 0.2), torch.arange(4))

@@ -153,19 +153,21 @@ def certify_classes(
 def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
     """The mean of several bounds, which holds whenever they hold together."""
     first, size = certificates[0], len(certificates)
+    # Where classes are certified by different theorems, the one that assumes something is named.
+    weakest = next((c for c in certificates if c.assumption != "none"), first)
     names = dict.fromkeys(name for certificate in certificates for name in certificate.terms)
     terms = {name: math.fsum(c.terms.get(name, 0.0) for c in certificates) / size for name in names}
     return Certificate(
         quantity=f"{first.quantity}, mean over {size} classes",
         subject=first.subject,
-        assumption=next((c.assumption for c in certificates if c.assumption != "none"), "none"),
+        assumption=weakest.assumption,
         upper=math.fsum(terms.values()),
         lower=math.fsum(c.lower for c in certificates) / size,
         delta=delta,
         n=first.n,
-        theorem=first.theorem,
+        theorem=weakest.theorem,
         terms=terms,
-        parameters=first.parameters,
+        parameters=weakest.parameters,
     )
 
 
