@@ -7,8 +7,10 @@ its probability against "it is this class". Both are binary statements, and all 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
 ROWS_AT_ONCE = 1 << 20
-STATEMENTS = ("perturbed", "unmodified")
+STATEMENTS = ("unmodified", "perturbed")
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,21 @@ class ClassReport(Report):
         from calcert.show.intervals import plot_classes
 
         return plot_classes(self, statement, ax=ax)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page on the prediction and each class against the rest, and return its path."""
+        from calcert.show.class_page import page
+        from calcert.show.page import write
+
+        return write(page(self, title=title, command=command), path)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            from calcert.show.class_page import notebook_view
+        except ModuleNotFoundError:
+            return None
+        return notebook_view(self)
 
 
 def certify_classes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from calcert.certificate import Certificate, Report
@@ -92,6 +94,21 @@ class Comparison:
         from calcert.show.models import comparison_text
 
         return comparison_text(self)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page (verdicts, both models, pictures) and return its path."""
+        from calcert.show.comparison_page import page
+        from calcert.show.page import write
+
+        return write(page(self, title=title, command=command), path)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            from calcert.show.comparison_page import notebook_view
+        except ModuleNotFoundError:
+            return None
+        return notebook_view(self)
 
 
 def compare(

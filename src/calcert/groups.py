@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from calcert.certificate import Report
@@ -64,6 +66,25 @@ class GroupReport:
         from calcert.show.intervals import plot_groups
 
         return plot_groups(self, statement, ax=ax)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page on all groups, worst first, and return its path.
+
+        Needs matplotlib and jinja2. `command` is shown as the exact command that made the report. Each group's own
+        page, with its calibration curve, is ``report.groups[name].to_html(path)``.
+        """
+        from calcert.show.group_page import page
+        from calcert.show.page import write
+
+        return write(page(self, title=title, command=command), path)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            from calcert.show.group_page import notebook_view
+        except ModuleNotFoundError:
+            return None
+        return notebook_view(self)
 
 
 def certify_groups(

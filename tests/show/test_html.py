@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import html
 import itertools
 import json
 import re
@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 import calcert
 from calcert.certificate import Report
-from calcert.demo import simulate
 from calcert.facts import fingerprint, log_loss
+from calcert.show.classes import means
 from calcert.show.html import page
 
 
@@ -37,12 +38,18 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return calcert.certify(*simulate(20_000, seed=0))
+    found: Report = result("report")
+    return found
 
 
 @pytest.fixture(scope="module")
-def text(report: Report) -> str:
-    return page(report, command="calcert certify a&b.csv --delta 0.05", date=datetime.date(2026, 3, 14))
+def text() -> str:
+    return page_of("report")
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_numbers_are_those_of_the_json(report: Report, text: str) -> None:
@@ -73,12 +80,13 @@ def test_facts_of_the_rows_are_on_the_page_as_estimates(report: Report, text: st
 def test_page_says_how_it_was_made(report: Report, text: str) -> None:
     assert '<time datetime="2026-03-14">2026-03-14</time>' in text
     assert f"calcert {calcert.__version__}" in text
-    assert "calcert certify a&amp;b.csv --delta 0.05" in text
+    assert "calcert a&amp;b.csv --delta 0.05" in text
     assert "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=0)" in text
     assert report.advice in text.replace("&#39;", "'")
 
 
-def test_page_loads_nothing(text: str) -> None:
+def test_page_loads_nothing(kind: str) -> None:
+    text = page_of(kind)
     for tag, attributes in Elements(text).tags:
         assert tag not in ("iframe", "object", "embed", "img", "base")
         for name in ("src", "href", "xlink:href", "data", "srcset"):
@@ -86,7 +94,8 @@ def test_page_loads_nothing(text: str) -> None:
     assert not re.search(r"@import|url\((?!#)", text)
 
 
-def test_ids_are_unique_and_references_lead_somewhere(text: str) -> None:
+def test_ids_are_unique_and_references_lead_somewhere(kind: str) -> None:
+    text = page_of(kind)
     ids = [a["id"] for _, a in Elements(text).tags if "id" in a]
     assert len(ids) == len(set(ids))
     for reference in re.findall(r"url\(#([^)]*)\)", text) + re.findall(r'href="#([^"]*)"', text):
@@ -96,7 +105,8 @@ def test_ids_are_unique_and_references_lead_somewhere(text: str) -> None:
             assert reference in ids
 
 
-def test_headings_go_down_one_step_at_a_time(text: str) -> None:
+def test_headings_go_down_one_step_at_a_time(kind: str) -> None:
+    text = page_of(kind)
     levels = [int(tag[1]) for tag, _ in Elements(text).tags if re.fullmatch(r"h[1-6]", tag)]
     assert levels.count(1) == 1
     assert levels[0] == 1
@@ -130,6 +140,95 @@ def test_report_from_json_makes_a_page_without_the_picture_of_rows(report: Repor
     assert "which a report read from JSON does not hold" in text
     assert text.count('role="img"') == 1
     assert "of scores at most" not in text
+
+
+def test_the_json_of_every_result_is_in_its_page(kind: str) -> None:
+    embedded = re.search(r'<script type="application/json" id="report">(.*?)</script>', page_of(kind), re.DOTALL)
+    assert embedded is not None
+    assert json.loads(embedded.group(1)) == json.loads(json.dumps(result(kind).to_dict()))
+
+
+def test_the_same_result_makes_the_same_page(kind: str) -> None:
+    again = KINDS[kind].page(result(kind), command="calcert a&b.csv --delta 0.05", date=DAY)
+    assert again == page_of(kind)
+
+
+def test_every_result_writes_its_page_and_shows_itself_in_a_notebook(kind: str, tmp_path: Path) -> None:
+    target = result(kind).to_html(tmp_path / "page.html", title="Model 7", command="make page")
+    written = target.read_text(encoding="utf-8")
+    assert "<h1>Model 7</h1>" in written
+    assert "make page" in written
+    assert list(tmp_path.iterdir()) == [target]
+    shown = result(kind)._repr_html_()
+    assert "<svg" in shown
+    assert "<style" not in shown
+    assert "<script" not in shown
+
+
+def test_names_of_groups_batches_and_windows_cannot_break_out() -> None:
+    for kind in ("groups", "monitor"):
+        text = page_of(kind)
+        assert HOSTILE not in text
+        # As a name in tables and cards, in a picture, and in what tells a screen reader of it.
+        assert "&lt;script&gt;alert(&#39;x&#39;)" in text
+        assert "&lt;/td&gt;&lt;/svg&gt;&lt;script&gt;" in text
+        assert [tag for tag, _ in Elements(text).tags].count("script") == 1
+
+
+def test_every_group_is_on_the_page_with_its_exact_bounds_and_small_ones_say_so() -> None:
+    report, text = result("groups"), page_of("groups")
+    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
+    for name in NAMES[:-1]:
+        assert html.escape(name, quote=True).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in text
+        for certificate in report.groups[name].certificates.values():
+            assert {certificate.lower, certificate.upper} <= values
+    assert "Too few rows to say anything of 1 of 5 groups: tiny (2)." in text
+    assert text.count("too few rows") >= 3
+    assert "the upper bounds of all 5 groups hold together with probability at least 95%" in text
+    names = [text.index(f'class="name">{start}') for start in ("&lt;/td&gt;", "tiny")]
+    assert names == sorted(names)
+
+
+def test_many_groups_are_folded_and_none_is_left_out() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(1_800)
+    report = calcert.certify(x, rng.random(1_800) < x, groups=np.arange(1_800) % 60)
+    text = KINDS["groups"].page(report)
+    assert "<summary>10 more groups</summary>" in text
+    assert "The pictures show the worst 30 of 60 groups." in text
+    assert text.count('<th scope="row" class="name">') == 60
+
+
+def test_the_page_of_a_monitor_tells_alarm_change_windows_and_batches() -> None:
+    status, text = result("monitor"), page_of("monitor")
+    assert '<p class="alarm">ALARM since 2026-03-0' in text
+    assert text.count('<p class="warning">Calibration has changed') == 2
+    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
+    assert {point.lower for point in status.history} <= values
+    for window in status.windows:
+        assert {window.unmodified.lower, window.unmodified.upper} <= values
+    assert "status = calcert.Monitor(STATE).status(alarm=0.02)" in text
+
+
+def test_a_monitor_without_windows_or_limit_has_a_page_too(tmp_path: Path) -> None:
+    monitor = calcert.Monitor(tmp_path / "state")
+    monitor.add([0.2], [0], batch_id="first")
+    text = KINDS["monitor"].page(monitor.status())
+    assert "nothing yet: too few rows" in text
+    assert 'class="alarm"' not in text
+    assert 'id="windows"' not in text
+    assert "<table" not in (monitor.status()._repr_html_() or "")
+
+
+def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
+    report, text = result("classes"), page_of("classes")
+    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
+    for certificate in report.certificates.values():
+        assert {certificate.lower, certificate.upper} <= values
+    for entry in report.classes:
+        assert {entry.unmodified.lower, entry.unmodified.upper, entry.perturbed.upper} <= values
+    assert "calcert.certify(probabilities, labels, delta=0.05" in text
+    assert f"Mean over classes: {means(report)};" in text
 
 
 def test_warnings_and_awkward_rows_are_shown() -> None:

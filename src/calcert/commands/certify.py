@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calcert.commands import options
 
-REPEATED = ("--score", "--label", "--delta", "--bandwidth", "--variation", "--seed")
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from calcert.certificate import Report
+    from calcert.groups import GroupReport
+
+REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--variation", "--seed")
 
 
 @click.command(
@@ -66,69 +72,42 @@ def command(
     Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
     """
     from calcert.certification import certify
-    from calcert.commands.reading import summarize
+    from calcert.commands.reading import named_files, summarize
 
-    if groups is not None:
-        certify_groups(
-            files,
-            groups,
-            statements,
-            as_json,
-            html,
-            score=score,
-            label=label,
-            delta=delta,
-            bandwidth=bandwidth,
-            variation=variation,
-            seed=seed,
-        )
-        return
-    summary = summarize(files, score, label)
-    report = certify(summary, delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
-    if html is not None:
-        from calcert.commands.screen import note
-        from calcert.show.html import write_page
-
-        write_page(report, html, command=repeat(click.get_current_context()))
-        note(f"report written to {html}")
-    if as_json:
-        import json
-
-        click.echo(json.dumps(chosen(report.to_dict(), statements), indent=2, allow_nan=False))
+    report: Report | GroupReport
+    settings: dict[str, Any] = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
+    if groups is None:
+        report = certify(summarize(files, score, label), **settings)
+        values = chosen(report.to_dict(), statements)
     else:
-        from calcert.commands.screen import show
-        from calcert.show.text import report_view
-
-        show(report_view(report, statements))
-
-
-def certify_groups(
-    files: tuple[str, ...],
-    groups: str,
-    statements: tuple[str, ...],
-    as_json: bool,
-    html: str | None,
-    **settings: Any,
-) -> None:
-    """The same for every group."""
-    from calcert.certification import certify
-    from calcert.commands.reading import named_files
-
-    if html is not None:
-        raise click.UsageError("--html cannot be given with --groups: a page is about one group. Use --json.")
-    with named_files(files) as paths:
-        report = certify(paths, groups=groups, **settings)
-    if as_json:
-        import json
-
+        with named_files(files) as paths:
+            report = certify(paths, score=score, label=label, groups=groups, **settings)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
+    if html is not None:
+        from calcert.commands.screen import note
+
+        note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
+    if as_json:
+        import json
+
         click.echo(json.dumps(values, indent=2, allow_nan=False))
     else:
         from calcert.commands.screen import show
-        from calcert.show.groups import groups_view
 
-        show(groups_view(report, statements))
+        show(_view(report, statements))
+
+
+def _view(report: Report | GroupReport, statements: tuple[str, ...]) -> RenderableType:
+    from calcert.certificate import Report
+
+    if isinstance(report, Report):
+        from calcert.show.text import report_view
+
+        return report_view(report, statements)
+    from calcert.show.groups import groups_view
+
+    return groups_view(report, statements)
 
 
 def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:

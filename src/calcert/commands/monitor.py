@@ -27,7 +27,7 @@ alarm = click.option(
     epilog="""\b
 Examples:
   calcert monitor add churn.state monday.parquet --batch-id 2026-03-02 --window week
-  calcert monitor status churn.state --alarm 0.05
+  calcert monitor status churn.state --alarm 0.05 --html churn.html
   calcert monitor export churn.state --prometheus --alarm 0.05 > churn.prom
   calcert monitor plot churn.state churn.svg --alarm 0.05
 """
@@ -78,11 +78,20 @@ def add(
 @state
 @alarm
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
+@click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
 @options.debug.option
 @click.pass_context
-def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool) -> None:
+def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
     found = _opened(state).status(alarm=alarm)
+    if html is not None:
+        import shlex
+
+        from calcert.commands.screen import note
+
+        limit = [] if alarm is None else ["--alarm", f"{alarm:g}"]
+        again = shlex.join(["calcert", "monitor", "status", state, *limit, "--html", html])
+        note(f"report written to {found.to_html(html, command=again)}")
     if as_json:
         import json
 

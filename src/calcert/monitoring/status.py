@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from calcert.certificate import Certificate
@@ -155,3 +157,18 @@ class Status:
         from calcert.show.monitor_picture import plot_status
 
         return figure_of(plot_status(self, ax=ax))
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page (alarm, bounds over time, windows, changes, batches) and return its path."""
+        from calcert.show.monitor_page import page
+        from calcert.show.page import write
+
+        return write(page(self, title=title, command=command), path)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            from calcert.show.monitor_page import notebook_view
+        except ModuleNotFoundError:
+            return None
+        return notebook_view(self)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.classes import ClassReport
-from calcert.show.groups import add_intervals, interval_table
+from calcert.classes import STATEMENTS, ClassReport
+from calcert.show.groups import interval_table
+from calcert.show.interval_lines import SUBJECTS, class_lines
 from calcert.show.text import WIDTH, number, plain, report_view
 
 SHOWN = 20
 """Classes in the table, the worst ones; all are in the JSON."""
-
-SUBJECTS = {"unmodified": "as it is", "perturbed": "perturbed"}
 
 
 def classes_text(report: ClassReport, width: int = WIDTH) -> str:
@@ -22,12 +21,6 @@ def classes_text(report: ClassReport, width: int = WIDTH) -> str:
 
 def classes_view(report: ClassReport) -> RenderableType:
     """The report for a rich console: the prediction first, then each class against the rest."""
-    table = interval_table("class", SUBJECTS)
-    for entry in report.worst_first()[:SHOWN]:
-        add_intervals(table, str(entry.number), f"{entry.positives:,}", [entry.certificates[key] for key in SUBJECTS])
-    more = len(report.classes) - SHOWN
-    bounds = {SUBJECTS[name]: report.mean[name] for name in SUBJECTS}
-    means = "; ".join(f"{subject} {number(c.lower)} to {number(c.upper)}" for subject, c in bounds.items())
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report),
@@ -35,9 +28,18 @@ def classes_view(report: ClassReport) -> RenderableType:
         Text(
             f"Each of {len(report.classes)} classes against the rest: L1 calibration error, worst first", style="italic"
         ),
-        table,
+        interval_table("class", STATEMENTS, class_lines(report, STATEMENTS)[:SHOWN]),
     ]
+    more = len(report.classes) - SHOWN
     if more > 0:
         lines.append(Text(f"{more} more classes are not shown.", style="dim"))
-    lines.append(Text(f"Mean over classes: {means}. All bounds of a column hold together, at the same probability."))
+    lines.append(
+        Text(f"Mean over classes: {means(report)}. All bounds of a column hold together, at the same probability.")
+    )
     return Group(*lines)
+
+
+def means(report: ClassReport) -> str:
+    """The bounds on the mean over classes, for each statement."""
+    bounds = {SUBJECTS[name]: report.mean[name] for name in STATEMENTS}
+    return "; ".join(f"{subject} {number(c.lower)} to {number(c.upper)}" for subject, c in bounds.items())

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.certificate import Certificate
 from calcert.groups import GroupReport
+from calcert.show.interval_lines import SUBJECTS, Line, group_lines
 from calcert.show.text import WIDTH, number, plain
-
-NOTHING = 0.95
-"""An interval that is wider than this is shown as one that says nothing."""
-
-SUBJECTS = {"unmodified": "as it is", "perturbed": "perturbed", "distance": "distance"}
 
 
 def groups_text(report: GroupReport, width: int = WIDTH) -> str:
@@ -26,48 +21,45 @@ def groups_text(report: GroupReport, width: int = WIDTH) -> str:
 
 def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
     """The report for a rich console; only some of its `statements` where any are named."""
-    shown = {name: subject for name, subject in SUBJECTS.items() if not statements or name in statements}
-    table = interval_table("group", shown)
-    for name in report.worst_first(next(iter(shown))):
-        certificates = report.groups[name].certificates
-        add_intervals(table, name, f"{certificates['unmodified'].n:,}", [certificates[key] for key in shown])
+    shown = [name for name in SUBJECTS if not statements or name in statements]
     rows = sum(group.perturbed.n for group in report.groups.values())
-    assumptions = {group.unmodified.assumption for group in report.groups.values()} - {"none"}
-    assumed = " and ".join(sorted(assumptions)) or "nothing"
     return Group(
         Text(f"{rows:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
         Text(""),
-        table,
+        interval_table("group", shown, group_lines(report, shown)),
         Text(
             f"All bounds of a column hold together with probability {1 - report.delta:.4g}. As it is: assumes "
-            f"{assumed}. Perturbed: served through calcert.perturb, assumes nothing. Distance: from calibration, as it "
-            "is, assumes nothing."
+            f"{assumed(report)}. Perturbed: served through calcert.perturb, assumes nothing. Distance: from "
+            "calibration, as it is, assumes nothing."
         ),
     )
 
 
-def interval_table(first: str, subjects: dict[str, str]) -> Table:
-    """A table with a pair of columns for each subject."""
+def assumed(report: GroupReport) -> str:
+    """What is assumed of the classifier as it is, in any group."""
+    assumptions = {group.unmodified.assumption for group in report.groups.values()} - {"none"}
+    return " and ".join(sorted(assumptions)) or "nothing"
+
+
+def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line], between: str = "\n") -> Table:
+    """A table with a pair of columns for each statement; of a line that says nothing, that is said.
+
+    `between` stands between a subject and its column in the heading: a new line, or a space where there is room.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column(first, overflow="fold")
     table.add_column("rows", justify="right", no_wrap=True)
-    for subject in subjects.values():
-        table.add_column(f"{subject}:\nat least", justify="right", no_wrap=True)
-        table.add_column("\nat most", justify="right", no_wrap=True, style="bold")
+    for statement in statements:
+        table.add_column(f"{SUBJECTS[statement]}:{between}at least", justify="right", no_wrap=True)
+        table.add_column(f"{between}at most".strip(" "), justify="right", no_wrap=True, style="bold")
+    for line in lines:
+        # As Text: rich would read a name such as "[/]" as markup.
+        name, rows = Text(line.name), f"{line.rows:,}"
+        if line.nothing:
+            table.add_row(name, rows, "too few rows", style="dim")
+        else:
+            table.add_row(name, rows, *(b for c in line.certificates for b in (number(c.lower), _top(c.upper))))
     return table
-
-
-def add_intervals(table: Table, name: str, rows: str, certificates: Sequence[Certificate]) -> None:
-    """A line of intervals; where none says anything, that is said."""
-    if all(says_nothing(certificate) for certificate in certificates):
-        table.add_row(name, rows, "too few rows", style="dim")
-        return
-    table.add_row(name, rows, *(bound for c in certificates for bound in (number(c.lower), _top(c.upper))))
-
-
-def says_nothing(certificate: Certificate) -> bool:
-    """True where the interval is nearly all of [0, 1]."""
-    return certificate.upper - certificate.lower > NOTHING
 
 
 def _top(upper: float) -> str:

@@ -23,12 +23,13 @@ def comparison_view(comparison: Comparison) -> RenderableType:
         table.add_column(title, no_wrap=title in ("a", "b", "smaller"))
     for verdict in comparison.verdicts.values():
         intervals = (f"{number(c.lower)} to {number(c.upper)}" for c in (verdict.a, verdict.b))
-        table.add_row(verdict.a.quantity, verdict.a.subject, *intervals, _words(verdict))
+        table.add_row(verdict.a.quantity, verdict.a.subject, *intervals, verdict_words(verdict))
     together = f"The bounds of a line, and its verdict, hold together with probability {1 - comparison.delta:.4g}."
     return Group(Text(f"{comparison.a.perturbed.n:,} rows"), Text(""), table, Text(together))
 
 
-def _words(verdict: Verdict) -> str:
+def verdict_words(verdict: Verdict) -> str:
+    """Which model has the smaller error, and by how much."""
     if verdict.smaller is None:
         return "the data cannot tell"
     return f"{verdict.smaller}, by at least {number(verdict.by)}"

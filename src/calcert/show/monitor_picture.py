@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from calcert.monitoring.status import BatchPoint, Look, Status
-from calcert.show.canvas import Picture
+from calcert.show.canvas import Picture, figure_of
 from calcert.show.palette import BLUE, FAINT, INK, RED, STYLE
 from calcert.show.requirements import needed_for_reports
 
@@ -16,9 +16,14 @@ with needed_for_reports():
     import matplotlib
     import matplotlib.dates as dates
     from matplotlib.axes import Axes
+    from matplotlib.transforms import offset_copy
 
 
-def plot_status(status: Status, ax: Axes | None = None) -> Axes:
+WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
+"""Inches: for a screen, and for a page whose pictures are readable when they are 300 pixels wide."""
+
+
+def plot_status(status: Status, ax: Axes | None = None, size: tuple[float, float] = WIDE) -> Axes:
     """Bounds over time, on `ax` or a figure of its own; returns the axes.
 
     How to read it: the black steps, from below, are the lower bound for the worst batch so far; the dotted steps, from
@@ -27,7 +32,7 @@ def plot_status(status: Status, ax: Axes | None = None) -> Axes:
     """
     if ax is None:
         with matplotlib.rc_context(STYLE):
-            return _draw(status, Picture(figsize=(7.2, 3.8), layout="constrained").subplots())
+            return _draw(status, Picture(figsize=size, layout="constrained").subplots())
     return _draw(status, ax)
 
 
@@ -48,15 +53,19 @@ def _draw(status: Status, axes: Axes) -> Axes:
     if status.alarm is not None:
         since: Any = datetime.fromisoformat(status.alarm.since)
         axes.axvline(since, color=RED, lw=1)
-        axes.text(since, 0.98, " alarm", transform=axes.get_xaxis_transform(), color=RED, va="top")
+        beside = offset_copy(axes.get_xaxis_transform(), figure_of(axes), x=0.05)
+        axes.text(since, 0.98, "alarm", transform=beside, color=RED, va="top")
     tops = [*uppers[-3:], *(window.unmodified.upper for window in status.windows)]
     shown = [*lowers, status.limit or 0.0, *(top for top in tops if top < 1)]
     axes.set_ylim(0, min(1.0, 1.25 * max(shown) + 1e-3))
     axes.set_ylabel("L1 calibration error")
     concise: Any = dates.ConciseDateFormatter
     axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
-    axes.set_title(f"Each kind of bound holds at all times with probability {1 - status.delta:.4g}")
-    axes.legend(loc="upper left")
+    axes.set_title(f"Each kind of bound holds at all times\nwith probability {1 - status.delta:.4g}")
+    # Below the picture, where no bound can be hidden behind it; 0.3 inches are for the dates.
+    below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)
+    columns = 2 if figure_of(axes).get_figwidth() > NARROW[0] else 1
+    axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=columns, frameon=False)
     return axes
 
 

@@ -24,7 +24,7 @@ TERM_MEANING = {
     "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
     "shift": "how far the perturbation moves a score on average",
     "discretisation": "what grid, cells and rounding may hide",
-    "cap at 1": "no error exceeds 1",
+    "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
 }
 
 SHORT = {"perturbed": "perturbed", "unmodified": "as it is", "distance": "distance"}
@@ -136,9 +136,12 @@ def terms_description(report: Report) -> str:
     return "Stacked bars. " + ". ".join(bars) + "."
 
 
-def code(report: Report) -> str:
-    """The call that makes the same report again from the same rows."""
-    settings = {"delta": repr(report.perturbed.delta)}
+def code(report: Report, *, rows: str = "scores, labels", more: str = "", delta: float | None = None) -> str:
+    """The call that makes the same report again from the same rows.
+
+    `rows` and `more` are the arguments before the settings; `delta` is the one asked for where it was shared out.
+    """
+    settings = {"delta": repr(report.perturbed.delta if delta is None else delta)}
     for certificate in (report.perturbed, report.unmodified):
         for name in ("bandwidth", "variation", "seed"):
             if name in certificate.parameters:
@@ -146,5 +149,5 @@ def code(report: Report) -> str:
                 short = fraction(value) if name == "bandwidth" else ""
                 settings[name] = short if "/" in short else repr(value)
     order = ("delta", "bandwidth", "variation", "seed")
-    shown = ", ".join(f"{name}={settings[name]}" for name in order if name in settings)
-    return f"calcert.certify(scores, labels, {shown})"
+    shown = [rows, *([more] if more else []), *(f"{name}={settings[name]}" for name in order if name in settings)]
+    return f"calcert.certify({', '.join(shown)})"
