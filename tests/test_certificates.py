@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Certificate, Report, Summary
+from calcert.certificate import total
 
 Floats = NDArray[np.float64]
 
@@ -326,3 +327,27 @@ def test_crowded_scores_are_certified_tightly_thanks_to_plain_groups() -> None:
     rng = np.random.default_rng(0)
     x = rng.beta(0.02, 5, 1_000_000)
     assert calcert.bounded_variation(calcert.summarize(x, rng.random(x.size) < x)).upper <= 0.0012
+
+
+def test_one_row_says_nothing_and_the_advice_is_more_rows() -> None:
+    report = calcert.certify([0.3], [0])
+    for certificate in report.certificates.values():
+        assert certificate.vacuous
+        assert not certificate.telling
+        assert sum(certificate.terms.values()) == pytest.approx(1.0)
+    assert report.advice.startswith("Too few rows to say anything yet")
+
+
+def test_a_bound_next_to_one_is_rounded_up_and_any_other_is_left_alone() -> None:
+    assert total({"plug-in": 0.9, "sampling": 0.0998}) == (
+        1.0,
+        {"plug-in": 0.9, "sampling": 0.0998} | {"cap at 1": pytest.approx(2e-4)},
+    )
+    assert total({"plug-in": 0.9, "sampling": 0.098})[0] == pytest.approx(0.998)
+
+
+def test_the_report_says_which_variation_was_asked_for_whichever_theorem_won() -> None:
+    x = np.tile([0.25, 0.75], 500)
+    unmodified = calcert.certify(x, np.arange(1000) % 4 == 0, variation=1.5).unmodified
+    assert unmodified.theorem == "Theorem 4"
+    assert unmodified.parameters["variation"] == 1.5

@@ -22,7 +22,7 @@ BAD_SCORES: dict[str, tuple[Any, type[Exception], str]] = {
     "logits": ([0.2, -3.1, 2.0], ValueError, r"scores must lie in \[0, 1\]; got -3.1 at row 1\. .*scipy.special.expit"),
     "above one": ([0.2, 0.5, 1.73], ValueError, r"scores must lie in \[0, 1\]; got 1.73 at row 2\. .*expit"),
     "percentages": ([20.0, 70.0, 90.0], ValueError, r"got 20 at row 0\. For percentages pass scores / 100"),
-    "rounding noise": ([0.2, 1 + 1e-9, 0.3], ValueError, r"got 1 at row 1\. .*numpy.clip\(scores, 0, 1\)"),
+    "rounding noise": ([0.2, 1 + 1e-9, 0.3], ValueError, r"got 1\.000000001 at row 1\. .*numpy.clip\(scores, 0, 1\)"),
     "rounding noise below": ([0.2, -1e-12, 0.3], ValueError, r"got -1e-12 at row 1\. .*numpy.clip"),
     "NaN": ([0.2, NAN, 0.3], ValueError, r"scores must be .*got a missing value \(NaN\) at row 1\. .*on purpose"),
     "plus infinity": ([0.2, INF, 0.3], ValueError, r"got inf at row 1\. .*expit"),

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
+TELLING = 0.95
+"""Intervals up to this wide are said to say something."""
+
+NOTHING = 0.999
+"""An upper bound from here on says nothing; rounding it up to 1 is sound, and honest."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -65,6 +71,11 @@ class Certificate:
     def vacuous(self) -> bool:
         """True where the interval is all of [0, 1]: too few rows to say anything."""
         return self.upper >= 1.0 and self.lower <= 0.0
+
+    @property
+    def telling(self) -> bool:
+        """False where the interval is nearly all of [0, 1]: wider than 0.95, and of no use to anybody."""
+        return self.upper - self.lower <= TELLING
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""
@@ -176,9 +187,10 @@ class Report:
         >>> report.to_html(pathlib.Path(tempfile.mkdtemp()) / "report.html").name
         'report.html'
         """
-        from calcert.show.html import TITLE, write_page
+        from calcert.show.html import page
+        from calcert.show.page import write
 
-        return write_page(self, path, title=title or TITLE, command=command)
+        return write(page(self, title=title, command=command), path)
 
     def _repr_html_(self) -> str | None:
         """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
@@ -190,8 +202,8 @@ class Report:
 
 
 def total(terms: dict[str, float]) -> tuple[float, dict[str, float]]:
-    """The upper bound that `terms` add up to, capped at 1, and the terms with the cap as a term of its own."""
+    """The upper bound that `terms` add up to and the terms; one that says nothing is 1, by a term of its own."""
     upper = math.fsum(terms.values())
-    if upper <= 1.0:
+    if upper < NOTHING:
         return upper, terms
     return 1.0, terms | {"cap at 1": 1.0 - upper}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from calcert.certificate import Certificate, Report
@@ -149,14 +150,16 @@ def as_it_is(summary: Summary, variation: float, delta: float, seed: int) -> Cer
     if summary.is_finite:
         by_score = finite_theorem.upper_terms(summary, delta / 2)
         if math.fsum(by_score.values()) <= math.fsum(by_variation.values()):
-            return finite_theorem.statement(summary, by_score, delta, seed)
+            found = finite_theorem.statement(summary, by_score, delta, seed)
+            # Theorem 2 was looked at as well, so what it was asked belongs to how the statement was made.
+            return replace(found, parameters={"variation": variation, **found.parameters})
     return variation_theorem.statement(summary, variation, by_variation, delta, seed)
 
 
 def advise(served: Certificate, unmodified: Certificate) -> str:
     """What would tighten the bounds most, in plain words."""
     gap = served.upper - served.lower
-    if served.vacuous:
+    if not served.telling:
         first = "Too few rows to say anything yet: collect more labelled rows."
     elif served.terms["discretisation"] > gap / 2:
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."

@@ -90,7 +90,7 @@ def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> s
     """
     where = where or f"at row {row}"
     value = float(scores[row])
-    head = f"scores must lie in [0, 1]; got {value:g} {where}."
+    head = f"scores must lie in [0, 1]; got {_shown(value)} {where}."
     if math.isnan(value):
         return (
             f"scores must be numbers in [0, 1]; got a missing value (NaN) {where}. "
@@ -143,6 +143,11 @@ def _real(name: str, value: Any, requirement: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
     return float(value)
+
+
+def _shown(value: float) -> str:
+    """A wrong number in six digits, or in all it has where six would make it look right, as 1 + 1e-9 would."""
+    return f"{value:g}" if not 0 <= float(f"{value:g}") <= 1 else repr(value)
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -14,7 +14,7 @@ from scipy.stats import binom
 import calcert
 from calcert import perturbation
 from calcert.cells import RESOLUTION
-from calcert.certificates.band import CalibrationBand, calibration_band, cell_points, share_limits, weight_ceiling
+from calcert.certificates.band import CalibrationBand, calibration_band, share_limits, weight_ceiling
 from calcert.served import Grid
 
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ def test_log_odds_move_by_at_most_two_over_h() -> None:
 def test_placing_rows_changes_every_weight_by_no_more_than_is_charged(h: float) -> None:
     grid = Grid(h, 512)
     for x in (0.0, 1e-4, 0.0313, 0.3 + 2.0**-15, 0.77, 1.0):
-        points = cell_points(calcert.summarize([x], [1]))
+        points = calcert.summarize([x], [1]).cell_points
         t, served, _, rounding = next(grid.densities(grid.place(points).masses(points.count)))
         near = np.abs(t - x) < 12 * h
         exact = perturbation.density(t[near], x, h)

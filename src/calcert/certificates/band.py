@@ -136,7 +136,8 @@ def calibration_band(
     grid = Grid(h, FINENESS)
     index = _computed_points(grid, points)
     t = index / grid.size
-    served, positive, rounding = _densities(grid, cell_points(summary), index)
+    # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.
+    served, positive, rounding = _densities(grid, summary.cell_points, index)
     top = weight_ceiling(t, h)
     # The true sums of weights are not below these, and above them by at most `excess` in all.
     error = summary.n * (2 * rounding / top + CUT_OFF)
@@ -203,13 +204,6 @@ def weight_ceiling(t: Floats, h: float) -> Floats:
     x = np.maximum(t[near, None] - h * offset, 0.0)
     top[near] = (sech((t[near, None] - x) / h) / normalizer(x, h)).max(axis=1) * math.exp(1 / 128)
     return top
-
-
-def cell_points(summary: Summary) -> Points:
-    """The rows by cell even where distinct scores are listed: weights must not depend on which rows were drawn."""
-    width = np.maximum(cells.bounds(summary.cell)[1], 1)[:, None]
-    fraction = summary.offset / (width * np.maximum(summary.count, 1))
-    return Points(summary.left, summary.left + summary.width, fraction, summary.count)
 
 
 def _computed_points(grid: Grid, points: int) -> Integers:
