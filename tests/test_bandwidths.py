@@ -92,7 +92,7 @@ def test_recommends_the_largest_bandwidth_within_the_allowed_loss() -> None:
 def test_rare_events_forbid_bandwidths_that_cost_no_ranking() -> None:
     x = np.full(2000, 0.004)
     costs = bandwidth_costs(calcert.summarize(x, np.arange(2000) < 8))
-    assert costs.rows[0].bandwidth == 2.0**-11
+    assert costs.rows[0].bandwidth == 2.0**-14
     chosen = costs.recommended(1.0)
     assert chosen is not None
     assert chosen.bandwidth * 8 <= 0.004 < 2 * chosen.bandwidth * 8
@@ -109,7 +109,18 @@ def test_one_label_has_no_ranking_but_a_log_loss() -> None:
 def test_default_bandwidths_are_few_and_reach_what_rare_events_need() -> None:
     assert default_bandwidths(calcert.summarize([0.3, 0.8], [0, 1])) == [2.0**-k for k in range(3, 9)]
     assert default_bandwidths(calcert.summarize([1e-4, 1e-4], [0, 1]))[-1] == 2.0**-16
-    assert default_bandwidths(calcert.summarize([0.0] * 500, [0] * 500))[-1] == 2.0**-13
+    assert default_bandwidths(calcert.summarize([0.0] * 500, [0] * 500))[-1] == 2.0**-16
+    assert default_bandwidths(calcert.summarize([0.01, 0.01], [0, 1]))[-1] == 2.0**-13
+
+
+def test_rare_events_get_a_recommendation() -> None:
+    rng = np.random.default_rng(3)
+    x = 1 / (1 + np.exp(6 - 1.5 * rng.standard_normal(50_000)))
+    costs = bandwidth_costs(calcert.summarize(x, rng.random(50_000) < x))
+    best = costs.recommended()
+    assert best is not None
+    assert best.fits_rare_events
+    assert best.auroc_loss <= 0.001
 
 
 def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_have_chosen() -> None:

@@ -173,9 +173,10 @@ def bandwidth_costs(
 
 
 def default_bandwidths(summary: Summary) -> list[float]:
-    """Powers of two from 1/8 down to one that fits the rarer outcome, and at least to 1/256."""
-    fit = max(_rarer(summary) / RARE, SMALLEST)
-    smallest = min(2.0**-8, 2.0 ** math.floor(math.log2(fit)))
+    """Powers of two from 1/8 to three below the largest that fits the rarer outcome, and at least to 1/256."""
+    # Where scores crowd at 0, one that fits still costs ranking; three halvings bring that down to about a thousandth.
+    fits = 2.0 ** math.floor(math.log2(_rarer(summary) / RARE))
+    smallest = max(min(2.0**-8, fits / 8), SMALLEST)
     return [2.0**-k for k in range(round(-math.log2(LARGEST)), round(-math.log2(smallest)) + 1)]
 
 
