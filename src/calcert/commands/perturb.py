@@ -62,7 +62,7 @@ def command(
     done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
     place = "standard output" if target == STREAM else target
     click.echo(
-        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth:g}, "
+        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth!r}, "
         f"seed {drawn}",
         err=target == STREAM,
     )
