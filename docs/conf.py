@@ -41,16 +41,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "start": [], "which-certificate": [], "reading": [], "contributing": []}
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+# Parameters are explained in words; with types, and overloads in full, signatures would fill a phone.
+autodoc_typehints = "none"
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
-
-# Types of other libraries: their documentation would have to be fetched to link to it, and a build needs no network.
-nitpick_ignore_regex = [
-    ("py:.*", r"(np|numpy|os|torch|sklearn|matplotlib|pathlib|datetime|collections|typing|functools)\..*"),
-    (
-        "py:.*",
-        r"(Any|ArrayLike|Axes|Figure|Floats|Integers|Literal|Mapping|NDArray|Path|Sequence|Tensor|date|datetime|Self)",
-    ),
-]

@@ -225,7 +225,7 @@ def certified_upper_scorer(
         `delta` by m, or certify it on fresh rows.
 
     Pass it as it is, ``cross_validate(model, X, y, scoring=certified_upper_scorer)``, or with options through
-    :func:`functools.partial`.
+    ``functools.partial``.
 
     Parameters
     ----------

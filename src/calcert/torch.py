@@ -36,7 +36,7 @@ class PerturbedBCEWithLogitsLoss(nn.Module):
     perturbed score; plus, with `margin`, the mean of softplus(2h - (z_i - z_j)) over the pairs of a row i of label 1
     and a row j of label 0 of the batch whose scores are less than 2h apart, z the logits.
 
-    Use it in place of :class:`torch.nn.BCEWithLogitsLoss`, with the bandwidth that serving will use. It is a way to
+    Use it in place of ``torch.nn.BCEWithLogitsLoss``, with the bandwidth that serving will use. It is a way to
     train, not a condition for anything: certificates hold for every classifier, however it was trained.
 
     Expectations are exact to 1e-7 (Gauss-Legendre quadrature in angle, 24 nodes a logit), their gradients to 1e-6; in
@@ -53,7 +53,7 @@ class PerturbedBCEWithLogitsLoss(nn.Module):
     reduction
         "mean", "sum" or "none". The margin term, a number for the whole batch, is added to every row's loss.
     weight, pos_weight
-        As in :class:`torch.nn.BCEWithLogitsLoss`; they scale the expectations and not the margin term.
+        As in ``torch.nn.BCEWithLogitsLoss``; they scale the expectations and not the margin term.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from calcert import certify
-
 API = Path(__file__).parents[2] / "docs" / "api"
 MODULES = ("calcert", "calcert.published", "calcert.sklearn", "calcert.torch")
 NAMES = [
@@ -49,12 +47,3 @@ def test_every_parameter_is_explained(name: str) -> None:
     section = re.search(r"Parameters\n-+\n(.*?)(\n\w[\w ]*\n-+\n|\Z)", inspect.getdoc(shown) or "", re.DOTALL)
     named = re.findall(r"^(\w[\w, ]*)$", section[1], re.MULTILINE) if section else []
     assert {word for line in named for word in re.split(r",\s*", line)} >= set(parameters), name
-
-
-def test_a_signature_that_a_page_spells_out_is_the_real_one() -> None:
-    # It is spelt out because overloads would be shown in full one after the other.
-    shown = re.search(r"autofunction:: calcert.certify\((.*?)\)", PAGES)
-    assert shown is not None
-    written = inspect.signature(eval(f"lambda {shown[1].replace('*, ', '')}: None")).parameters.values()
-    real = inspect.signature(certify).parameters.values()
-    assert [(p.name, p.default) for p in written] == [(p.name, p.default) for p in real]
