@@ -56,7 +56,7 @@ def command(
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
     A failure says how far off the bound is, and about how many rows would do (an estimate). Fix --max, --delta,
-    --bandwidth and --variation before you see the labels; trying values until one passes voids the guarantee.
+    --bandwidth and --variation before you see the rows; trying values until one passes voids the guarantee.
     """
     from calcert.commands.reading import summarize
     from calcert.junit import Outcome

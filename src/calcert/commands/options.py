@@ -98,7 +98,7 @@ bandwidth = click.option(
     type=Ratio(),
     default="1/64",
     show_default=True,
-    help="How strongly serving perturbs scores: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see labels.",
+    help="How strongly serving perturbs scores: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
 )
 variation = click.option(
     "--variation",
