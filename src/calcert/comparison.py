@@ -28,6 +28,14 @@ class Verdict:
         "a" or "b" if that model's calibration error is certified to be the smaller one; None if the data cannot tell.
     by
         By at least how much; 0 where the data cannot tell.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> verdict = calcert.compare(x, x**2, rng.random(10_000) < x).perturbed
+    >>> verdict.smaller, round(verdict.by, 2)
+    ('a', 0.12)
     """
 
     a: Certificate
@@ -56,6 +64,14 @@ class Comparison:
         For each statement all four bounds, and so the verdict, hold together with probability at least 1 - delta.
     a, b
         The Reports of the two models, every bound at delta / 4.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> comparison = calcert.compare(x, x**2, rng.random(10_000) < x)
+    >>> {name: verdict.smaller for name, verdict in comparison.verdicts.items()}
+    {'perturbed': 'a', 'unmodified': 'a', 'distance': 'a'}
     """
 
     delta: float

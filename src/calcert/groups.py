@@ -28,6 +28,14 @@ class GroupReport:
     groups
         The Reports by name of the group. Groups with too few rows to say anything are there too; their bounds are 0
         and 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, site = rng.random(10_000), np.repeat(["north", "south"], 5_000)
+    >>> report = calcert.certify(x, rng.random(10_000) < x, groups=site)
+    >>> sorted(report.groups), report.groups["north"].perturbed.delta
+    (['north', 'south'], 0.025)
     """
 
     delta: float

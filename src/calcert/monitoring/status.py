@@ -25,6 +25,16 @@ class Added:
         True if the same batch was there already: nothing was changed.
     lower
         The lower bound certified after this batch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> added = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> print(added)
+    Added batch 'monday': 5,000 rows, batch 1 of this state.
     """
 
     batch_id: str
@@ -52,6 +62,18 @@ class Alarm:
     between, between_number
         The time and number of the first batch of the shortest proven stretch: some batch from that one to `number` had
         a calibration error above the limit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> for day in ("2026-03-02", "2026-03-03"):
+    ...     x = rng.random(5_000)
+    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
+    >>> alarm = monitor.status(alarm=0.05).alarm
+    >>> alarm.batch_id, alarm.since
+    ('2026-03-03', '2026-03-03T00:00:00')
     """
 
     limit: float
@@ -64,7 +86,20 @@ class Alarm:
 
 @dataclass(frozen=True)
 class BatchPoint:
-    """One batch on the time axis: `lower` was certified after it."""
+    """One batch on the time axis: `lower` was certified after it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> for day in ("2026-03-02", "2026-03-03"):
+    ...     x = rng.random(5_000)
+    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
+    >>> point = monitor.status().history[-1]
+    >>> point.rows, round(point.lower, 2)
+    (5000, 0.15)
+    """
 
     number: int
     batch_id: str
@@ -75,7 +110,19 @@ class BatchPoint:
 
 @dataclass(frozen=True)
 class Look:
-    """One look at all rows so far, after a batch."""
+    """One look at all rows so far, after a batch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> look = monitor.status().looks[0]
+    >>> look.time, round(look.certificate.upper, 2)
+    ('2026-03-02T00:00:00', 0.03)
+    """
 
     number: int
     time: str
@@ -105,6 +152,17 @@ class Status:
         Certificates of windows, in order of time, and certified changes between them.
     history, looks
         Lower bounds after every batch, and upper bounds at every look.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> status = monitor.status(alarm=0.05)
+    >>> status.rows, status.lower, round(status.upper.upper, 2), status.alarm
+    (5000, 0.0, 0.03, None)
     """
 
     delta: float
