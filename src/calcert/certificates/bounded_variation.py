@@ -86,7 +86,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 2 at confidence 1 - delta."""
     rows = Rows.of(summary.points)
-    position = cumulated_mass(rows).tolist()
+    position = cumulated_mass(rows)
 
     def bias(rows: Rows, groups: Groups) -> float:
         return variation_bias(rows, groups, variation)
