@@ -10,7 +10,9 @@ networks' outputs are cached, and a run that was interrupted goes on where it st
 from __future__ import annotations
 
 import csv
+import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -27,9 +29,12 @@ from experiments.figure import save
 
 TASKS = ("IMDb", "Enron spam", "CIFAR transport")
 BANDWIDTHS = [2.0**-k for k in range(10, 1, -1)]
-TRAINED_FOR: list[float | None] = [None, *BANDWIDTHS[::2]]
-DRAWS = 50
-COLUMNS = ("task", "seed", "training", "bandwidth", "unperturbed", "sampled", "exact")
+WAVES: list[list[float | None]] = [[None, *BANDWIDTHS[::2]], [*BANDWIDTHS[1::2]]]
+"""What networks are trained for, None the plain loss: every second bandwidth first, so that a run cut short has a
+picture of all tasks and seeds."""
+
+DRAWS = 400
+COLUMNS = ("task", "seed", "training", "bandwidth", "unperturbed", "sampled", "standard error", "exact")
 STYLES = {
     "plain": {"color": "#0072B2", "marker": "o", "ls": "-"},
     "aware": {"color": "#D55E00", "marker": "s", "ls": "--"},
@@ -43,108 +48,168 @@ def area(scores: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[ones].sum() - n1 * (n1 + 1) / 2) / (n1 * n0))
 
 
-def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> tuple[float, float, float]:
-    """AUROC of the scores as they are, and perturbed: by sampling and exactly."""
+def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> tuple[float, float, float, float]:
+    """AUROC of the scores as they are, and perturbed: the mean over draws with its standard error, and exactly."""
     scores = expit(logits)
     rng = np.random.default_rng([seed, round(1 / bandwidth)])
-    sampled = np.mean([area(perturb(scores, bandwidth, rng), labels) for _ in range(DRAWS)])
+    sampled = np.array([area(perturb(scores, bandwidth, rng), labels) for _ in range(DRAWS)])
     exact = ranking_and_log_loss(summarize_arrays(scores, labels == 1), bandwidth)[0]
-    return area(scores, labels), float(sampled), exact
+    return area(logits, labels), float(sampled.mean()), float(sampled.std(ddof=1) / DRAWS**0.5), exact
 
 
-def lines_of(task: str, seed: int, folder: Path, cache: Path, quick: bool) -> list[tuple[object, ...]]:
-    """All measurements of one seed."""
+def networks(
+    chosen: tuple[str, ...], seeds: int, folder: Path, cache: Path, quick: bool, only_cached: bool
+) -> Iterator[tuple[str, int, float | None, np.ndarray, np.ndarray]]:
+    """(task, seed, bandwidth of training, test logits, test labels) of all networks, with a bar of progress."""
     from experiments.networks import tested
 
-    lines: list[tuple[object, ...]] = []
-    for trained_for, logits, labels in tested(task, folder, cache, seed, TRAINED_FOR, quick):
-        for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
-            values = measure(logits, labels, bandwidth, seed)
-            training = "plain" if trained_for is None else "aware"
-            lines.append((task, seed, training, bandwidth, *(f"{value:.6f}" for value in values)))
-    return lines
+    jobs = [(task, seed, wave) for wave in WAVES for seed in range(1 if quick else seeds) for task in chosen or TASKS]
+    with Progress() as progress:
+        bar = progress.add_task("networks", total=sum(len(wave) for _, _, wave in jobs))
+        for task, seed, wave in jobs:
+            progress.update(bar, description=f"{task}, seed {seed}")
+            for found in tested(task, folder, cache, seed, wave, quick=quick, only_cached=only_cached):
+                yield task, seed, *found
+                progress.advance(bar)
 
 
-def largest_free(lines: list[dict[str, str]], task: str, training: str, allowed: float = 0.001) -> float | None:
-    """The largest bandwidth up to which perturbing costs at most `allowed` of AUROC, on average over seeds."""
-    losses = defaultdict(list)
+def losses(lines: list[dict[str, str]], task: str, training: str, against: str) -> dict[float, dict[int, float]]:
+    """bandwidth -> seed -> AUROC lost by perturbing, next to the unperturbed network of the training `against`."""
+    before = {
+        (int(line["seed"]), float(line["bandwidth"])): float(line["unperturbed"])
+        for line in lines
+        if line["task"] == task and line["training"] == against
+    }
+    found: dict[float, dict[int, float]] = defaultdict(dict)
     for line in lines:
         if line["task"] == task and line["training"] == training:
-            losses[float(line["bandwidth"])].append(float(line["unperturbed"]) - float(line["exact"]))
+            seed, bandwidth = int(line["seed"]), float(line["bandwidth"])
+            found[bandwidth][seed] = before[seed, bandwidth] - float(line["exact"])
+    return dict(sorted(found.items()))
+
+
+def largest_free(by_bandwidth: dict[float, float], allowed: float = 0.001) -> float | None:
+    """The largest bandwidth up to which perturbing costs less than `allowed` of AUROC."""
     free = None
-    for bandwidth in sorted(losses):
-        if np.mean(losses[bandwidth]) > allowed:
+    for bandwidth, loss in sorted(by_bandwidth.items()):
+        if loss >= allowed:
             break
         free = bandwidth
     return free
 
 
+def power(bandwidth: float | None) -> str:
+    """2^-6 for 1/64."""
+    return "none" if bandwidth is None else f"2^{round(np.log2(bandwidth))}"
+
+
+def summarised(lines: list[dict[str, str]]) -> Iterator[str]:
+    """For each task and training: the largest bandwidth that costs less than 0.001, and what 1/64 costs."""
+    for task in dict.fromkeys(line["task"] for line in lines):
+        for training, against in (("plain", "plain"), ("aware", "aware"), ("aware", "plain")):
+            found = losses(lines, task, training, against)
+            mean = largest_free({h: float(np.mean(list(by_seed.values()))) for h, by_seed in found.items()})
+            seeds = sorted({seed for by_seed in found.values() for seed in by_seed})
+            each = [largest_free({h: v[seed] for h, v in found.items() if seed in v}) for seed in seeds]
+            text = f"{task}, {training} training, next to the unperturbed {against} network: AUROC loss < 0.001 up to "
+            text += f"{power(mean)} for the mean over seeds ({', '.join(map(power, each))} for each)"
+            if 1 / 64 in found:
+                at = list(found[1 / 64].values())
+                text += f"; at 2^-6 the loss is {np.mean(at):+.4f} ({min(at):+.4f} to {max(at):+.4f})"
+            yield text
+    far = [
+        abs(float(line["sampled"]) - float(line["exact"])) / max(float(line["standard error"]), 1e-5) for line in lines
+    ]
+    yield f"exact and sampled AUROC: {max(far):.1f} standard errors apart at most, {np.median(far):.1f} in the median."
+
+
 def draw(out: Path, lines: list[dict[str, str]]) -> None:
-    """One panel a task: exact AUROC after perturbation, mean and spread over seeds."""
+    """For each task AUROC after perturbation, exact, and below it what that loses; mean and range over seeds."""
     from matplotlib.figure import Figure
 
     tasks = [task for task in TASKS if any(line["task"] == task for line in lines)]
-    figure = Figure(figsize=(4.6 * len(tasks), 3.9), layout="constrained")
-    axes = figure.subplots(1, len(tasks), squeeze=False)[0]
-    for ax, task in zip(axes, tasks, strict=True):
+    figure = Figure(figsize=(4.6 * len(tasks), 6.6), layout="constrained")
+    above, below = figure.subplots(2, len(tasks), squeeze=False, sharex=True)
+
+    def curve(ax, by_bandwidth: dict[float, list[float]], label: str, style: dict[str, str]) -> None:
+        x = sorted(by_bandwidth)
+        ax.plot(x, [np.mean(by_bandwidth[h]) for h in x], label=label, ms=5, **style)
+        low, high = ([end(by_bandwidth[h]) for h in x] for end in (min, max))
+        ax.fill_between(x, low, high, color=style["color"], alpha=0.15, lw=0)
+
+    for top, bottom, task in zip(above, below, tasks, strict=True):
         for training, style in STYLES.items():
-            found = defaultdict(list)
-            before = []
+            exact = defaultdict(list)
             for line in lines:
                 if line["task"] == task and line["training"] == training:
-                    found[float(line["bandwidth"])].append(float(line["exact"]))
-                    before.append(float(line["unperturbed"]))
-            if not found:
-                continue
-            x = sorted(found)
-            values = [np.array(found[h]) for h in x]
-            ax.plot(x, [v.mean() for v in values], label=f"{training} training, perturbed", **style)
-            ax.fill_between(
-                x, [v.min() for v in values], [v.max() for v in values], color=style["color"], alpha=0.15, lw=0
-            )
-            if training == "plain":
-                ax.axhline(np.mean(before), color="#777777", lw=1, ls=":", label="plain training, not perturbed")
-        ax.axvline(1 / 64, color="#777777", lw=0.6)
-        ax.set_xscale("log", base=2)
-        ax.set(title=task, xlabel="bandwidth")
-        ax.grid(alpha=0.3, lw=0.4)
-    axes[0].set_ylabel("AUROC (mean and range over seeds)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+                    exact[float(line["bandwidth"])].append(float(line["exact"]))
+            curve(top, exact, f"{training} training, perturbed", style)
+            lost = {h: list(by_seed.values()) for h, by_seed in losses(lines, task, training, training).items()}
+            curve(bottom, lost, f"{training} training, perturbed", style)
+        plain = [float(line["unperturbed"]) for line in lines if line["task"] == task and line["training"] == "plain"]
+        top.axhline(np.mean(plain), color="#777777", lw=1, ls=":", label="plain training, not perturbed")
+        bottom.axhline(0.001, color="#777777", lw=1, ls=":")
+        bottom.set_yscale("symlog", linthresh=1e-3)
+        bottom.set_xscale("log", base=2)
+        bottom.set(xlabel="bandwidth")
+        top.set(title=task)
+        for ax in (top, bottom):
+            ax.axvline(1 / 64, color="#777777", lw=0.6)
+            ax.grid(alpha=0.3, lw=0.4)
+    above[0].set_ylabel("AUROC, exact")
+    below[0].set_ylabel("AUROC lost by perturbing")
+    figure.legend(*above[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     save(figure, out / "auroc")
 
 
+def network_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every experiment on networks."""
+    for option in (
+        click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True),
+        click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True),
+        click.option("--threads", default=1, show_default=True),
+        click.option("--seeds", default=3, show_default=True),
+        click.option("--only-cached", is_flag=True, help="Train nothing: show the networks that the cache holds."),
+        click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True),
+        click.option("--quick", is_flag=True, help="Tiny training sets and one seed."),
+        data_option,
+    ):
+        command = option(command)
+    return command
+
+
 @click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Tiny training sets and one seed.")
-@click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
-@click.option("--seeds", default=3, show_default=True)
-@click.option("--threads", default=1, show_default=True)
-@click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-@data_option
-def main(quick: bool, chosen: tuple[str, ...], seeds: int, threads: int, cache: Path, out: Path, data: Path) -> None:
+@network_options
+def main(
+    quick: bool,
+    chosen: tuple[str, ...],
+    only_cached: bool,
+    seeds: int,
+    threads: int,
+    cache: Path,
+    out: Path,
+    data: Path,
+) -> None:
     import torch
 
     torch.set_num_threads(threads)
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "auroc.csv"
-    jobs = [(task, seed) for seed in range(1 if quick else seeds) for task in chosen or TASKS]
-    lines: list[tuple[object, ...]] = []
-    with Progress() as progress:
-        bar = progress.add_task("networks", total=len(jobs) * len(TRAINED_FOR))
-        for task, seed in jobs:
-            progress.update(bar, description=f"{task}, seed {seed}")
-            lines += lines_of(task, seed, data, cache, quick)
-            progress.advance(bar, len(TRAINED_FOR))
-            with path.open("w", newline="") as file:
-                csv.writer(file).writerows([COLUMNS, *lines])
+    path, start = out / "auroc.csv", time.perf_counter()
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for task, seed, trained_for, logits, labels in networks(chosen, seeds, data, cache, quick, only_cached):
+            training = "plain" if trained_for is None else "aware"
+            for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
+                values = measure(logits, labels, bandwidth, seed)
+                writer.writerow((task, seed, training, bandwidth, *(f"{value:.6f}" for value in values)))
+            file.flush()
     with path.open(newline="") as file:
-        found = list(csv.DictReader(file))
-    draw(out, found)
-    for task in dict.fromkeys(line["task"] for line in found):
-        free = {training: largest_free(found, task, training) for training in STYLES}
-        click.echo(f"{task}: largest bandwidth with AUROC loss < 0.001: " + ", ".join(
-            f"{training} {'none' if h is None else f'2^{round(np.log2(h))}'}" for training, h in free.items()
-        ))  # fmt: skip
+        lines = list(csv.DictReader(file))
+    draw(out, lines)
+    for text in summarised(lines):
+        click.echo(text)
+    click.echo(f"{time.perf_counter() - start:.0f} s; {path} and auroc.svg/png written.")
 
 
 if __name__ == "__main__":

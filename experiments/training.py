@@ -10,20 +10,19 @@ without draws.
 from __future__ import annotations
 
 import csv
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from scipy.special import expit
 
 import calcert
 from calcert.bandwidths import ranking_and_log_loss
-from experiments.auroc import TASKS, TRAINED_FOR, area
-from experiments.datasets import data_option
+from experiments.auroc import BANDWIDTHS, TASKS, area, network_options, networks, power
 from experiments.figure import save
 
 MEASURES = ("AUROC", "log loss", "certified upper bound")
@@ -42,7 +41,7 @@ def measures(logits: np.ndarray, labels: np.ndarray, bandwidth: float) -> dict[t
     summary = calcert.summarize(scores, ones)
     ranking, loss = ranking_and_log_loss(summary, bandwidth)
     return {
-        ("no", "AUROC"): area(scores, labels),
+        ("no", "AUROC"): area(logits, labels),
         ("yes", "AUROC"): ranking,
         ("no", "log loss"): float(np.logaddexp(0, np.where(ones, -logits, logits)).mean()),
         ("yes", "log loss"): loss,
@@ -51,26 +50,12 @@ def measures(logits: np.ndarray, labels: np.ndarray, bandwidth: float) -> dict[t
     }
 
 
-def lines_of(task: str, seed: int, folder: Path, cache: Path, quick: bool) -> list[tuple[object, ...]]:
-    """All measurements of one seed."""
-    from experiments.networks import tested
-
-    lines: list[tuple[object, ...]] = []
-    bandwidths = [h for h in TRAINED_FOR if h is not None]
-    for trained_for, logits, labels in tested(task, folder, cache, seed, TRAINED_FOR, quick):
-        for bandwidth in bandwidths if trained_for is None else [trained_for]:
-            training = "plain" if trained_for is None else "aware"
-            for (perturbed, measure), value in measures(logits, labels, bandwidth).items():
-                lines.append((task, seed, training, bandwidth, perturbed, measure, f"{value:.6f}"))
-    return lines
-
-
-def grouped(lines: list[dict[str, str]]) -> dict[tuple[str, str, str, str], dict[float, list[float]]]:
-    """(task, measure, training, perturbed) -> bandwidth -> a value a seed."""
-    found: dict[tuple[str, str, str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+def grouped(lines: list[dict[str, str]]) -> dict[tuple[str, str, str, str], dict[float, dict[int, float]]]:
+    """(task, measure, training, perturbed) -> bandwidth -> seed -> value."""
+    found: dict[tuple[str, str, str, str], dict[float, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for line in lines:
         key = (line["task"], line["measure"], line["training"], line["perturbed"])
-        found[key][float(line["bandwidth"])].append(float(line["value"]))
+        found[key][float(line["bandwidth"])][int(line["seed"])] = float(line["value"])
     return found
 
 
@@ -87,8 +72,9 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
             for (training, perturbed), style in STYLES.items():
                 by_bandwidth = found[task, measure, training, perturbed]
                 x = sorted(by_bandwidth)
-                ax.plot(x, [np.mean(by_bandwidth[h]) for h in x], **style)
-                low, high = ([f(by_bandwidth[h]) for h in x] for f in (min, max))
+                values = [list(by_bandwidth[h].values()) for h in x]
+                ax.plot(x, [np.mean(v) for v in values], ms=4, **style)
+                low, high = ([end(v) for v in values] for end in (min, max))
                 ax.fill_between(x, low, high, color=style["color"], alpha=0.08, lw=0)
             ax.set_xscale("log", base=2)
             ax.grid(alpha=0.3, lw=0.4)
@@ -102,45 +88,53 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
 
 
 @click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Tiny training sets and one seed.")
-@click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
-@click.option("--seeds", default=3, show_default=True)
-@click.option("--threads", default=1, show_default=True)
-@click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-@data_option
-def main(quick: bool, chosen: tuple[str, ...], seeds: int, threads: int, cache: Path, out: Path, data: Path) -> None:
+@network_options
+def main(
+    quick: bool,
+    chosen: tuple[str, ...],
+    only_cached: bool,
+    seeds: int,
+    threads: int,
+    cache: Path,
+    out: Path,
+    data: Path,
+) -> None:
     import torch
 
     torch.set_num_threads(threads)
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "training.csv"
-    jobs = [(task, seed) for seed in range(1 if quick else seeds) for task in chosen or TASKS]
-    lines: list[tuple[object, ...]] = []
-    with Progress() as progress:
-        bar = progress.add_task("networks", total=len(jobs))
-        for task, seed in jobs:
-            progress.update(bar, description=f"{task}, seed {seed}")
-            lines += lines_of(task, seed, data, cache, quick)
-            progress.advance(bar)
+    path, start = out / "training.csv", time.perf_counter()
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *lines])
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for task, seed, trained_for, logits, labels in networks(chosen, seeds, data, cache, quick, only_cached):
+            training = "plain" if trained_for is None else "aware"
+            for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
+                for (perturbed, measure), value in measures(logits, labels, bandwidth).items():
+                    writer.writerow((task, seed, training, bandwidth, perturbed, measure, f"{value:.6f}"))
+            file.flush()
     with path.open(newline="") as file:
-        found = list(csv.DictReader(file))
-    draw(out, found)
+        lines = list(csv.DictReader(file))
+    draw(out, lines)
+    Console(width=120).print(differences(lines))
+    click.echo(f"{time.perf_counter() - start:.0f} s; {path} and training.svg/png written.")
+
+
+def differences(lines: list[dict[str, str]]) -> Table:
+    """What the aware loss adds to each measure after perturbation: mean over seeds, and the range."""
     table = Table(
-        "task", "bandwidth", *(f"{m}, aware minus plain" for m in MEASURES), title="perturbed, mean over seeds"
+        "task", "bandwidth", *(f"{m}, aware - plain" for m in MEASURES), title="perturbed; mean over seeds (range)"
     )
-    for task in dict.fromkeys(line["task"] for line in found):
-        values = grouped(found)
-        for h in [h for h in TRAINED_FOR if h is not None]:
-            plain, aware = (
-                [np.mean(values[task, measure, training, "yes"][h]) for measure in MEASURES]
-                for training in ("plain", "aware")
-            )
-            shown = [f"{after - before:+.4f}" for before, after in zip(plain, aware, strict=True)]
-            table.add_row(task, f"2^{round(np.log2(h))}", *shown)
-    Console().print(table)
+    found = grouped(lines)
+    for task in dict.fromkeys(line["task"] for line in lines):
+        for h in sorted(found[task, MEASURES[0], "aware", "yes"]):
+            shown = []
+            for measure in MEASURES:
+                plain, aware = (found[task, measure, training, "yes"][h] for training in ("plain", "aware"))
+                change = [aware[seed] - plain[seed] for seed in aware]
+                shown.append(f"{np.mean(change):+.4f} ({min(change):+.4f} to {max(change):+.4f})")
+            table.add_row(task, power(h), *shown)
+    return table
 
 
 if __name__ == "__main__":
