@@ -159,7 +159,9 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
     shown = run("--statement", "unmodified")
     assert shown.returncode == 0, shown.stderr
     assert "3,000 rows in 3 groups" in shown.stdout
-    assert "distance:" not in shown.stdout
+    assert "distance" not in shown.stdout.lower()
+    assert "perturb" not in shown.stdout.lower()
+    assert "As it is: assumes a calibration function" in " ".join(shown.stdout.split())
     values = json.loads(run("--json").stdout)
     assert {name: group["unmodified"]["n"] for name, group in values["groups"].items()} == {
         str(name): int((name == SITES).sum()) for name in np.unique(SITES)

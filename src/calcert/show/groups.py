@@ -23,22 +23,24 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     """The report for a rich console; only some of its `statements` where any are named."""
     shown = [name for name in SUBJECTS if not statements or name in statements]
     rows = sum(group.perturbed.n for group in report.groups.values())
+    meanings = {
+        "unmodified": f"As it is: assumes {assumed(report)}.",
+        "perturbed": "Perturbed: served through calcert.perturb, assumes nothing.",
+        "distance": "Distance: from calibration, as it is, assumes nothing.",
+    }
+    together = f"All bounds of a column hold together with probability {1 - report.delta:.4g}."
     return Group(
         Text(f"{rows:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
         Text(""),
         interval_table("group", shown, group_lines(report, shown)),
-        Text(
-            f"All bounds of a column hold together with probability {1 - report.delta:.4g}. As it is: assumes "
-            f"{assumed(report)}. Perturbed: served through calcert.perturb, assumes nothing. Distance: from "
-            "calibration, as it is, assumes nothing."
-        ),
+        Text(" ".join([together, *(meanings[name] for name in shown)])),
     )
 
 
 def assumed(report: GroupReport) -> str:
     """What is assumed of the classifier as it is, in any group."""
     assumptions = {group.unmodified.assumption for group in report.groups.values()} - {"none"}
-    return " and ".join(sorted(assumptions)) or "nothing"
+    return " and ".join(f"a {assumption}" for assumption in sorted(assumptions)) or "nothing"
 
 
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line], between: str = "\n") -> Table:
