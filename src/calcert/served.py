@@ -132,9 +132,10 @@ class Grid:
             yield block * BLOCK, min((block + 1) * BLOCK, self.size)
 
     def smooth(self, values: Floats, kernel: Kernel) -> tuple[Floats, float]:
-        """Circular convolution of each row of `values` with a kernel, and a bound on its rounding error.
+        """Circular convolution of each row of `values` with a kernel, and a bound on its mean rounding error.
 
-        The first and last `reach` results are contaminated by wrapping.
+        The bound is for the mean of the absolute errors; that of a single result may be larger by the root of how many
+        there are (theory of computing). The first and last `reach` results are contaminated by wrapping.
         """
         length = fast_length(max(values.shape[1], kernel.values.size))
         result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)[:, : values.shape[1]]
@@ -166,7 +167,7 @@ class Grid:
         """(t, D, P, rounding) at grid points low, ..., high - 1.
 
         D is the density of the served score at t, P that of the served score with label 1, and `rounding` bounds the
-        absolute error of each.
+        mean absolute error of each.
         """
         first, last = low - self.reach, high + self.reach
         weight = masses.dense(first, last)

@@ -215,14 +215,16 @@ def _computed_points(grid: Grid, points: int) -> Integers:
 
 
 def _densities(grid: Grid, points: Points, index: Integers) -> tuple[Floats, Floats, Floats]:
-    """Density of the served score, that with label 1, and the rounding error of either, at grid points `index`."""
+    """Density of the served score, that with label 1, and the largest rounding error of either, at grid points."""
     found = np.zeros((3, index.size))
     masses = grid.place(points).masses(points.count)
     for start, stop in grid.blocks(masses.index, grid.reach):
         a, b = np.searchsorted(index, (start, stop + 1))
         _, served, positive, rounding = grid.density(masses, start, stop + 1)
         inside = index[a:b] - start
-        found[0, a:b], found[1, a:b], found[2, a:b] = served[inside], positive[inside], rounding
+        # At a single point the error may be larger than on average.
+        largest = rounding * math.sqrt(stop - start + 1 + 2 * grid.reach)
+        found[0, a:b], found[1, a:b], found[2, a:b] = served[inside], positive[inside], largest
     return found[0], found[1], found[2]
 
 
