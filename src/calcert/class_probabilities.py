@@ -21,6 +21,11 @@ def score(proba: Floats) -> Floats:
     return np.asarray(proba[:, 1] if proba.shape[1] == 2 else proba.max(axis=1))
 
 
+def forecast(proba: Floats) -> NDArray[np.int64]:
+    """The class whose probability the score is: the second of two, else the top one, the first of those that tie."""
+    return np.ones(len(proba), np.int64) if proba.shape[1] == 2 else proba.argmax(axis=1)
+
+
 def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Floats, NDArray[np.bool_]]:
     """The score of every row, and whether what it forecasts came true: what a certificate is made from."""
     if classes.size < 2:
@@ -37,13 +42,12 @@ def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Float
             f"y must hold only labels that the classifier was fitted on, {classes.tolist()}; "
             f"got {labels[row].item()!r} at row {row}."
         )
-    forecast = classes[1] if classes.size == 2 else classes[proba.argmax(axis=1)]
-    return check_scores(score(proba)), labels == forecast
+    return check_scores(score(proba)), labels == classes[forecast(proba)]
 
 
 def share_out(original: Floats, served: Floats) -> Floats:
     """Probabilities whose top class has `served`, and the others the rest of the mass."""
-    rows, top = np.arange(len(original)), original.argmax(axis=1)
+    rows, top = np.arange(len(original)), forecast(original)
     others = original.copy()
     others[rows, top] = 0
     mass, even = others.sum(axis=1), (1 - served) / (original.shape[1] - 1)

@@ -20,6 +20,7 @@ from calcert import perturbation
 from calcert.certificate import Certificate, Report, total
 from calcert.certificates.perturbed import perturbed
 from calcert.certification import as_it_is, certify_summary
+from calcert.class_probabilities import forecast, score
 from calcert.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.served import ROUNDING
 from calcert.sources.arrays import summarize_arrays
@@ -153,8 +154,7 @@ def certify_classes(
     (0.015, 0.013)
     """
     p, y = check_probabilities(probabilities, labels)
-    top = p.argmax(axis=1)
-    report = certify_summary(summarize_arrays(p[np.arange(y.size), top], top == y), delta, bandwidth, variation, seed)
+    report = certify_summary(summarize_arrays(score(p), forecast(p) == y), delta, bandwidth, variation, seed)
     each, classes = delta / p.shape[1], []
     for number in range(p.shape[1]):
         rows = summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
@@ -235,7 +235,16 @@ def _mean_square(p: Floats, y: Integers, h: float) -> float:
 
 def check_probabilities(probabilities: Any, labels: Any) -> tuple[Floats, Integers]:
     """Probabilities, shape (rows, K), that add up to 1 in every row, and labels 0 to K - 1."""
-    p = check_scores(_array(probabilities))
+    raw = _array(probabilities)
+    if raw.dtype.kind in "fiu":
+        outside = ~((raw >= 0) & (raw <= 1))
+        if outside.any():
+            row, column = np.argwhere(outside)[0].tolist()
+            raise ValueError(
+                f"probabilities must lie in [0, 1]; got {raw[row, column]:.6g} at row {row}, column {column}. "
+                "For logits pass scipy.special.softmax(logits, axis=1)."
+            )
+    p = check_scores(raw)
     if p.shape[0] == 0:
         raise ValueError("probabilities must hold at least one row; got none.")
     wrong = np.abs(p.sum(axis=1) - 1) > SUM_TOLERANCE
@@ -258,8 +267,9 @@ def check_probabilities(probabilities: Any, labels: Any) -> tuple[Floats, Intege
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got {y[row]!r} at "
-            f"row {row}. For other names pass numpy.searchsorted(names, labels), names in the order of the columns."
+            f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got "
+            f"{y[row].item()!r} at row {row}. For other names pass numpy.searchsorted(names, labels), names in the "
+            "order of the columns."
         )
     return p, y.astype(np.int64)
 

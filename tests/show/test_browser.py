@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sample_pages import KINDS, page_of
 
 import calcert
 from calcert.certificate import Report
@@ -164,6 +165,32 @@ def test_pictures_have_a_name_and_a_size(opened: Page) -> None:
         "What the upper bounds are made of",
     ]
     assert all(len(description) > 50 for _, description in names)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "report"])
+def test_other_pages_are_as_readable_and_run_nothing(kind: str, browser: Browser, scheme: str, tmp_path: Path) -> None:
+    """Names on these pages try to run a script, to leave their element, and to be formulas."""
+    target = tmp_path / "page.html"
+    target.write_text(page_of(kind), encoding="utf-8")
+    for width in (1280, 390, 320):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+        page = context.new_page()
+        requests: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda sent, seen=requests: seen.append(sent.url))  # type: ignore[misc]
+        page.on("console", lambda message, seen=complaints: seen.append(message.text))  # type: ignore[misc]
+        page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))  # type: ignore[misc]
+        page.on("dialog", lambda dialog, seen=complaints: seen.append(dialog.message))  # type: ignore[misc]
+        page.goto(target.as_uri())
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
+        found = page.evaluate(CONTRASTS)
+        assert len(found) > 60
+        assert min(found)[0] >= 4.5, min(found)
+        assert page.evaluate(OVERLAPS) == []
+        assert page.locator("script").count() == 1
+        assert (requests, complaints) == ([target.as_uri()], [])
+        context.close()
 
 
 def test_print_is_short_and_light(browser: Browser, address: str, tmp_path: Path) -> None:

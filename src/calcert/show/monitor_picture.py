@@ -54,7 +54,7 @@ def _draw(status: Status, axes: Axes) -> Axes:
         since: Any = datetime.fromisoformat(status.alarm.since)
         axes.axvline(since, color=RED, lw=1)
         beside = offset_copy(axes.get_xaxis_transform(), figure_of(axes), x=0.05)
-        axes.text(since, 0.98, "alarm", transform=beside, color=RED, va="top")
+        axes.text(since, 0.98, "alarm", transform=beside, color=INK, va="top")
     tops = [*uppers[-3:], *(window.unmodified.upper for window in status.windows)]
     shown = [*lowers, status.limit or 0.0, *(top for top in tops if top < 1)]
     axes.set_ylim(0, min(1.0, 1.25 * max(shown) + 1e-3))
