@@ -202,7 +202,8 @@ def merged(points: Points, widest: float) -> tuple[Points, Integers]:
 
     The new cells do not depend on which of the old ones hold rows, so that witnesses may be told them.
     """
-    width = 2.0 ** math.floor(math.log2(widest))
+    # At most 1, which keeps the cell of score 1 apart.
+    width = min(2.0 ** math.floor(math.log2(widest)), 1.0)
     key = np.floor(points.low / width)
     start = np.flatnonzero(np.diff(key, prepend=-1.0))
     if not ((points.high - points.low < width) & (points.low < 1)).any():

@@ -289,7 +289,7 @@ def remembering_groups() -> Iterator[None]:
     known: dict[tuple[bytes, bytes], tuple[float, float]] = {}
 
     def best(rows: grouping.Rows, bias: grouping.Bias, position: Floats) -> tuple[float, float]:
-        key = (np.append(rows.share, rows.n).tobytes(), position.tobytes())
+        key = (np.append(rows.share, rows.n).tobytes(), np.asarray(position).tobytes())
         if key not in known:
             known[key] = grouping.best_groups(rows, bias, position)
         return known[key]

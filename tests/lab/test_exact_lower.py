@@ -18,7 +18,8 @@ from calcert import Summary, prequential
 from calcert.certificates import witness
 from calcert.certificates.witness import distance_lower, perturbed_lower, unmodified_lower
 from calcert.prequential import Round, lower_limit, split
-from laws import Law, outcomes, summary_of
+from calcert.served import merged
+from laws import Law, by_cells, outcomes, summary_of
 
 BATCHES = 3
 
@@ -167,6 +168,22 @@ def test_log_wealth_is_never_above_the_sum_of_logarithms(stake: float) -> None:
             found = Round(stake, gain, rows).log_wealth(c)
             assert found <= exact + 1e-9 * abs(exact)
             assert found >= exact - 2e-6 * rows.sum()
+
+
+@pytest.mark.parametrize("widest", [2.0**-20, 2.0**-14, 3e-4, 0.1, 2.0])
+def test_cells_put_together_are_the_same_whichever_of_them_hold_rows(widest: float) -> None:
+    """A witness is told joined cells; if others' rows moved their edges, it would know of later batches."""
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.random(40), 2.0**-13 * rng.random(40), 1 - 2.0**-9 * rng.random(40), [0.0, 1.0]])
+    alone = {}
+    for x in score:
+        points, _ = merged(by_cells(np.array([x]), np.array([1])).cell_points, widest)
+        alone[float(x)] = (points.low[0], points.high[0])
+    points, start = merged(by_cells(score, np.ones(score.size, int)).cell_points, widest)
+    assert {(low, high) for low, high in zip(points.low, points.high, strict=True)} == set(alone.values())
+    assert all(low <= x <= high for x, (low, high) in alone.items())
+    assert points.count.sum() == score.size
+    assert start.size == points.low.size
 
 
 def test_one_row_says_nothing() -> None:
