@@ -17,9 +17,10 @@ import numpy as np
 from calcert import published
 from calcert.served import Grid
 from calcert.sources.arrays import summarize_arrays
-from experiments.figure import STYLES, save
+from experiments.figure import save
 from experiments.laws import BANDWIDTH, LAWS
 
+COLOURS = {"NW (published)": "#56B4E9", "TV (published)": "#D55E00", "perturbed (ours)": "#004B87"}
 SIZES = (10**4, 10**5, 10**6)
 
 
@@ -44,9 +45,10 @@ def main(quick: bool, out: Path) -> None:
         grid = Grid(BANDWIDTH, 512)
         ((place, density, positive, _),) = grid.densities(grid.place(points).masses(points.count))
         ours = np.interp(at, place, positive / density)
-        ax.plot(at, np.interp(at, t, truth), color="black", lw=2.5, alpha=0.35, label="truth")
+        ax.plot(at, np.interp(at, t, truth), color="black", lw=3.5, alpha=0.4, label="truth")
         for name, curve in (("NW (published)", smoother), ("TV (published)", denoised), ("perturbed (ours)", ours)):
-            ax.plot(at, curve, label=name, lw=1.4, color=STYLES[name]["color"], ls=STYLES[name]["ls"])
+            ours_or_not = {"lw": 1.8} if name.endswith("(ours)") else {"lw": 1.1, "alpha": 0.75}
+            ax.plot(at, curve, label=name, color=COLOURS[name], **ours_or_not)
             error = float(np.abs(curve - np.interp(at, t, truth)).mean())
             lines.append((n, name, f"{error:.5f}"))
         ax.set(title=f"{n:,} rows", xlabel="score", xlim=(0, 1), ylim=(0, 1))
