@@ -36,15 +36,19 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
     points = summary.cell_points
     middle = (points.low + points.high) / 2
 
+    before: list[_GroupSigns] = []
+
     def witness(known: Integers, last: Integers) -> Floats:
-        earlier = known - last
-        if earlier.sum() == 0:
+        signs = _GroupSigns(middle, known)
+        if not before:
             scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
         else:
-            signs, rows = _GroupSigns(middle, earlier), across_labels(last)
+            # What the rows of all batches but the last of them taught, judged by the last.
+            rows = across_labels(last)
             ends = np.stack([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
-            scale = max(SCALES, key=lambda s: signs.earned(s, ends))
-        return _gain(points, _GroupSigns(middle, known)(scale))
+            scale = max(SCALES, key=lambda s: before[-1].earned(s, ends))
+        before.append(signs)
+        return _gain(points, signs(scale))
 
     return lower_limit(summary, delta, seed, witness)
 
@@ -129,10 +133,12 @@ def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Kerne
 
 def _cell_integrals(grid: Grid) -> tuple[Kernel, Kernel]:
     """Integrals over grid cells of sech(v) and of h v sech(v), v the distance in bandwidths, reversed."""
-    edges = np.arange(-grid.reach, grid.reach + 2) * (grid.step / grid.h)
+    edges = np.arange(grid.reach + 2) * (grid.step / grid.h)
+    angle, moment = gudermannian(edges), first_moment(edges)
+    # The one is odd and the other even: what is left of 0 need not be computed.
     return (
-        Kernel(grid.h * np.diff(gudermannian(edges))[::-1]),
-        Kernel(grid.h**2 * np.diff(first_moment(edges))[::-1]),
+        Kernel(grid.h * np.diff(np.append(-angle[-2:0:-1], angle))[::-1]),
+        Kernel(grid.h**2 * np.diff(np.append(moment[-2:0:-1], moment))[::-1]),
     )
 
 
