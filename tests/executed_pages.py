@@ -73,7 +73,9 @@ def failures(page: Path, folder: Path) -> list[str]:
 
 
 def _prompts(block: Block, page: Path, module: ModuleType) -> list[str]:
-    test = doctest.DocTestParser().get_doctest(block.text, {}, page.name, str(page), block.line - 1)
+    # A name for each block: tracebacks look up the lines of functions that an earlier block defined by name and number.
+    name = f"{page.name}, line {block.line}"
+    test = doctest.DocTestParser().get_doctest(block.text, {}, name, str(page), block.line - 1)
     test.globs = module.__dict__
     words = io.StringIO()
     doctest.DocTestRunner(optionflags=RULES, verbose=False).run(test, out=words.write, clear_globs=False)
