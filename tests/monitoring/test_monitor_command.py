@@ -42,6 +42,7 @@ def test_the_same_batch_again_is_no_error_and_says_so(state: Path) -> None:
 
 
 def test_status_in_words_and_the_exit_code_of_an_alarm(state: Path) -> None:
+    run("status", state, "--alarm", 0, code=1)
     calm = run("status", state, "--alarm", 0.5)
     assert "No alarm" in calm.stdout
     alarmed = run("status", state, "--alarm", 0.02, code=1)
@@ -62,6 +63,19 @@ def test_export_and_plot(state: Path, tmp_path: Path) -> None:
     assert "alarm" in (tmp_path / "picture.svg").read_text()
 
 
+def test_status_writes_a_page_and_says_where(state: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    done = run("status", state, "--alarm", 0.02, "--html", page, code=1)
+    assert done.stderr == f"report written to {page}\n"
+    text = page.read_text(encoding="utf-8")
+    assert "ALARM since 2026-05-0" in text
+    assert f"calcert monitor status {state} --alarm 0.02 --html {page}" in text
+    assert "2026-05" in text
+    refused = run("status", state, "--html", tmp_path / "no" / "page.html", code=2)
+    assert "must lie in a folder that exists" in refused.stderr
+
+
 def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
     rows = state.parent / "1.csv"
     for words, arguments in (
@@ -74,6 +88,8 @@ def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
         ("--batch-id", ("add", state, rows)),
         ("--prometheus", ("export", state)),
         ("must end in .png, .svg or .pdf", ("plot", state, tmp_path / "picture.doc")),
-        ("is not in the range", ("status", state, "--alarm", 5)),
+        ("For 5% write 0.05", ("status", state, "--alarm", 5)),
+        ("'5%' is not a number", ("status", state, "--alarm", "5%")),
+        ("must lie in a folder that exists", ("plot", state, tmp_path / "no" / "picture.png")),
     ):
         assert words in " ".join(run(*arguments, code=2).stderr.split())

@@ -14,11 +14,21 @@ if TYPE_CHECKING:
 ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""
 
+
+class Limit(options.Probability):
+    """A calibration error to raise the alarm above: a number below 1, and 0 as well."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if str(value).strip("0") in ("", "."):
+            return 0.0
+        return super().convert(value, param, ctx)
+
+
 state = click.argument("state", metavar="STATE", type=click.Path(dir_okay=False))
 alarm = click.option(
     "--alarm",
     metavar="LIMIT",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Limit(),
     help="Raise the alarm once the calibration error, as it is, is proven to have exceeded this.",
 )
 
@@ -126,10 +136,14 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
     from pathlib import Path
 
+    from calcert.whole_file import replacing
+
     path = Path(picture)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"PICTURE must end in .png, .svg or .pdf; got {picture!r}.")
-    _opened(state).status(alarm=alarm).plot().savefig(path)
+    figure = _opened(state).status(alarm=alarm).plot()
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format=path.suffix[1:].lower())
     click.echo(f"picture written to {path}", err=True)
 
 
