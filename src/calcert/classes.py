@@ -48,6 +48,15 @@ class ClassStatement:
         How many rows are of it; a class without any is certified like the others.
     perturbed, unmodified
         Certificates for its probability, as in :class:`calcert.Report`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
+    >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    >>> first = calcert.certify(p, y).classes[0]
+    >>> first.number, first.positives, round(first.perturbed.upper, 2)
+    (0, 2521, 0.03)
     """
 
     number: int
@@ -87,6 +96,15 @@ class ClassReport(Report):
         together with probability at least 1 - delta, and so do the lower ones.
     mean
         Certificates for the mean over classes of the calibration error, by statement, each bound at delta.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
+    >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    >>> report = calcert.certify(p, y)
+    >>> len(report.classes), round(report.mean["perturbed"].upper, 2)
+    (3, 0.03)
     """
 
     classes: tuple[ClassStatement, ...]
