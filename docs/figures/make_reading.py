@@ -1,6 +1,6 @@
 """Make the pictures of docs/reading.md with the code that the page shows, and look at its HTML page in Chromium.
 
-    python docs/figures/make_reading.py
+python docs/figures/make_reading.py
 """
 
 from __future__ import annotations
