@@ -150,6 +150,7 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
         top.axhline(np.mean(plain), color="#777777", lw=1, ls=":", label="plain training, not perturbed")
         bottom.axhline(0.001, color="#777777", lw=1, ls=":")
         bottom.set_yscale("symlog", linthresh=1e-3)
+        bottom.set_ylim(-5e-4, 0.3)
         bottom.set_xscale("log", base=2)
         bottom.set(xlabel="bandwidth")
         top.set(title=task)
