@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from calcert.summary import Summary
 
@@ -97,8 +98,40 @@ class Certificate:
         return certificate_text(self)
 
 
+class Paged:
+    """A result with a page and a notebook view, both made by the module of ``calcert.show`` that it names."""
+
+    _pages: ClassVar[str]
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page for a reader who was not there, and return its path.
+
+        Needs matplotlib and jinja2. `command` is shown as the exact command that made the result.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> import tempfile, pathlib
+        >>> report.to_html(pathlib.Path(tempfile.mkdtemp()) / "report.html").name
+        'report.html'
+        """
+        pages = importlib.import_module(f"calcert.show.{self._pages}")
+        from calcert.show.page import write
+
+        return write(pages.page(self, title=title, command=command), path)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        try:
+            pages = importlib.import_module(f"calcert.show.{self._pages}")
+        except ModuleNotFoundError:
+            return None
+        view: str = pages.notebook_view(self)
+        return view
+
+
 @dataclass(frozen=True)
-class Report:
+class Report(Paged):
     """What :func:`calcert.certify` returns: three certified statements and, named as such, estimates.
 
     Attributes
@@ -127,6 +160,8 @@ class Report:
     unmodified: at most 0.049, assuming calibration function of total variation at most 1 (as any monotone one)
     distance: at most 0.039, assuming none
     """
+
+    _pages: ClassVar[str] = "html"
 
     perturbed: Certificate
     unmodified: Certificate
@@ -185,31 +220,6 @@ class Report:
         from calcert.show.plot import report_picture
 
         return report_picture(self, ax)
-
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
-        """Write one self-contained page for a reader who was not there, and return its path.
-
-        Needs matplotlib and jinja2. `command` is shown as the exact command that made the report.
-
-        Examples
-        --------
-        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
-        >>> import tempfile, pathlib
-        >>> report.to_html(pathlib.Path(tempfile.mkdtemp()) / "report.html").name
-        'report.html'
-        """
-        from calcert.show.html import page
-        from calcert.show.page import write
-
-        return write(page(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        try:
-            from calcert.show.html import notebook_view
-        except ModuleNotFoundError:
-            return None
-        return notebook_view(self)
 
 
 def total(terms: dict[str, float]) -> tuple[float, dict[str, float]]:

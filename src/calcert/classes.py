@@ -7,11 +7,9 @@ its probability against "it is this class". Both are binary statements, and all 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +105,8 @@ class ClassReport(Report):
     (3, 0.03)
     """
 
+    _pages: ClassVar[str] = "class_page"
+
     classes: tuple[ClassStatement, ...]
     mean: Mapping[str, Certificate]
 
@@ -140,21 +140,6 @@ class ClassReport(Report):
         from calcert.show.intervals import plot_classes
 
         return plot_classes(self, statement, ax=ax)
-
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
-        """Write one self-contained page on the prediction and each class against the rest, and return its path."""
-        from calcert.show.class_page import page
-        from calcert.show.page import write
-
-        return write(page(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        try:
-            from calcert.show.class_page import notebook_view
-        except ModuleNotFoundError:
-            return None
-        return notebook_view(self)
 
 
 def certify_classes(

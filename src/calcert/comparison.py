@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from calcert.certificate import Certificate, Report
+from calcert.certificate import Certificate, Paged, Report
 from calcert.certification import certify_summary
 from calcert.sources import summarize
 from calcert.summary import Summary
@@ -55,7 +53,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Paged):
     """What :func:`calcert.compare` returns.
 
     Attributes
@@ -73,6 +71,8 @@ class Comparison:
     >>> {name: verdict.smaller for name, verdict in comparison.verdicts.items()}
     {'perturbed': 'a', 'unmodified': 'a', 'distance': 'a'}
     """
+
+    _pages: ClassVar[str] = "comparison_page"
 
     delta: float
     a: Report
@@ -110,21 +110,6 @@ class Comparison:
         from calcert.show.models import comparison_text
 
         return comparison_text(self)
-
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
-        """Write one self-contained page (verdicts, both models, pictures) and return its path."""
-        from calcert.show.comparison_page import page
-        from calcert.show.page import write
-
-        return write(page(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        try:
-            from calcert.show.comparison_page import notebook_view
-        except ModuleNotFoundError:
-            return None
-        return notebook_view(self)
 
 
 def compare(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from calcert.certificate import Report
+from calcert.certificate import Paged, Report
 from calcert.certification import certify_summary
 from calcert.sources.grouped import summarize_groups
 
@@ -17,7 +15,7 @@ STATEMENTS = ("perturbed", "unmodified", "distance")
 
 
 @dataclass(frozen=True)
-class GroupReport:
+class GroupReport(Paged):
     """What :func:`calcert.certify` returns where groups are given: a Report for every group.
 
     Attributes
@@ -37,6 +35,8 @@ class GroupReport:
     >>> sorted(report.groups), report.groups["north"].perturbed.delta
     (['north', 'south'], 0.025)
     """
+
+    _pages: ClassVar[str] = "group_page"
 
     delta: float
     groups: Mapping[str, Report]
@@ -74,25 +74,6 @@ class GroupReport:
         from calcert.show.intervals import plot_groups
 
         return plot_groups(self, statement, ax=ax)
-
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
-        """Write one self-contained page on all groups, worst first, and return its path.
-
-        Needs matplotlib and jinja2. `command` is shown as the exact command that made the report. Each group's own
-        page, with its calibration curve, is ``report.groups[name].to_html(path)``.
-        """
-        from calcert.show.group_page import page
-        from calcert.show.page import write
-
-        return write(page(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        try:
-            from calcert.show.group_page import notebook_view
-        except ModuleNotFoundError:
-            return None
-        return notebook_view(self)
 
 
 def certify_groups(

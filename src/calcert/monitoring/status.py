@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from calcert.certificate import Certificate
+from calcert.certificate import Certificate, Paged
 from calcert.monitoring.windows import Change, WindowStatement
 
 SCHEMA = 1
@@ -130,7 +128,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(Paged):
     """What :meth:`calcert.Monitor.status` returns.
 
     Attributes
@@ -164,6 +162,8 @@ class Status:
     >>> status.rows, status.lower, round(status.upper.upper, 2), status.alarm
     (5000, 0.0, 0.03, None)
     """
+
+    _pages: ClassVar[str] = "monitor_page"
 
     delta: float
     lower: float
@@ -215,18 +215,3 @@ class Status:
         from calcert.show.monitor_picture import plot_status
 
         return figure_of(plot_status(self, ax=ax))
-
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
-        """Write one self-contained page (alarm, bounds over time, windows, changes, batches) and return its path."""
-        from calcert.show.monitor_page import page
-        from calcert.show.page import write
-
-        return write(page(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        try:
-            from calcert.show.monitor_page import notebook_view
-        except ModuleNotFoundError:
-            return None
-        return notebook_view(self)
