@@ -92,7 +92,7 @@ def certify_groups(
     Guarantee
         For each statement, all upper bounds hold together with probability at least 1 - delta, and all lower bounds
         likewise (union bound): each group's rows are independent draws from the law of that group, and their number
-        is fixed before labels are seen.
+        is fixed before the rows are seen.
 
     Examples
     --------

@@ -118,5 +118,5 @@ def rows(command: Function) -> Function:
 
 
 def parameters(command: Function) -> Function:
-    """What must be fixed before the labels are seen."""
+    """What must be fixed before the rows are seen."""
     return delta(bandwidth(variation(seed(command))))
