@@ -41,6 +41,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "start": [], "which-certificate": [], "reading": [], "contributing": []}
 
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 # Parameters are explained in words; with types, and overloads in full, signatures would fill a phone.
 autodoc_typehints = "none"
 python_maximum_signature_line_length = 80
