@@ -34,7 +34,7 @@ WAVES: list[list[float | None]] = [[None, *BANDWIDTHS[::2]], [*BANDWIDTHS[1::2]]
 picture of all tasks and seeds."""
 
 DRAWS = 400
-COLUMNS = ("task", "seed", "training", "bandwidth", "unperturbed", "sampled", "standard error", "exact")
+COLUMNS = ("task", "seed", "training", "bandwidth", "unperturbed", "sampled", "standard error", "exact", "near an end")
 STYLES = {
     "plain": {"color": "#0072B2", "marker": "o", "ls": "-"},
     "aware": {"color": "#D55E00", "marker": "s", "ls": "--"},
@@ -48,13 +48,18 @@ def area(scores: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[ones].sum() - n1 * (n1 + 1) / 2) / (n1 * n0))
 
 
-def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> tuple[float, float, float, float]:
-    """AUROC of the scores as they are, and perturbed: the mean over draws with its standard error, and exactly."""
+def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> tuple[float, ...]:
+    """AUROC of the scores as they are, and perturbed: the mean over draws with its standard error, and exactly.
+
+    Last the share of scores that lie within a bandwidth of 0 or 1: these are the ones whose order perturbing blurs.
+    """
     scores = expit(logits)
     rng = np.random.default_rng([seed, round(1 / bandwidth)])
     sampled = np.array([area(perturb(scores, bandwidth, rng), labels) for _ in range(DRAWS)])
     exact = ranking_and_log_loss(summarize_arrays(scores, labels == 1), bandwidth)[0]
-    return area(logits, labels), float(sampled.mean()), float(sampled.std(ddof=1) / DRAWS**0.5), exact
+    error = float(sampled.std(ddof=1) / DRAWS**0.5)
+    near = float((np.minimum(scores, 1 - scores) < bandwidth).mean())
+    return area(logits, labels), float(sampled.mean()), error, exact, near
 
 
 def networks(
