@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from calcert.cli import main
 
 ROWS = 3000
+LOOKS = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 
 Run = Callable[..., Result]
 Spawn = Callable[..., subprocess.CompletedProcess[str]]
@@ -53,6 +54,8 @@ def folder(rows: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> P
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, in the folder of the files."""
     monkeypatch.chdir(folder)
+    for name in LOOKS:
+        monkeypatch.delenv(name, raising=False)
 
     def invoke(*arguments: str, **options: Any) -> Result:
         return CliRunner().invoke(main, list(arguments), prog_name="calcert", **options)
@@ -80,6 +83,5 @@ def program() -> list[str]:
 
 def plain_environment() -> dict[str, str]:
     """Nothing that changes how output looks."""
-    unwanted = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
-    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+    kept = {name: value for name, value in os.environ.items() if name not in LOOKS}
     return kept | {"PYTHONPATH": os.pathsep.join(sys.path)}
