@@ -139,7 +139,8 @@ class Report(Paged):
     perturbed
         L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption.
     unmodified
-        L1 calibration error of the classifier as it is: no assumption for a finite score set, else total variation.
+        L1 calibration error of the classifier as it is. Its `assumption` is none where a finite score set with many
+        rows to each score gives the smaller bound, else total variation; :func:`calcert.finite` never assumes any.
     distance
         Distance from calibration of the classifier as it is: no assumption.
     estimates

