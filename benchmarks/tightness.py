@@ -122,7 +122,7 @@ def main() -> None:
         sign = "<=" if at_most else ">="
         table.add_row(name, f"{value:.5f}", f"{sign} {limit:g}", f"{ratio:.2f}" + (" MISSED" if ratio > 1 else ""))
     Console(width=120).print(table)
-    sys.exit(missed > 0)
+    sys.exit(bool(missed))
 
 
 if __name__ == "__main__":

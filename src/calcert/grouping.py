@@ -24,6 +24,9 @@ Integers = NDArray[np.int64]
 NOISE = 0.8
 """E|Z| for a standard normal Z, sqrt(2/pi), rounded: what an estimated mean adds to an absolute value."""
 
+MANY = 8_000
+"""Runs from which on one search for all points takes less time than one for each run."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -112,6 +115,15 @@ def _greedy(position: Position, cap: float) -> Integers:
     position = _listed(position)
     starts, at, last = [], 0, len(position) - 1
     reach, near = cap * (1 + 1e-9), 0
+    if position[-1] - position[0] > MANY * reach:
+        # Runs are many, so where a run from any point would end is found for all points at once.
+        place = np.asarray(position)
+        ends = place.searchsorted(place[:-1] + reach, "right") - 1
+        following = np.maximum(ends, np.arange(1, last + 1)).tolist()
+        while at < last:
+            starts.append(at)
+            at = following[at]
+        return np.asarray(starts, np.int64)
     while at < last:
         starts.append(at)
         end = position[at] + reach

@@ -95,7 +95,7 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
     width = points.high - points.low
     # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
     hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING
-    if float(points.count.sum(axis=1) @ hidden) >= summary.n / 2:
+    if float((points.count.sum(axis=1) * hidden).sum()) >= summary.n / 2:
         return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
     middle = replace(points, fraction=np.full(points.count.shape, 0.5))
     placement, kernels = grid.place(middle), _cell_integrals(grid)
