@@ -75,7 +75,7 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
 
     found, falls = gaps(lines), slopes(lines)
     laws = [law for law in LAWS if law.name in found]
-    across = min(len(laws), 3)
+    across = min(len(laws), 2)
     figure = Figure(figsize=(5.4 * across, 5.6 * -(-len(laws) // across)), layout="constrained")
     axes = figure.subplots(-(-len(laws) // across), across, squeeze=False).ravel()
     for ax, law in zip(axes, laws, strict=False):
@@ -89,7 +89,7 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
         ax.set(title=f"η(x) = {law.formula}", xlabel="rows", ylim=(1e-4, 1.2))
         ax.set_ylabel("upper bound − true error")
         ax.grid(alpha=0.3, which="both", lw=0.4)
-        ax.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
+        ax.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
     for ax in axes[len(laws) :]:
         ax.set_axis_off()
     save(figure, out / "synthetic")
