@@ -240,18 +240,15 @@ def _ranked(values: Integers, limit: int) -> tuple[Integers, Integers]:
 
 @lru_cache
 def fast_length(least: int) -> int:
-    """The smallest 2^a 3^b 5^c that is not below `least`: transforms of such lengths are fast.
+    """The smallest 2^a 3^b that is not below `least`: transforms of such lengths are fast.
 
-    scipy.fft has such a function, but takes longer to import than a certificate takes.
+    A factor 5 would be fast too, but the bound on rounding is proved for stages of two and three only.
     """
     best = 1 << (least - 1).bit_length()
-    fives = 1
-    while fives < best:
-        odd = fives
-        while odd < best:
-            best = min(best, odd << max(-(-least // odd) - 1, 0).bit_length())
-            odd *= 3
-        fives *= 5
+    threes = 1
+    while threes < best:
+        best = min(best, threes << max(-(-least // threes) - 1, 0).bit_length())
+        threes *= 3
     return best
 
 
