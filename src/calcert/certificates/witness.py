@@ -94,7 +94,8 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
     grid, (points, start) = Grid(h, FINENESS), merged(summary.cell_points, h / MERGED)
     width = points.high - points.low
     # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
-    hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING
+    # Positions on the grid are rounded, which moves G by 2^-53 / h at most (K1); charged twice over.
+    hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING + float(np.finfo(float).eps) / h
     if float((points.count.sum(axis=1) * hidden).sum()) >= summary.n / 2:
         return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
     middle = replace(points, fraction=np.full(points.count.shape, 0.5))
