@@ -12,8 +12,9 @@ from __future__ import annotations
 import csv
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -63,7 +64,7 @@ def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int)
 
 
 def networks(
-    chosen: tuple[str, ...], seeds: int, folder: Path, cache: Path, quick: bool, only_cached: bool
+    chosen: tuple[str, ...], seeds: int, data: Path, cache: Path, quick: bool, only_cached: bool
 ) -> Iterator[tuple[str, int, float | None, np.ndarray, np.ndarray]]:
     """(task, seed, bandwidth of training, test logits, test labels) of all networks, with a bar of progress."""
     from experiments.networks import tested
@@ -73,7 +74,7 @@ def networks(
         bar = progress.add_task("networks", total=sum(len(wave) for _, _, wave in jobs))
         for task, seed, wave in jobs:
             progress.update(bar, description=f"{task}, seed {seed}")
-            for found in tested(task, folder, cache, seed, wave, quick=quick, only_cached=only_cached):
+            for found in tested(task, data, cache, seed, wave, quick=quick, only_cached=only_cached):
                 yield task, seed, *found
                 progress.advance(bar)
 
@@ -184,34 +185,44 @@ def network_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command(help=__doc__)
-@network_options
-def main(
-    quick: bool,
-    chosen: tuple[str, ...],
-    only_cached: bool,
-    seeds: int,
+def tabulate(
+    path: Path,
+    columns: tuple[str, ...],
+    lines_of: Callable[[np.ndarray, np.ndarray, float, int], Iterable[tuple[str, ...]]],
+    *,
     threads: int,
-    cache: Path,
-    out: Path,
-    data: Path,
-) -> None:
+    **run: Any,
+) -> list[dict[str, str]]:
+    """Measure every network at the bandwidths that concern it, write the lines to `path`, and read them again.
+
+    `lines_of` turns logits, labels, bandwidth and seed into what stands after the first four columns; `run` is what
+    :func:`networks` takes.
+    """
     import torch
 
     torch.set_num_threads(threads)
-    out.mkdir(parents=True, exist_ok=True)
-    path, start = out / "auroc.csv", time.perf_counter()
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for task, seed, trained_for, logits, labels in networks(chosen, seeds, data, cache, quick, only_cached):
+        writer.writerow(columns)
+        for task, seed, trained_for, logits, labels in networks(**run):
             training = "plain" if trained_for is None else "aware"
             for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
-                values = measure(logits, labels, bandwidth, seed)
-                writer.writerow((task, seed, training, bandwidth, *(f"{value:.6f}" for value in values)))
+                for line in lines_of(logits, labels, bandwidth, seed):
+                    writer.writerow((task, seed, training, bandwidth, *line))
             file.flush()
     with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
+        return list(csv.DictReader(file))
+
+
+@click.command(help=__doc__)
+@network_options
+def main(out: Path, **run: Any) -> None:
+    def line(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> Iterator[tuple[str, ...]]:
+        yield tuple(f"{value:.6f}" for value in measure(logits, labels, bandwidth, seed))
+
+    path, start = out / "auroc.csv", time.perf_counter()
+    lines = tabulate(path, COLUMNS, line, **run)
     draw(out, lines)
     for text in summarised(lines):
         click.echo(text)

@@ -9,10 +9,11 @@ without draws.
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.special import expit
 
 import calcert
 from calcert.bandwidths import ranking_and_log_loss
-from experiments.auroc import BANDWIDTHS, TASKS, area, network_options, networks, power
+from experiments.auroc import TASKS, area, network_options, power, tabulate
 from experiments.figure import save
 
 MEASURES = ("AUROC", "log loss", "certified upper bound")
@@ -89,32 +90,13 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
 
 @click.command(help=__doc__)
 @network_options
-def main(
-    quick: bool,
-    chosen: tuple[str, ...],
-    only_cached: bool,
-    seeds: int,
-    threads: int,
-    cache: Path,
-    out: Path,
-    data: Path,
-) -> None:
-    import torch
+def main(out: Path, **run: Any) -> None:
+    def lines_of(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> Iterator[tuple[str, ...]]:
+        for names, value in measures(logits, labels, bandwidth).items():
+            yield *names, f"{value:.6f}"
 
-    torch.set_num_threads(threads)
-    out.mkdir(parents=True, exist_ok=True)
     path, start = out / "training.csv", time.perf_counter()
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for task, seed, trained_for, logits, labels in networks(chosen, seeds, data, cache, quick, only_cached):
-            training = "plain" if trained_for is None else "aware"
-            for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
-                for (perturbed, measure), value in measures(logits, labels, bandwidth).items():
-                    writer.writerow((task, seed, training, bandwidth, perturbed, measure, f"{value:.6f}"))
-            file.flush()
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = tabulate(path, COLUMNS, lines_of, **run)
     draw(out, lines)
     Console(width=120).print(differences(lines))
     click.echo(f"{time.perf_counter() - start:.0f} s; {path} and training.svg/png written.")
