@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.perturbation import density
+from calcert.serving.kernel import density
 
 Row = tuple[str, float, float, bool]
 BANDWIDTH = 1 / 64

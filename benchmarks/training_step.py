@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 from torch import Tensor, nn
 
-from calcert.perturbation import sample
+from calcert.serving.kernel import sample
 from calcert.torch import PerturbedBCEWithLogitsLoss
 
 BANDWIDTH = 1 / 64

@@ -22,8 +22,8 @@ from rich.progress import Progress
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from calcert.bandwidths import ranking_and_log_loss
-from calcert.perturbation import perturb
+from calcert.reports.bandwidths import ranking_and_log_loss
+from calcert.serving.kernel import perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import data_option
 from experiments.figure import save

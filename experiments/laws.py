@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from calcert.served import Grid, absolute_integral
-from calcert.summary import Points
+from calcert.serving.grid import Grid, absolute_integral
+from calcert.summary.counts import Points
 
 Floats = NDArray[np.float64]
 BANDWIDTH = 1 / 64

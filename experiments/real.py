@@ -21,12 +21,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
-from calcert.perturbation import perturb
 from calcert.published.ece import binned
 from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
+from calcert.serving.kernel import perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.classifiers import STANDS_FOR, TASKS, scores
 from experiments.datasets import data_option, load

@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from calcert import published
-from calcert.served import Grid
+from calcert.serving.grid import Grid
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import save
 from experiments.laws import BANDWIDTH, LAWS

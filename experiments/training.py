@@ -22,7 +22,7 @@ from rich.table import Table
 from scipy.special import expit
 
 import calcert
-from calcert.bandwidths import ranking_and_log_loss
+from calcert.reports.bandwidths import ranking_and_log_loss
 from experiments.auroc import TASKS, area, network_options, power, tabulate
 from experiments.figure import save
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from executed_pages import Block, blocks, commands, failures
+from tests.executed_pages import Block, blocks, commands, failures
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

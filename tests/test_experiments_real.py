@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="networks of the experiments are PyTorch's")
 
 from experiments import auroc, classifiers, datasets, real, training
 
-from shared_data import FOLDER
+from tests.shared_data import FOLDER
 
 
 def run(command, *arguments: str) -> str:

@@ -16,8 +16,8 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import calcert
-from calcert import perturbation
 from calcert import torch as calcert_torch
+from calcert.serving import kernel
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss
 
 OF_THE_COMPILER = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -202,7 +202,7 @@ def test_compiles_whole(backend):
     torch.testing.assert_close(*(torch.autograd.grad(f(z, y), z)[0] for f in (compiled, loss)))
     serve = torch.compile(Perturb(), backend=backend, fullgraph=True)
     x = torch.full((4_000,), 0.3)
-    assert stats.kstest(perturbation.distribution(serve(x), 0.3, 1 / 64), "uniform").pvalue > 1e-3
+    assert stats.kstest(kernel.distribution(serve(x), 0.3, 1 / 64), "uniform").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("h", [2**-20, 2**-10, 1 / 64, 1 / 4, 4.0])
@@ -210,7 +210,7 @@ def test_perturb_draws_the_quantiles_of_the_kernel(h):
     x = torch.tensor([0.0, 1e-12, 1e-3, 0.02, 0.5, 0.9, 1 - 1e-9, 1.0], dtype=torch.float64).repeat(200)
     served = Perturb(h, generator=torch.Generator().manual_seed(0))(x)
     u = torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    np.testing.assert_allclose(served, perturbation.sample(x.numpy(), h, u.numpy()), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(served, kernel.sample(x.numpy(), h, u.numpy()), rtol=1e-9, atol=1e-15)
 
 
 def test_perturb_in_every_mode_dtype_and_copy():

@@ -5,26 +5,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from calcert.certificate import Certificate, Report
 from calcert.certificates.bounded_variation import bounded_variation
+from calcert.certificates.certificate import Certificate, Report
 from calcert.certificates.distance import distance
 from calcert.certificates.finite import finite
 from calcert.certificates.lipschitz import lipschitz
 from calcert.certificates.perturbed import perturbed
 from calcert.certificates.squared import squared
-from calcert.certification import certify
-from calcert.estimates import estimates
-from calcert.perturbation import perturb
+from calcert.reports.certify import certify
+from calcert.reports.estimates import estimates
+from calcert.serving.kernel import perturb
 from calcert.sources import summarize
-from calcert.sources.warehouse import sql
-from calcert.summary import Summary
+from calcert.sources.sql_text import sql
+from calcert.summary.counts import Summary
 
 if TYPE_CHECKING:
-    from calcert.bandwidths import bandwidth_costs
     from calcert.certificates.band import calibration_band
-    from calcert.comparison import compare
-    from calcert.monitor import Monitor
-    from calcert.planning import plan
+    from calcert.monitoring.monitor import Monitor
+    from calcert.reports.bandwidths import bandwidth_costs
+    from calcert.reports.comparison import compare
+    from calcert.reports.plan import plan
 
 __version__ = "0.1.0"
 
@@ -54,11 +54,11 @@ __all__ = [
 
 # A third of the time that importing all of it would take: only those who ask for these pay for them.
 _LATER = {
-    "Monitor": "calcert.monitor",
-    "bandwidth_costs": "calcert.bandwidths",
+    "Monitor": "calcert.monitoring.monitor",
+    "bandwidth_costs": "calcert.reports.bandwidths",
     "calibration_band": "calcert.certificates.band",
-    "compare": "calcert.comparison",
-    "plan": "calcert.planning",
+    "compare": "calcert.reports.comparison",
+    "plan": "calcert.reports.plan",
 }
 
 

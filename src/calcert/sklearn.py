@@ -22,14 +22,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from calcert import class_probabilities
-from calcert.certificate import Report
+from calcert.certificates.certificate import Report
 from calcert.certificates.perturbed import perturbed
-from calcert.certification import RARE, as_it_is, certify
-from calcert.perturbation import sample
-from calcert.row_noise import uniform_of_keys, uniform_of_rows
+from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_variation
+from calcert.reports.certify import RARE, as_it_is, certify
+from calcert.serving import top_label
+from calcert.serving.kernel import sample
+from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows
 from calcert.sources import summarize
-from calcert.validation import check_bandwidth, check_delta, check_scores, check_variation
 
 Floats = NDArray[np.float64]
 
@@ -127,11 +127,11 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         original = self._original(X)
         if original.shape[1] == 1:  # Fitted on one class: there is no probability to perturb.
             return original
-        score = check_scores(class_probabilities.score(original))
+        score = check_scores(top_label.score(original))
         served = sample(score, check_bandwidth(self.bandwidth), self._uniform(X, keys, len(score)))
         if original.shape[1] == 2:
             return np.column_stack([1 - served, served])
-        return class_probabilities.share_out(original, served)
+        return top_label.share_out(original, served)
 
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
         """The most probable class of one draw of `predict_proba`."""
@@ -145,7 +145,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         estimator inside. See :func:`calcert.certify` for the arguments.
         """
         original = self._original(X)
-        scores, labels = class_probabilities.rows_to_certify(self.classes_, original, y)
+        scores, labels = top_label.rows_to_certify(self.classes_, original, y)
         return certify(
             scores, labels, delta=delta, bandwidth=check_bandwidth(self.bandwidth), variation=variation, seed=seed
         )
@@ -253,11 +253,11 @@ def certified_upper_scorer(
         estimator = estimator[-1]
     if isinstance(estimator, PerturbedClassifier):
         proba = estimator._original(X)
-        rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, proba, y))
+        rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
         return -perturbed(rows, bandwidth=estimator.bandwidth, delta=delta, seed=seed).upper
     _check_estimator(estimator)
     proba = np.asarray(estimator.predict_proba(X), np.float64)
-    rows = summarize(*class_probabilities.rows_to_certify(estimator.classes_, proba, y))
+    rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
     return -as_it_is(rows, variation, delta, seed).upper
 
 

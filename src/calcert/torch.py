@@ -1,8 +1,8 @@
 """Perturbed scores in PyTorch: a loss that knows of the perturbation, and a module that perturbs for serving.
 
-Everything is computed in angle, where the served score is uniform (:mod:`calcert.perturbation`). For a row with score x
-whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below - above is left, and for
-u uniform on (0, 1), the served score is
+Everything is computed in angle, where the served score is uniform (:mod:`calcert.serving.kernel`). For a row with score
+x whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below - above is left, and
+for u uniform on (0, 1), the served score is
 
     s = h log1p( sin(u a/2) / (sin(below/2) sin((above + (1 - u) a)/2)) ),    sin(below/2) = 1/sqrt(1 + exp(2x/h)).
 
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from calcert.validation import check_bandwidth
+from calcert.foundation.validation import check_bandwidth
 
 __all__ = ["Perturb", "PerturbedBCEWithLogitsLoss"]
 

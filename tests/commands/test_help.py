@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import calcert
 from calcert.cli import COMMANDS, main
-from executed_pages import blocks
+from tests.executed_pages import blocks
 
 from .conftest import Spawn, plain_environment
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert import perturbed_copy
+from calcert.serving import file_copy
 
 from .conftest import Run
 
@@ -21,7 +21,7 @@ from .conftest import Run
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks must not show in the result."""
-    monkeypatch.setattr(perturbed_copy, "CHUNK", 700)
+    monkeypatch.setattr(file_copy, "CHUNK", 700)
 
 
 def test_csv_gets_the_draws_of_the_library_and_keeps_its_text(run: Run, rows: tuple[Any, Any], tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import calcert
-from calcert.bandwidths import bandwidth_costs
 from calcert.commands.bandwidth import shown
+from calcert.reports.bandwidths import bandwidth_costs
 
 from .conftest import Run
 

@@ -10,7 +10,7 @@ import pytest
 
 import calcert
 from calcert import published
-from calcert.demo import simulate
+from calcert.commands.simulated_rows import simulate
 from calcert.published.compare import compare
 
 from .conftest import Run

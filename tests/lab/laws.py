@@ -20,8 +20,9 @@ from scipy.optimize import linprog
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from calcert import Summary, cells, deviations, grouping
-from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
+from calcert import Summary
+from calcert.certificates import bounded_variation, deviations, finite, lipschitz, perturbed, score_groups, squared
+from calcert.summary import cells
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -288,10 +289,10 @@ def remembering_groups() -> Iterator[None]:
     """
     known: dict[tuple[bytes, bytes], tuple[float, float]] = {}
 
-    def best(rows: grouping.Rows, bias: grouping.Bias, position: Floats) -> tuple[float, float]:
+    def best(rows: score_groups.Rows, bias: score_groups.Bias, position: Floats) -> tuple[float, float]:
         key = (np.append(rows.share, rows.n).tobytes(), np.asarray(position).tobytes())
         if key not in known:
-            known[key] = grouping.best_groups(rows, bias, position)
+            known[key] = score_groups.best_groups(rows, bias, position)
         return known[key]
 
     with (

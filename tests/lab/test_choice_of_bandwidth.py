@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
-from laws import Law, summary_of, upper
+from tests.lab.laws import Law, summary_of, upper
 
 LAW, N, DELTA = Law((0.5, 1.0), (0.1, 0.9), (0.0, 1.0)), 10**6, 0.05
 TINY, HUGE = 2.0**-13, 10.0

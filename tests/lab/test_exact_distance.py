@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import distance, perturbed, witness
-from calcert.certificates.witness import distance_lower
-from laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, too_many, upper
+from calcert.certificates import distance, lower_bounds, perturbed
+from calcert.certificates.lower_bounds import distance_lower
+from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, too_many, upper
 
 SIZES = {1: (1, 3, 12), 2: (1, 2, 5), 3: (1, 3)}
 """Numbers of rows by the number of scores."""
@@ -77,7 +77,7 @@ def test_plug_ins_alone_miss_more_often_than_delta(monkeypatch: pytest.MonkeyPat
 
 def test_a_lower_bound_from_a_witness_that_jumps_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Opposite errors close to each other: a jump sees them all, a Lipschitz function almost nothing."""
-    monkeypatch.setattr(witness, "KNOTS", 32)
+    monkeypatch.setattr(lower_bounds, "KNOTS", 32)
     law, delta, runs = Law((0.45, 0.55), (0.5, 0.5), (0.9, 0.1)), 0.1, 30
 
     def misses() -> int:
@@ -85,5 +85,5 @@ def test_a_lower_bound_from_a_witness_that_jumps_is_caught(monkeypatch: pytest.M
         return sum(distance_lower(law.draw(1000, rng), delta, seed) > law.distance for seed in range(runs))
 
     assert not too_many(misses(), runs, delta)
-    with mock.patch.object(witness, "_lipschitz_witness", lambda points, known, knots: np.sign(0.5 - knots)):
+    with mock.patch.object(lower_bounds, "_lipschitz_witness", lambda points, known, knots: np.sign(0.5 - knots)):
         assert too_many(misses(), runs, delta)

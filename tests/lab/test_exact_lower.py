@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calcert import Summary, prequential
-from calcert.certificates import witness
-from calcert.certificates.witness import distance_lower, perturbed_lower, unmodified_lower
-from calcert.prequential import Round, lower_limit, split
-from calcert.served import merged
-from laws import Law, by_cells, outcomes, summary_of
+from calcert import Summary
+from calcert.certificates import betting, lower_bounds
+from calcert.certificates.betting import Round, lower_limit, split
+from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
+from calcert.serving.grid import merged
+from tests.lab.laws import Law, by_cells, outcomes, summary_of
 
 BATCHES = 3
 
@@ -56,9 +56,9 @@ def judged(law: Law, n: int, lower: Callable[[Summary], float]) -> list[tuple[fl
             return rounds[-1]
 
         with (
-            mock.patch.object(prequential, "BATCHES", BATCHES),
-            mock.patch.object(prequential, "split", return_value=allocation[:, held]),
-            mock.patch.object(prequential, "Round", note),
+            mock.patch.object(betting, "BATCHES", BATCHES),
+            mock.patch.object(betting, "split", return_value=allocation[:, held]),
+            mock.patch.object(betting, "Round", note),
         ):
             found.append((chance, lower(summary_of(law.score, allocation.sum(axis=0))), rounds))
     return found
@@ -75,7 +75,7 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(
     subject: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     law, n = LAWS[name]
-    monkeypatch.setattr(witness, "KNOTS", 16)
+    monkeypatch.setattr(lower_bounds, "KNOTS", 16)
     # Witnesses for the perturbed classifier and for the distance take longer to find: fewer tables.
     n, deltas = (n, (0.5, 0.3, 0.05)) if subject == "as it is" else (n - n // 4, (0.5,))
     for delta in deltas:
@@ -108,10 +108,10 @@ def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
     gain = np.array([[0.9, -0.1]])
 
     def bound(positives: int) -> tuple[float, float]:
-        table = np.zeros((prequential.BATCHES, 1, 2), np.int64)
+        table = np.zeros((betting.BATCHES, 1, 2), np.int64)
         table[0], table[1] = taught, [[n - positives, positives]]
         summary = summary_of((0.9,), table.sum(axis=0))
-        with mock.patch.object(prequential, "split", return_value=table):
+        with mock.patch.object(betting, "split", return_value=table):
             limit = lower_limit(summary, delta, 0, lambda *_: gain)
         return 0.9 - positives / n, limit
 

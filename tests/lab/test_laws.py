@@ -9,7 +9,7 @@ import pytest
 
 import calcert
 from calcert.certificates import bounded_variation, finite, perturbed, squared
-from laws import (
+from tests.lab.laws import (
     ROUNDING,
     Continuous,
     Law,

@@ -14,11 +14,20 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from calcert import Summary, prequential
-from calcert.certificates import bounded_variation, distance, finite, lipschitz, perturbed, squared, witness
-from calcert.certificates.witness import distance_lower, perturbed_lower, unmodified_lower
-from calcert.perturbation import LARGEST_MEAN_SHIFT
-from laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
+from calcert import Summary
+from calcert.certificates import (
+    betting,
+    bounded_variation,
+    distance,
+    finite,
+    lipschitz,
+    lower_bounds,
+    perturbed,
+    squared,
+)
+from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
+from calcert.serving.kernel import LARGEST_MEAN_SHIFT
+from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 
 H = 1 / 16
 
@@ -132,7 +141,7 @@ def test_theorem_4_covers_adversarial_laws() -> None:
 def test_theorem_5_stays_below_the_error_of_adversarial_laws_as_they_are() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         # Ten batches for every tenth data set, else four: any number must hold.
-        with mock.patch.object(prequential, "BATCHES", 4 if seed % 10 else 10):
+        with mock.patch.object(betting, "BATCHES", 4 if seed % 10 else 10):
             return unmodified_lower(summary, 0.4, seed) > law.error
 
     sizes = plan_for({1: 50, 40: 150, 1000: 150, 100_000: 150}, {5: 50, 300: 150, 5000: 150, 100_000: 5})
@@ -143,7 +152,7 @@ def test_theorem_5_stays_below_the_error_of_adversarial_laws_served_perturbed() 
     h = 0.5
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        with mock.patch.object(prequential, "BATCHES", 4 if seed % 10 else 10):
+        with mock.patch.object(betting, "BATCHES", 4 if seed % 10 else 10):
             return perturbed_lower(summary, h, 0.4, seed) > law.served(h)[0]
 
     assert judge(missed, plan_for({5: 20, 40: 40, 100_000: 60}, {300: 40, 5000: 10}), 0.4) >= 700
@@ -177,7 +186,7 @@ def test_theorem_6_covers_laws_whose_distance_is_known(monkeypatch: pytest.Monke
 
 
 def test_theorem_6_stays_below_laws_whose_distance_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(witness, "KNOTS", 16)
+    monkeypatch.setattr(lower_bounds, "KNOTS", 16)
     laws = SHIFTED | {
         # Calling all rows 1/2 is calibrated, and a hundredth away: a jump that the distance must not see.
         "jump": (Law((0.49, 0.51), (0.5, 0.5), (0.9, 0.1)), 0.01),

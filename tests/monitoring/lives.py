@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from calcert import cells
 from calcert.monitoring.betting import Wealth, gains
 from calcert.monitoring.memory import Memory
-from calcert.summary import Summary
+from calcert.summary import cells
+from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 

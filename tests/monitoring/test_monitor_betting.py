@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from lives import Law, finite_summary, life, overconfident, too_high
 from scipy.stats import binom
 
-from calcert.deviations import iid_limit
+from calcert.certificates.deviations import iid_limit
 from calcert.monitoring import betting
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
 from calcert.monitoring.memory import BLOCKS, Memory, block_of
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
+from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 
 DELTA = 0.2
 LIVES = 2_000

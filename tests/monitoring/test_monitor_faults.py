@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitor import Monitor
 from calcert.monitoring import connection
 from calcert.monitoring.layout import APPLICATION
+from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.state import State
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")
 

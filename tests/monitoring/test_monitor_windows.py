@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lives import overconfident
 
 import calcert
-from calcert.certificate import Certificate
-from calcert.monitor import Monitor
+from calcert.certificates.certificate import Certificate
 from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.layout import Batch
+from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.windows import Window, WindowStatement, changes, windows_of
+from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})
 
@@ -135,7 +135,7 @@ def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> N
 
 
 def test_prometheus_reads_every_line(monitor: Monitor) -> None:
-    from calcert.show.prometheus import prometheus_text
+    from calcert.show.exports.prometheus import prometheus_text
 
     lines = prometheus_text(monitor.status(alarm=0.03)).splitlines()
     values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from calcert import summarize
-from calcert.monitor import Monitor
+from calcert.monitoring.monitor import Monitor
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.random(200).round(2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 
-import literal_reading
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,12 +12,13 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import published
-from calcert.perturbation import perturb
 from calcert.published.bound import Curve
 from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
+from calcert.serving.kernel import perturb
+from tests.published import literal_reading
 
 # The functions hide the modules of the same name.
 ece_module = import_module("calcert.published.ece")

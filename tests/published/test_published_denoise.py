@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 
-import literal_reading
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from scipy.optimize import lsq_linear, minimize
 
 from calcert.published import denoise as module
 from calcert.published.denoise import denoise, pieces
+from tests.published import literal_reading
 
 penalties = st.floats(1e-3, 1e3)
 binary = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=60)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import literal_reading
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from calcert.published import smoother
 from calcert.published.smoother import smooth
+from tests.published import literal_reading
 
 
 def literal(scores, labels, points, window):

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 import calcert
-from calcert.demo import simulate
-from calcert.show import class_page, comparison_page, group_page, html, monitor_page
+from calcert.commands.simulated_rows import simulate
+from calcert.show.pages import classes, comparison, groups, monitor, report
 
 DAY = datetime.date(2026, 3, 14)
 KINDS = {
-    "report": html,
-    "groups": group_page,
-    "classes": class_page,
-    "monitor": monitor_page,
-    "comparison": comparison_page,
+    "report": report,
+    "groups": groups,
+    "classes": classes,
+    "monitor": monitor,
+    "comparison": comparison,
 }
 
 HOSTILE = "</td></svg><script>alert('x')</script>"
@@ -43,14 +43,14 @@ def result(kind: str) -> Any:
         return calcert.certify(p, (rng.random((6_000, 1)) > p.cumsum(axis=1)).sum(axis=1))
     if kind == "comparison":
         return calcert.compare(chance**2, chance, labels)
-    monitor = calcert.Monitor(Path(tempfile.mkdtemp()) / "state")
+    watch = calcert.Monitor(Path(tempfile.mkdtemp()) / "state")
     for day in range(6):
         rows = slice(1_000 * day, 1_000 * (day + 1))
         scores = chance[rows] if day < 3 else chance[rows] ** 0.3
         name = HOSTILE if day % 2 else f"day {day}"
         window = "before" if day < 3 else HOSTILE
-        monitor.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window=window)
-    return monitor.status(alarm=0.02)
+        watch.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window=window)
+    return watch.status(alarm=0.02)
 
 
 @cache

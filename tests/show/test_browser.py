@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sample_pages import KINDS, page_of
 
 import calcert
-from calcert.certificate import Report
-from calcert.demo import simulate
+from calcert.certificates.certificate import Report
+from calcert.commands.simulated_rows import simulate
+from tests.show.sample_pages import KINDS, page_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

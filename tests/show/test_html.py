@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 import calcert
-from calcert.certificate import Report
-from calcert.facts import fingerprint, log_loss
-from calcert.show.classes import means
-from calcert.show.html import page
+from calcert.certificates.certificate import Report
+from calcert.reports.facts import fingerprint, log_loss
+from calcert.show.pages.report import page
+from calcert.show.text.classes import means
+from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 
 class Elements(HTMLParser):

@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
 import calcert
-from calcert.bandwidths import bandwidth_costs
-from calcert.certificate import Report
 from calcert.certificates.band import calibration_band
-from calcert.demo import simulate
-from calcert.planning import Plan, plan
-from calcert.show import plot
-from calcert.show.canvas import Picture
+from calcert.certificates.certificate import Report
+from calcert.commands.simulated_rows import simulate
+from calcert.reports.bandwidths import bandwidth_costs
+from calcert.reports.plan import Plan, plan
+from calcert.show.pictures import plot
+from calcert.show.pictures.canvas import Picture
 
 
 @pytest.fixture(scope="module")

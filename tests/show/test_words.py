@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from calcert.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate, Report
 from calcert.show import words
 
 SERVED = Certificate(

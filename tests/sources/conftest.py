@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-import throwaway_postgres
+
+from tests.sources import throwaway_postgres
 
 Build = Callable[[pa.Table], Any]
 

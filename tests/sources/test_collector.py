@@ -7,7 +7,7 @@ import pytest
 
 import calcert
 from calcert.sources.arrays import Collector
-from calcert.sources.kernel import CHUNK
+from calcert.sources.count_numba import CHUNK
 
 LARGEST_OFFSET = np.nextafter(0.5, 0)
 """The last score of a widest cell: its offset is 2^26 - 1."""

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calcert
-from calcert import cells
 from calcert.sources.tables import summarize_query
+from calcert.summary import cells
 
 Build = Callable[[pa.Table], Any]
 

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, expit, kl_div, logit, xlogy
 
-from calcert import cells
-from calcert.perturbation import KERNEL_REACH, normalizer, sech
-from calcert.served import Grid
-from calcert.summary import Points, Summary
-from calcert.validation import check_bandwidth, check_delta, check_summary
+from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
+from calcert.serving.grid import Grid
+from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
+from calcert.summary import cells
+from calcert.summary.counts import Points, Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

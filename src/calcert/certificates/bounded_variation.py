@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from calcert.certificate import Certificate, total
-from calcert.certificates.witness import unmodified_lower
-from calcert.deviations import SPLIT, grouped_limit, invert, mean_upper
-from calcert.grouping import (
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.deviations import SPLIT, grouped_limit, invert, mean_upper
+from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.score_groups import (
     Groups,
     Rows,
     best_groups,
@@ -19,9 +19,9 @@ from calcert.grouping import (
     plug_in,
     single,
 )
-from calcert.served import ROUNDING
-from calcert.summary import Summary
-from calcert.validation import check_delta, check_seed, check_summary, check_variation
+from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
+from calcert.serving.grid import ROUNDING
+from calcert.summary.counts import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""

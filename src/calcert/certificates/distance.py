@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificate import Certificate, total
 from calcert.certificates import perturbed
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.lower_bounds import distance_lower
 from calcert.certificates.perturbed import FINENESS
-from calcert.certificates.witness import distance_lower
-from calcert.perturbation import LARGEST_MEAN_SHIFT
-from calcert.served import Grid
-from calcert.summary import Summary
-from calcert.validation import check_delta, check_seed, check_summary
+from calcert.foundation.validation import check_delta, check_seed, check_summary
+from calcert.serving.grid import Grid
+from calcert.serving.kernel import LARGEST_MEAN_SHIFT
+from calcert.summary.counts import Summary
 
 SPREAD = (1 / 8, 1 / 2, 2.0)
 """Bandwidths tried, as multiples of one that depends on n alone."""

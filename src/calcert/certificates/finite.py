@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificate import Certificate, total
-from calcert.certificates.witness import unmodified_lower
-from calcert.deviations import SPLIT, iid_limit, invert, mean_upper
-from calcert.grouping import Groups, brier, plug_in
-from calcert.served import ROUNDING
-from calcert.summary import Summary
-from calcert.validation import check_delta, check_seed, check_summary
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.score_groups import Groups, brier, plug_in
+from calcert.foundation.validation import check_delta, check_seed, check_summary
+from calcert.serving.grid import ROUNDING
+from calcert.summary.counts import Summary
 
 
 def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificate import Certificate, total
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
-from calcert.certificates.witness import unmodified_lower
-from calcert.grouping import Groups, Rows, best_groups, capped_groups, cumulated_mass
-from calcert.summary import Summary
-from calcert.validation import check_constant, check_delta, check_seed, check_summary
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
+from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
+from calcert.summary.counts import Summary
 
 
 def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: int = 0) -> Certificate:

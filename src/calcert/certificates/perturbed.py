@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert import perturbation
-from calcert.certificate import Certificate, total
-from calcert.certificates.witness import perturbed_lower
-from calcert.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
-from calcert.served import ROUNDING, Grid, absolute_integral, merged, seen_from
-from calcert.summary import Summary
-from calcert.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
+from calcert.certificates.lower_bounds import perturbed_lower
+from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.serving import kernel
+from calcert.serving.grid import ROUNDING, Grid, absolute_integral, merged, seen_from
+from calcert.summary.counts import Summary
 
 FINENESS = 256
 """Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
@@ -110,7 +110,7 @@ def second_moment(summary: Summary, h: float) -> float:
         points, _ = merged(points, min(h / 16, 2.0**-10))
     moment = 0.0
     for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-        shift = perturbation.mean(position, h)
+        shift = kernel.mean(position, h)
         squares = np.stack([shift**2, (1 - shift) ** 2], axis=1)
         moment += float((points.count * share * squares).sum())
     width = points.high - points.low

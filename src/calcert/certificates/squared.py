@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.deviations import invert_squared
+from calcert.certificates.lower_bounds import perturbed_lower
 from calcert.certificates.perturbed import FINENESS, served_subject
-from calcert.certificates.witness import perturbed_lower
-from calcert.deviations import invert_squared
-from calcert.served import ROUNDING, Grid
-from calcert.summary import Summary
-from calcert.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.serving.grid import ROUNDING, Grid
+from calcert.summary.counts import Summary
 
 
 def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:

@@ -12,7 +12,7 @@ from calcert.commands import options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from calcert.bandwidths import BandwidthCosts
+    from calcert.reports.bandwidths import BandwidthCosts
 
 
 @click.command(
@@ -50,9 +50,9 @@ def command(
     among them after looking. A larger bandwidth certifies more but ranks worse, and is no good for rare events: it must
     be small next to the mean score of the rarer outcome.
     """
-    from calcert.bandwidths import bandwidth_costs
     from calcert.commands.reading import summarize
     from calcert.commands.screen import show, working
+    from calcert.reports.bandwidths import bandwidth_costs
 
     summary = summarize(files, score, label)
     with working("trying bandwidths"):
@@ -67,7 +67,7 @@ def view(costs: BandwidthCosts, max_auroc_loss: float) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from calcert.show.text import number
+    from calcert.show.text.report import number
 
     best = costs.recommended(max_auroc_loss)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)

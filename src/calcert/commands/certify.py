@@ -12,8 +12,8 @@ from calcert.commands import options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from calcert.certificate import Report
-    from calcert.groups import GroupReport
+    from calcert.certificates.certificate import Report
+    from calcert.reports.groups import GroupReport
 
 REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--variation", "--seed")
 
@@ -71,8 +71,8 @@ def command(
 
     Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
     """
-    from calcert.certification import certify
     from calcert.commands.reading import named_files, summarize
+    from calcert.reports.certify import certify
 
     report: Report | GroupReport
     settings: dict[str, Any] = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
@@ -99,13 +99,13 @@ def command(
 
 
 def _view(report: Report | GroupReport, statements: tuple[str, ...]) -> RenderableType:
-    from calcert.certificate import Report
+    from calcert.certificates.certificate import Report
 
     if isinstance(report, Report):
-        from calcert.show.text import report_view
+        from calcert.show.text.report import report_view
 
         return report_view(report, statements)
-    from calcert.show.groups import groups_view
+    from calcert.show.text.groups import groups_view
 
     return groups_view(report, statements)
 

@@ -10,8 +10,8 @@ import click
 from calcert.commands import options
 
 if TYPE_CHECKING:
-    from calcert.certificate import Certificate
-    from calcert.summary import Summary
+    from calcert.certificates.certificate import Certificate
+    from calcert.summary.counts import Summary
 
 NOT_CERTIFIED = 1
 
@@ -59,7 +59,7 @@ def command(
     --bandwidth and --variation before you see the rows; trying values until one passes voids the guarantee.
     """
     from calcert.commands.reading import summarize
-    from calcert.junit import Outcome
+    from calcert.show.exports.junit import Outcome
 
     started = time.monotonic()
     outcome = Outcome(statement, largest)
@@ -88,7 +88,7 @@ def _certify(
     """One statement of a Report, without the cost of the others."""
     from calcert.certificates.distance import distance
     from calcert.certificates.perturbed import perturbed
-    from calcert.certification import as_it_is
+    from calcert.reports.certify import as_it_is
 
     if statement == "perturbed":
         return perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
@@ -98,7 +98,7 @@ def _certify(
 
 
 def _verdict(c: Certificate, largest: float) -> str:
-    from calcert.show.text import number
+    from calcert.show.text.report import number
 
     condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
     about_what = (
@@ -123,8 +123,8 @@ def _way_out(
 ) -> str:
     """What would make the check pass."""
     from calcert.commands.screen import working
-    from calcert.planning import plan
-    from calcert.show.text import number
+    from calcert.reports.plan import plan
+    from calcert.show.text.report import number
 
     if certificate.lower > largest:
         return (

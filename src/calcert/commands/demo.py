@@ -34,10 +34,10 @@ Examples:
 @options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
-    from calcert.certification import certify
     from calcert.commands.screen import show
-    from calcert.demo import simulate, truth
-    from calcert.show.text import number, report_view
+    from calcert.commands.simulated_rows import simulate, truth
+    from calcert.reports.certify import certify
+    from calcert.show.text.report import number, report_view
 
     scores, labels = simulate(rows, seed)
     if save is not None:
@@ -54,7 +54,7 @@ def command(rows: int, seed: int, save: Path | None) -> None:
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:
     """The simulated rows as columns score and label."""
     from calcert.commands.screen import note
-    from calcert.whole_file import replacing
+    from calcert.foundation.whole_file import replacing
 
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"--save must name a .csv or .parquet file; got {path}.")

@@ -9,7 +9,7 @@ import click
 from calcert.commands import options
 
 if TYPE_CHECKING:
-    from calcert.monitor import Monitor
+    from calcert.monitoring.monitor import Monitor
 
 ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""
@@ -78,7 +78,7 @@ def add(
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.reading import summarize
-    from calcert.monitor import Monitor
+    from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **settings)
     click.echo(monitor.add(summarize(files, score, label), batch_id=batch_id, time=time, window=window))
@@ -108,7 +108,7 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
     else:
         from calcert.commands.screen import show
-        from calcert.show.monitor import status_view
+        from calcert.show.text.monitor import status_view
 
         show(status_view(found))
     if found.alarm is not None:
@@ -122,7 +122,7 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
 @options.debug.option
 def export(state: str, alarm: float | None, prometheus: bool) -> None:
     """Write the numbers for a dashboard to standard output."""
-    from calcert.show.prometheus import prometheus_text
+    from calcert.show.exports.prometheus import prometheus_text
 
     click.echo(prometheus_text(_opened(state).status(alarm=alarm)), nl=False)
 
@@ -136,7 +136,7 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
     from pathlib import Path
 
-    from calcert.whole_file import replacing
+    from calcert.foundation.whole_file import replacing
 
     path = Path(picture)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
@@ -148,6 +148,6 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
 
 
 def _opened(state: str) -> Monitor:
-    from calcert.monitor import Monitor
+    from calcert.monitoring.monitor import Monitor
 
     return Monitor(state)

@@ -52,7 +52,7 @@ def command(
     import numpy as np
 
     from calcert.commands.interruption import load
-    from calcert.perturbed_copy import STREAM, Perturbation, format_of, perturb_file
+    from calcert.serving.file_copy import STREAM, Perturbation, format_of, perturb_file
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")

@@ -12,7 +12,7 @@ from calcert.commands.check import about
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from calcert.planning import Plan
+    from calcert.reports.plan import Plan
 
 
 @click.command(
@@ -52,7 +52,7 @@ def command(
     """
     from calcert.commands.reading import summarize
     from calcert.commands.screen import show, working
-    from calcert.planning import plan
+    from calcert.reports.plan import plan
 
     summary = summarize(files, score, label)
     with working("estimating"):
@@ -75,7 +75,7 @@ def view(found: Plan) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from calcert.show.text import number
+    from calcert.show.text.report import number
 
     now = found.now
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)

@@ -50,6 +50,6 @@ def command(
 
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
     else:
-        from calcert.show.comparison import comparison_view
+        from calcert.show.text.published import comparison_view
 
         show(comparison_view(found))

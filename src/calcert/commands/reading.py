@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from calcert.commands.interruption import load
 
 if TYPE_CHECKING:
-    from calcert.summary import Summary
+    from calcert.summary.counts import Summary
 
 LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
@@ -60,7 +60,7 @@ def named_files(files: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _copy(source: BinaryIO, folder: Path) -> Path:
-    from calcert.progress import RowProgress
+    from calcert.foundation.progress import RowProgress
 
     head = source.read(CHUNK)
     path = folder / f"standard input{_suffix(head)}"
@@ -86,7 +86,7 @@ def _suffix(head: bytes) -> str:
 
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
-    from calcert.query_result import COLUMNS
+    from calcert.summary.query_result import COLUMNS
 
     file = Path(path)
     if file.suffix.lower() != ".csv" or not os.access(file, os.R_OK):
@@ -98,8 +98,8 @@ def is_query_result(path: str) -> bool:
 
 def read_query_result(path: str) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
-    from calcert.query_result import COLUMNS
-    from calcert.summary import Summary
+    from calcert.summary.counts import Summary
+    from calcert.summary.query_result import COLUMNS
 
     with Path(path).open(newline="", encoding="utf-8-sig") as lines:
         table = csv.DictReader(lines)

@@ -22,7 +22,7 @@ def show(view: RenderableType) -> None:
     """
     from rich.console import Console
 
-    from calcert.show.text import plain
+    from calcert.show.text.report import plain
 
     console = Console()
     if not console.is_terminal:

@@ -31,6 +31,6 @@ def command(table: str, score: str, label: str, dialect: str) -> None:
     it by its columns. The certificates are the same to the last bit as for the rows themselves. Rows without a valid
     score or label are counted too and refused then, so that nothing is dropped in silence.
     """
-    from calcert.sources.warehouse import sql
+    from calcert.sources.sql_text import sql
 
     click.echo(sql(table, score, label, dialect), nl=False)

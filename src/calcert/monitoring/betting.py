@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.monitoring.memory import HALF_LIVES, block_of
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 

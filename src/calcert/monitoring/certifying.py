@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from calcert.certificate import Certificate
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.drifting import pooled_upper, schedule, share
 from calcert.monitoring.layout import Batch
-from calcert.monitoring.looks import pooled_upper, schedule, share
 from calcert.monitoring.state import LookKey
 from calcert.monitoring.status import Look
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 EVERYTHING = "all rows"
 """The stretch of rows that the upper bound is about."""

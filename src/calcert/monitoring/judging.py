@@ -9,7 +9,7 @@ from calcert.monitoring.betting import gains, latest_start
 from calcert.monitoring.layout import Batch, digest
 from calcert.monitoring.state import State
 from calcert.monitoring.status import Alarm
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 
 def append(

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 APPLICATION = 0x63616C63
 """Marks an SQLite file as ours: the letters "calc"."""

@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert import cells
-from calcert.summary import Summary
+from calcert.summary import cells
+from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

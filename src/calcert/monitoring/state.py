@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificate import Certificate
-from calcert.monitoring import packing
+from calcert.certificates.certificate import Certificate
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.connection import DamagedState
 from calcert.monitoring.layout import Batch, digest
 from calcert.monitoring.memory import BLOCKS, HALF_LIVES, SCALES, Memory
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
+from calcert.summary.packed import pack, unpack
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ class State:
         found = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
         if found is None or digest(found[0]) != batch.summary_digest:
             raise self._damaged(f"the rows of batch {batch.number} do not fit their checksum")
-        return packing.unpack(found[0])
+        return unpack(found[0])
 
     def looks(self) -> dict[LookKey, Certificate]:
         """Certificates computed so far."""
@@ -125,13 +125,13 @@ class State:
         size, packed, checksum = found
         if not 0 < size <= len(batches) or digest(batches[size - 1].digest, packed) != checksum:
             raise self._damaged("the rows of all batches together do not fit their checksum")
-        return size, packing.unpack(packed)
+        return size, unpack(packed)
 
     def keep_pool(self, last: Batch, pool: Summary) -> None:
         """Keep the rows of all batches up to `last` together, unless more are kept already."""
         kept = self._database.execute("SELECT batches FROM pool").fetchone()
         if kept is None or kept[0] < last.number:
-            packed = packing.pack(pool)
+            packed = pack(pool)
             self._database.execute("DELETE FROM pool")
             self._database.execute(
                 "INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed))

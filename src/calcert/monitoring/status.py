@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calcert.certificate import Certificate, Paged
+from calcert.certificates.certificate import Certificate, Paged
 from calcert.monitoring.windows import Change, WindowStatement
 
 SCHEMA = 1
@@ -163,7 +163,7 @@ class Status(Paged):
     (5000, 0.0, 0.03, None)
     """
 
-    _pages: ClassVar[str] = "monitor_page"
+    _pages: ClassVar[str] = "pages.monitor"
 
     delta: float
     lower: float
@@ -205,13 +205,13 @@ class Status(Paged):
         }
 
     def __str__(self) -> str:
-        from calcert.show.monitor import status_text
+        from calcert.show.text.monitor import status_text
 
         return status_text(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Bounds over time (matplotlib): the upper bound falls as rows come in, and a drift lifts the lower one."""
-        from calcert.show.canvas import figure_of
-        from calcert.show.monitor_picture import plot_status
+        from calcert.show.pictures.canvas import figure_of
+        from calcert.show.pictures.monitor import plot_status
 
         return figure_of(plot_status(self, ax=ax))

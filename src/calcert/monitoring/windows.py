@@ -1,9 +1,9 @@
 """Windows of time (days, weeks, any key): a certificate for each, all holding together, and certified changes.
 
-Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.monitoring.looks`). Each bound
-of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and upper, in
-all windows and at all looks, hold together with probability at least 1 - delta. Whatever follows from them holds too:
-where the intervals of two windows do not meet, calibration has changed between them.
+Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.certificates.drifting`). Each
+bound of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and
+upper, in all windows and at all looks, hold together with probability at least 1 - delta. Whatever follows from them
+holds too: where the intervals of two windows do not meet, calibration has changed between them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calcert.certificate import Certificate
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.drifting import schedule, share
 from calcert.certificates.perturbed import perturbed
-from calcert.certification import as_it_is
 from calcert.monitoring.layout import Batch
-from calcert.monitoring.looks import schedule, share
-from calcert.summary import Summary
+from calcert.reports.certify import as_it_is
+from calcert.summary.counts import Summary
 
 
 @dataclass(frozen=True)

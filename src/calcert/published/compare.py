@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from calcert.certificate import Certificate, Report
-from calcert.perturbation import perturb
+from calcert.certificates.certificate import Certificate, Report
+from calcert.foundation.validation import check_bandwidth, check_delta, check_rng, check_seed, check_variation
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
 from calcert.published.nadaraya_watson import perturb_and_smooth
 from calcert.published.total_variation import total_variation
+from calcert.serving.kernel import perturb
 from calcert.sources.arrays import pair
-from calcert.validation import check_bandwidth, check_delta, check_rng, check_seed, check_variation
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        from calcert.show.comparison import comparison_text
+        from calcert.show.text.published import comparison_text
 
         return comparison_text(self)
 
@@ -129,7 +129,7 @@ def compare(
     >>> theirs.value > 10 * ours.upper
     True
     """
-    from calcert.certification import certify
+    from calcert.reports.certify import certify
 
     x, y = pair(scores, labels)
     level, h, v = check_delta(delta), check_bandwidth(bandwidth), check_variation(variation)

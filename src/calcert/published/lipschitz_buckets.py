@@ -11,14 +11,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from calcert.perturbation import perturb
+from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBound, smallest
 from calcert.published.counts import check_count
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import derivative_bounds
+from calcert.serving.kernel import perturb
 from calcert.sources.arrays import pair
-from calcert.validation import check_constant, check_delta, check_rng
 
 Floats = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calcert.perturbation import perturb
+from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, smallest
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.smoother import smooth
+from calcert.serving.kernel import perturb
 from calcert.sources.arrays import pair
-from calcert.validation import check_bandwidth, check_delta, check_rng
 
 _NARROWEST, _WIDEST = 1e-4, 0.25
 

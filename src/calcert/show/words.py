@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate, Report
 
 TITLES = {
     "perturbed": "Served with perturbed scores",

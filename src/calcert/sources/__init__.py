@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from calcert.sources.arrays import summarize_arrays
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 
 def summarize(scores: Any, labels: Any = None, *, score: str | None = None, label: str | None = None) -> Summary:

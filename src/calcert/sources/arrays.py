@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert import cells
-from calcert.progress import RowProgress
-from calcert.summary import DISTINCT_LIMIT, ROW_LIMIT, Summary
-from calcert.validation import label_message, missing_message, score_message
+from calcert.foundation.progress import RowProgress
+from calcert.foundation.validation import label_message, missing_message, score_message
+from calcert.summary import cells
+from calcert.summary.counts import DISTINCT_LIMIT, ROW_LIMIT, Summary
 
 STRIDE = 1 << 24
 """Rows between two looks at the clock, about a tenth of a second."""
@@ -55,9 +55,9 @@ class Collector:
     def __init__(self, place: Callable[[int], str] = "at row {}".format, *, few: bool = False) -> None:
         kernel: Any
         if few and "numba" not in sys.modules:
-            from calcert.sources import vectorised as kernel
+            from calcert.sources import count_numpy as kernel
         else:
-            from calcert.sources import kernel
+            from calcert.sources import count_numba as kernel
 
         self._kernel = kernel
         self._packed = np.zeros(2 * cells.CELLS, np.uint64)

@@ -14,13 +14,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.progress import RowProgress
+from calcert.foundation.progress import RowProgress
+from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import Collector
 from calcert.sources.columns import choose
-from calcert.sources.embedded import Table, connect
+from calcert.sources.duckdb_table import Table, connect
 from calcert.sources.paths import Format, resolve
-from calcert.summary import Summary
-from calcert.validation import missing_message
+from calcert.summary.counts import Summary
 
 BATCH = 1 << 17
 """Rows per batch."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import pair, summarize_arrays
-from calcert.summary import Summary
+from calcert.summary.counts import Summary
 
 MISSING = "missing"
 """The group of rows that have none: shown like any other, never dropped."""
@@ -84,7 +84,7 @@ def _from_files(paths: Sequence[Any], groups: Any, score: str | None, label: str
     import narwhals as nw
 
     from calcert.sources.columns import choose
-    from calcert.sources.embedded import Table, connect
+    from calcert.sources.duckdb_table import Table, connect
     from calcert.sources.paths import resolve
 
     files, form = resolve(paths)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.validation import label_message, score_message
 from calcert.sources.files import read_files
-from calcert.validation import label_message, score_message
 
 
 def read_rows(

@@ -1,8 +1,8 @@
 """Data frames, SQL and Spark: one expression for all engines, written with narwhals.
 
-It is the GROUP BY of :mod:`calcert.summary`. The engine places every row with arithmetic that is exact in doubles (a
-product with a power of two, a floor) and sums integers, so all engines return the Summary that the array kernel does,
-and only groups travel: at most 217,090 lines, and as many distinct scores as a Summary lists.
+It is the GROUP BY of :mod:`calcert.summary.counts`. The engine places every row with arithmetic that is exact in
+doubles (a product with a power of two, a floor) and sums integers, so all engines return the Summary that the array
+kernel does, and only groups travel: at most 217,090 lines, and as many distinct scores as a Summary lists.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
-from calcert.query_result import INVALID, LISTED, MISSING, Lines, Listing
+from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.columns import Column, choose
-from calcert.summary import DISTINCT_LIMIT, Summary
-from calcert.validation import label_message, missing_message, score_message
+from calcert.summary.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
+from calcert.summary.counts import DISTINCT_LIMIT, Summary
+from calcert.summary.query_result import INVALID, LISTED, MISSING, Lines, Listing
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

@@ -1,0 +1,78 @@
+"""When upper bounds are computed, and what each may fail with: looks that hold together however many there are.
+
+Rows pile up, and a bound for a fixed number of rows may not simply be computed again and again: each look is another
+chance to fail. Look l is taken at the first batch that brings the rows to 5/4 of those at look l - 1, and may fail with
+probability delta / l(l + 1); these add up to delta. The schedule depends on the sizes of the batches alone, so it does
+not matter who looks when, and a look that nobody asks for is just not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calcert.certificates import perturbed
+from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.deviations import bernstein, hoeffding
+from calcert.summary.counts import Summary
+
+GROWTH = 5 / 4
+"""Rows at a look over rows at the look before: a bound lags by at most a quarter of the rows."""
+
+
+def share(number: int) -> float:
+    """What statement 1, 2, ... of an endless list gets of a delta: 1 / l(l + 1)."""
+    return 1 / (number * (number + 1))
+
+
+def schedule(sizes: Sequence[int]) -> list[int]:
+    """The batches (from 0) at which looks are taken, given the rows of all batches.
+
+    Examples
+    --------
+    >>> schedule([100, 100, 100, 100, 100, 100, 100])
+    [0, 1, 2, 3, 4, 6]
+    """
+    looks, rows, last = [], 0, 0
+    for batch, size in enumerate(sizes):
+        rows += size
+        if rows >= GROWTH * last:
+            looks.append(batch)
+            last = rows
+    return looks
+
+
+def drifting_limit(variance: float, bound: float, n: float, delta: float) -> float:
+    """D2 and Hoeffding for rows that are independent but need not have one law.
+
+    The mean of row i may then be anything in [-1, 1], so that a centred gain is at most 2 and not 1 + c.
+    """
+    return min(bernstein(variance, 2.0, n, delta), hoeffding(1.0, n, delta))
+
+
+def pooled_upper(pool: Summary, bandwidth: float, delta: float) -> Certificate:
+    """Certify the L1 calibration error of the served classifier over rows whose law may have drifted.
+
+    Guarantee
+        With probability at least 1 - delta, E|S - E[Y|S]| <= upper under the pooled law, the average of the laws of
+        the rows: the law of a row picked at random among them. If the law never changed, that is the law itself.
+    Assumes
+        Independent rows. Their laws may differ in any way that does not respond to the labels of earlier rows.
+    Proof
+        That of Theorem 1 with m the average of the rows' m_i and f* its sign. The G_i are independent with means e_i
+        whose average is the pooled calibration error c; |G_i| <= a_i <= 1. So e_i - G_i is centred and at most 2, and
+        the mean variance is at most mean E a_i^2 - mean e_i^2 <= mean E a_i^2 - c^2. D1, D2 and Hoeffding need
+        independence alone.
+    """
+    upper, terms = total(perturbed.upper_terms(pool, bandwidth, delta, drifting_limit))
+    return Certificate(
+        quantity="L1 calibration error, all rows pooled",
+        subject=perturbed.served_subject(bandwidth),
+        assumption="none",
+        upper=upper,
+        lower=0.0,
+        delta=delta,
+        n=pool.n,
+        theorem="Theorem 1, drifting laws",
+        terms=terms,
+        parameters={"bandwidth": bandwidth},
+    )

@@ -1,0 +1,208 @@
+"""Monitor: labelled batches arrive over months, and at any moment, however often one looks, the bounds hold."""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_variation
+from calcert.monitoring import connection
+from calcert.monitoring.calendar import moment, window_key, written
+from calcert.monitoring.certifying import Certifier
+from calcert.monitoring.judging import append, first_alarm
+from calcert.monitoring.layout import Batch
+from calcert.monitoring.state import State
+from calcert.monitoring.status import Added, BatchPoint, Status
+from calcert.monitoring.windows import changes, windows_of
+from calcert.sources import summarize
+from calcert.summary.counts import Summary
+from calcert.summary.packed import pack
+
+DEFAULTS = {"delta": 0.05, "bandwidth": 1 / 64, "variation": 1.0, "seed": 0.0}
+
+
+class Monitor:
+    """Keep watch over a classifier: add labelled batches as they come, and ask at any time.
+
+    Guarantee
+        Each of three statements holds for the whole life of the state, at all moments together, with probability at
+        least 1 - delta, whenever and however often one looks:
+
+        * ``lower`` and the alarm: some batch so far had a calibration error of at least ``lower``. So the alarm, for
+          any limit, is false with probability at most delta over the whole life. It is about the classifier as it is,
+          and holds however the law drifts, even in response to what was seen.
+        * ``upper``: at each look, the calibration error of the classifier served with perturbed scores under the
+          pooled law of all rows so far is at most ``upper``. Laws may drift, but not in response to labels seen.
+          Pooled means mixed: opposite errors in different months may cancel. Windows say more about today.
+        * windows: all intervals of all windows, so that two that do not meet prove that calibration has changed.
+    Assumes
+        Rows that were not used to train the classifier and are independent given what came before; within a window,
+        draws from one law. Which rows get a label, and when, does not depend on the label.
+
+    Parameters
+    ----------
+    path
+        The file of the state, started by the first batch. A classifier that was retrained or recalibrated is another
+        one: start another state for it.
+    delta, bandwidth, variation, seed
+        As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
+        0.05, 1/64, 1 and 0 for a new one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> for day in range(1, 9):
+    ...     chance = rng.random(2_000)
+    ...     scores = chance if day <= 4 else chance**0.7
+    ...     _ = monitor.add(scores, rng.random(2_000) < chance, batch_id=f"day {day}", time=f"2026-03-{day:02d}")
+    >>> status = monitor.status(alarm=0.02)
+    >>> status.alarm.since, status.alarm.between
+    ('2026-03-06T00:00:00', '2026-03-06T00:00:00')
+    >>> print(f"some batch had an error of at least {status.lower:.3f}")
+    some batch had an error of at least 0.063
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delta: float | None = None,
+        bandwidth: float | None = None,
+        variation: float | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.path = Path(path)
+        checks = {"delta": check_delta, "bandwidth": check_bandwidth, "variation": check_variation, "seed": check_seed}
+        given = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
+        self._given = {name: float(checks[name](v)) for name, v in given.items() if v is not None}
+
+    def add(
+        self,
+        scores: Any,
+        labels: Any = None,
+        *,
+        batch_id: str,
+        score: str | None = None,
+        label: str | None = None,
+        time: datetime | date | str | None = None,
+        window: str | None = None,
+    ) -> Added:
+        """Add a batch: once this returns, it is safe on the disk.
+
+        Parameters
+        ----------
+        scores, labels, score, label
+            The rows: all that :func:`calcert.summarize` takes, or a :class:`calcert.Summary`.
+        batch_id
+            A name for the batch. Adding the same batch under the same id again changes nothing and says so, so that a
+            failed job may simply run again; other rows under an id that is there are refused.
+        time
+            When the rows are from; now, if left out.
+        window
+            The window that the batch belongs to: "day", "week" or "month" for that of `time`, or any key.
+        """
+        name = _check_name("batch_id", batch_id)
+        when = moment(time)
+        key = window_key(None if window is None else _check_name("window", window), when)
+        rows = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
+        packed = pack(rows)
+        with connection.writing(self.path, self._replay) as database:
+            state = State(database, self.path)
+            if not state.settings():
+                state.set(DEFAULTS | self._given)
+            batches = state.batches()
+            self._settings(state)
+            there = next((batch for batch in batches if batch.id == name), None)
+            if there is None:
+                new = append(state, batches, name, written(when), key, rows, packed)
+            elif state.summary(there) != rows:
+                raise ValueError(
+                    f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
+                    f"with {there.rows:,} other rows. Nothing was changed; give these rows an id of their own."
+                )
+        # Only now is the batch safe, and may be acknowledged.
+        batch = there or new
+        return Added(name, batch.number, batch.rows, batch is there, batch.lower)
+
+    def status(self, *, alarm: float | None = None) -> Status:
+        """What is certified now.
+
+        Parameters
+        ----------
+        alarm
+            The limit above which a calibration error is alarming; any limit may be tried at any time.
+        """
+        limit = None if alarm is None else _check_limit(alarm)
+        with connection.reading(self.path) as database:
+            state = State(database, self.path)
+            batches = state.batches()
+            settings = self._settings(state)
+            evidence = float(state.learned(batches)[1].evidence()[0])
+            raised = None if limit is None else first_alarm(state, batches, limit, settings["delta"])
+            certifier = Certifier(batches, settings, self._rows, *state.pool(batches), state.looks())
+        looks = certifier.looks()
+        windows = sorted(map(certifier.window, windows_of(batches)), key=lambda window: (window.start, window.key))
+        self._keep(certifier)
+        return Status(
+            delta=settings["delta"],
+            lower=max(batch.lower for batch in batches),
+            evidence=evidence / math.log(10),
+            upper=looks[-1].certificate,
+            limit=limit,
+            alarm=raised,
+            windows=tuple(windows),
+            changes=changes(windows),
+            history=tuple(BatchPoint(b.number, b.id, b.time, b.rows, b.lower) for b in batches),
+            looks=tuple(looks),
+        )
+
+    def _settings(self, state: State) -> dict[str, float]:
+        """The settings of the state, which must be those given."""
+        settings = state.settings()
+        for name, value in self._given.items():
+            if settings[name] != value:
+                raise ValueError(
+                    f"{name} is fixed for the life of a state; got {value:g}, and {self.path} was started with "
+                    f"{settings[name]:g}. Leave it out, or start another state."
+                )
+        return settings
+
+    def _replay(self, database: sqlite3.Connection, lines: Iterator[tuple[str, str, Summary]]) -> None:
+        state = State(database, self.path)
+        for name, time, rows in lines:
+            append(state, state.batches(), name, time, None, rows, pack(rows))
+
+    def _rows(self, batch: Batch) -> Summary:
+        # A transaction of its own for every batch, so that no writer waits for all of them to be read.
+        with connection.reading(self.path) as database:
+            return State(database, self.path).summary(batch)
+
+    def _keep(self, certifier: Certifier) -> None:
+        """Keep new certificates for the next time, if this user may write."""
+        if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
+            # A full disk costs no more than computing them again.
+            with suppress(OSError), connection.writing(self.path, self._replay) as database:
+                state = State(database, self.path)
+                state.keep_looks(certifier.fresh)
+                if certifier.pooled:
+                    state.keep_pool(certifier.batches[certifier.pooled - 1], certifier.pool)
+
+
+def _check_name(argument: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{argument} must be a string that is not empty; got {value!r}.")
+    return value
+
+
+def _check_limit(alarm: Any) -> float:
+    if isinstance(alarm, bool) or not isinstance(alarm, (int, float)) or not 0 <= alarm < 1:
+        raise ValueError(f"alarm must be a calibration error, at least 0 and less than 1, such as 0.05; got {alarm!r}.")
+    return float(alarm)

@@ -1,0 +1,1 @@
+"""Results: settings, statements, and everything that puts certificates together."""

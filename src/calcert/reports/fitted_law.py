@@ -1,0 +1,140 @@
+"""A law that the rows could have come from, and Summaries of any size drawn from it: for estimates, never for bounds.
+
+Its scores are those of the rows. Its chance of label 1 at score x is x + strength * residual(x): the residual is the
+local mean of label minus score, and the strength shrinks or stretches it until rows drawn from the law show on average
+the plug-in calibration error of the rows themselves. Without shrinking, sampling noise would count as error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates import perturbed
+from calcert.serving.grid import Grid
+from calcert.summary import cells
+from calcert.summary.counts import Points, Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+WIDER = 4
+"""Residuals are averaged over so many bandwidths: less noise, and miscalibration is seldom finer."""
+
+CLEARLY = 3.0
+"""Standard deviations by which the rows must show more error than the law before a finer fit is made."""
+
+STRONGEST = 4.0
+DRAWS = 4
+NEW_SCORES = 0.01
+"""Scores count as a finite set where at most this share of the rows has a score that no other row has."""
+
+
+@dataclass(frozen=True)
+class FittedLaw:
+    """Scores with their shares, and the chance of label 1 at each: score + strength * residual, cut to [0, 1].
+
+    `distinct` holds the bits of the scores where they are a finite set; else scores are known to their cell.
+    """
+
+    cell: Integers
+    offset: Floats
+    score: Floats
+    share: Floats
+    residual: Floats
+    strength: float
+    distinct: Integers | None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Summary:
+        """The Summary of n rows from the law."""
+        rows = rng.multinomial(n, self.share)
+        chance = np.clip(self.score + self.strength * self.residual, 0.0, 1.0)
+        positive = rng.binomial(rows, chance)
+        count = np.stack([rows - positive, positive], axis=1)
+        seen = rows > 0
+        cell, first = np.unique(self.cell[seen], return_index=True)
+        offset = (count[seen] * self.offset[seen, None]).astype(np.int64)
+        merged, moved = (np.add.reduceat(column, first, axis=0) for column in (count[seen], offset))
+        if self.distinct is None:
+            return Summary(cell, merged, moved, None, None)
+        return Summary(cell, merged, moved, self.distinct[seen], count[seen])
+
+
+def fit(summary: Summary, bandwidth: float, seed: int = 0) -> FittedLaw:
+    """The law whose rows look like those of the Summary to Theorem 1, at a wider bandwidth if that explains the rows.
+
+    A wider bandwidth sees less noise. Where rows from the law so fitted show clearly less error at `bandwidth` itself
+    than the rows do, miscalibration is finer than that, and the strength is matched at `bandwidth` instead.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(50_000)
+    >>> law = fit(calcert.summarize(x, rng.random(50_000) < x**2), 1/64)
+    >>> print(f"error {(law.share * abs(law.strength * law.residual)).sum():.2f}; the truth is 0.17")
+    error 0.17; the truth is 0.17
+    """
+    law = _scores(summary)
+    law = replace(law, residual=_residual(summary, law.score, WIDER * bandwidth))
+    wide = _matched(law, summary, WIDER * bandwidth, seed)
+    shown = _shown(wide, summary.n, bandwidth, seed, draws=3 * DRAWS)
+    if _plug_in(summary, bandwidth) <= shown.mean() + CLEARLY * shown.std(ddof=1):
+        return wide
+    return _matched(law, summary, bandwidth, seed)
+
+
+def _matched(law: FittedLaw, summary: Summary, bandwidth: float, seed: int) -> FittedLaw:
+    """The law with the strength at which its rows show on average the plug-in error of the Summary."""
+    observed = _plug_in(summary, bandwidth)
+
+    def enough(strength: float) -> bool:
+        return bool(_shown(replace(law, strength=strength), summary.n, bandwidth, seed).mean() >= observed)
+
+    low, high = 0.0, STRONGEST
+    if enough(low):
+        return law
+    for _ in range(8):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return replace(law, strength=(low + high) / 2)
+
+
+def _shown(law: FittedLaw, n: int, bandwidth: float, seed: int, draws: int = DRAWS) -> Floats:
+    """The plug-in error of each of a few Summaries of n rows from the law; the same chance at every strength."""
+    rng = np.random.default_rng(seed)
+    return np.array([_plug_in(law.draw(n, rng), bandwidth) for _ in range(draws)])
+
+
+def _scores(summary: Summary) -> FittedLaw:
+    """Scores and shares; one by one where they are a finite set."""
+    if summary.distinct is not None and summary.distinct_count is not None:
+        rows = summary.distinct_count.sum(axis=1)
+        if (rows == 1).sum() <= NEW_SCORES * summary.n:
+            cell, offset = cells.locate((summary.values * cells.UNIT).astype(np.int64))
+            zeros = np.zeros(rows.size)
+            return FittedLaw(cell, offset.astype(float), summary.values, rows / summary.n, zeros, 0.0, summary.distinct)
+    rows = summary.count.sum(axis=1)
+    offset = summary.offset.sum(axis=1) / rows
+    score = summary.left + offset * cells.RESOLUTION
+    return FittedLaw(summary.cell, offset, score, rows / summary.n, np.zeros(rows.size), 0.0, None)
+
+
+def _residual(summary: Summary, score: Floats, width: float) -> Floats:
+    """The mean of label minus score around each score, weighted by the sech kernel of that width."""
+    rows = summary.count.sum(axis=1)
+    mean = summary.score_sum.sum(axis=1) / rows
+    residual = summary.count[:, 1] - summary.score_sum.sum(axis=1)
+    weight = np.stack([rows - residual, residual], axis=1)
+    points = Points(mean, mean, np.zeros(weight.shape), weight)
+    grid = Grid(width, 64)
+    found = np.zeros(score.size)
+    for t, served, excess, _ in grid.densities(grid.place(points).masses(weight)):
+        inside = (score >= t[0]) & (score <= t[-1])
+        found[inside] = np.interp(score[inside], t, excess) / np.interp(score[inside], t, served)
+    return found
+
+
+def _plug_in(summary: Summary, bandwidth: float) -> float:
+    return perturbed.upper_terms(summary, bandwidth, 0.05)["plug-in"]

@@ -1,0 +1,172 @@
+"""About how many rows would certify a target: an estimate, by certifying rows drawn from a law fitted to those seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.distance import distance
+from calcert.certificates.perturbed import perturbed
+from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary, check_variation
+from calcert.reports.certify import as_it_is
+from calcert.reports.fitted_law import FittedLaw, fit
+from calcert.summary.counts import Summary
+
+Statement = Literal["perturbed", "unmodified", "distance"]
+
+FAR = 1 << 34
+"""So many rows that sampling no longer matters."""
+
+DRAWS = 2
+FEW = 32
+STEP = 4
+SHOWN = (1 / 4, 1, 4, 16)
+"""Sizes that are always estimated, as multiples of the rows at hand."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the bounds of one statement would go with the number of rows. Estimates, but for `now`.
+
+    Attributes
+    ----------
+    statement, target
+        Which statement is to be certified, at most how large.
+    rows
+        About how many rows would do; None where no number would, as the error itself is above the target.
+    limit
+        About where the upper bound ends with ever more rows.
+    now
+        The certificate of the rows at hand.
+    sizes, uppers, lowers
+        Numbers of rows, increasing, and the bounds to expect there.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(2_000)
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(2_000) < x), 0.001)
+    >>> wanted.target, wanted.now.n
+    (0.001, 2000)
+    """
+
+    statement: Statement
+    target: float
+    rows: int | None
+    limit: float
+    now: Certificate
+    sizes: tuple[int, ...]
+    uppers: tuple[float, ...]
+    lowers: tuple[float, ...]
+
+
+def plan(
+    summary: Summary,
+    target: float,
+    *,
+    statement: Statement = "perturbed",
+    bandwidth: float = 1 / 64,
+    variation: float = 1.0,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Plan:
+    """Estimate how many rows would certify that a calibration error is at most `target`.
+
+    No guarantee: a law is fitted to the rows (``calcert.reports.fitted_law``), Summaries of other sizes are drawn from
+    it and certified. Expect about 30% where the rows at hand show the error well, and else the order of magnitude.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    target
+        The upper bound wanted, between 0 and 1.
+    statement
+        "perturbed", "unmodified" or "distance", as in a Report.
+    bandwidth, variation, delta, seed
+        As for :func:`calcert.certify`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
+    >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
+    at most 0.020 now; about 4e+04 rows for 0.01
+    """
+    check_summary(summary)
+    target, delta, seed = _check_target(target), check_delta(delta), check_seed(seed)
+    bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
+    certify = _certifier(statement, bandwidth, variation, delta, seed)
+    law = fit(summary, bandwidth, seed)
+    expected: dict[int, tuple[float, float]] = {}
+
+    def upper(n: int) -> float:
+        if n not in expected:
+            expected[n] = _expected(law, n, certify, seed)
+        return expected[n][0]
+
+    limit = upper(FAR)
+    rows = None if limit > target else _search(upper, summary.n, target)
+    for factor in SHOWN:
+        upper(max(round(summary.n * factor), FEW))
+    sizes = sorted(n for n in expected if n < FAR or n == rows)
+    return Plan(
+        statement=statement,
+        target=target,
+        rows=rows,
+        limit=limit,
+        now=certify(summary),
+        sizes=tuple(sizes),
+        uppers=tuple(expected[n][0] for n in sizes),
+        lowers=tuple(expected[n][1] for n in sizes),
+    )
+
+
+def _search(upper: Callable[[int], float], start: int, target: float) -> int:
+    """The size at which `upper` falls to the target, which it does before FAR."""
+    low = high = max(start, FEW)
+    while low > FEW and upper(low) <= target:
+        low, high = max(low // STEP, FEW), low
+    while upper(high) > target:
+        low, high = high, min(high * STEP, FAR)
+    if upper(low) <= target:
+        return low
+    middle = round(math.sqrt(low * high))
+    low, high = (middle, high) if upper(middle) > target else (low, middle)
+    # The bound is nearly a straight line in the logarithm of the size over so short a stretch.
+    above, below = upper(low), upper(high)
+    share = (above - target) / (above - below)
+    return round(math.exp((1 - share) * math.log(low) + share * math.log(high)))
+
+
+def _expected(law: FittedLaw, n: int, certify: Callable[[Summary], Certificate], seed: int) -> tuple[float, float]:
+    """The mean bounds of a few Summaries of n rows from the law."""
+    rng = np.random.default_rng([seed, n])
+    drawn = [certify(law.draw(n, rng)) for _ in range(1 if n == FAR else DRAWS)]
+    return float(np.mean([c.upper for c in drawn])), float(np.mean([c.lower for c in drawn]))
+
+
+def _certifier(
+    statement: Statement, bandwidth: float, variation: float, delta: float, seed: int
+) -> Callable[[Summary], Certificate]:
+    """The certificate that a Report has under that name."""
+    if statement == "perturbed":
+        return lambda rows: perturbed(rows, bandwidth=bandwidth, delta=delta, seed=seed)
+    if statement == "unmodified":
+        return lambda rows: as_it_is(rows, variation, delta, seed)
+    if statement == "distance":
+        return lambda rows: distance(rows, delta=delta, seed=seed)
+    raise ValueError(f"statement must be one of {', '.join(get_args(Statement))}; got {statement!r}.")
+
+
+def _check_target(target: float) -> float:
+    value = float(target)
+    if not 0 < value < 1:
+        raise ValueError(f"target must lie strictly between 0 and 1, such as 0.02; got {value:g}.")
+    return value

@@ -1,0 +1,167 @@
+"""The sech kernel: how a served score is drawn around the classifier's score.
+
+The served score S of a row with score x has density k(t|x) = sech((t - x)/h) / Z(x, h) on [0, 1]. Everything is easy in
+the angle gd((t - x)/h), gd the Gudermannian: under k(.|x) it is uniform between gd(-x/h) and gd((1 - x)/h).
+
+Angles are measured from their limit pi/2 (``gap`` below), because an angle within 1e-16 of pi/2 is still one of
+infinitely many scores; that is what keeps bandwidths of 2^-20 and scores at exactly 0 and 1 exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calcert.foundation.validation import check_bandwidth, check_rng, check_scores
+
+Floats = NDArray[np.float64]
+
+CATALAN = 0.915965594177219
+"""Catalan's constant; the integral of u sech(u) over the half line is twice it."""
+
+LARGEST_MEAN_SHIFT = 1.16625
+"""E|S - X| <= 1.16625 h for every score: 4 G / pi = 1.166243..., G Catalan's constant, rounded up."""
+
+KERNEL_REACH = 40.0
+"""sech(40) < 1e-17: further than 40 bandwidths from every score there is no mass that a double can see."""
+
+BLOCK = 1 << 14
+"""Rows perturbed at a time."""
+
+
+def perturb(scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.Generator | None = None) -> Floats:
+    """Draw the served score of every row: the only thing that serving has to do.
+
+    Guarantee
+        The results are independent draws from the sech kernel truncated to [0, 1], so that a certificate of
+        :func:`calcert.perturbed` with the same bandwidth speaks of the classifier that returns them.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1], any shape.
+    bandwidth
+        h > 0; a served score is 1.17 h away from the original on average.
+    rng
+        A seed or a NumPy generator; fresh noise when None.
+
+    Examples
+    --------
+    >>> calcert.perturb([0.0, 0.5, 1.0], bandwidth=1/64, rng=0).round(4)
+    array([0.0192, 0.4876, 0.9463])
+    """
+    x = check_scores(scores)
+    h = check_bandwidth(bandwidth)
+    return sample(x, h, check_rng(rng).random(x.shape))
+
+
+def sample(x: Floats, h: float, uniform: Floats) -> Floats:
+    """The quantile of the kernel around x at `uniform`: exact sampling in angle.
+
+    A block of rows at a time, so that what lies between x and the result stays in the cache.
+    """
+    served = np.empty(x.size)
+    score, chance = x.ravel(), uniform.ravel()
+    for at in range(0, x.size, BLOCK):
+        rows = slice(at, at + BLOCK)
+        served[rows] = _quantile(score[rows], h, chance[rows])
+    return served.reshape(x.shape)
+
+
+def _quantile(x: Floats, h: float, uniform: Floats) -> Floats:
+    below, above = _gap(x / h), _gap((1 - x) / h)
+    half = np.pi / 2
+    total = (half - below) + (half - above)
+    # The angle is -(pi/2 - below) + uniform * total. Each side is measured from the end where it is well conditioned.
+    gap_low = below + uniform * total
+    gap_high = above + (1 - uniform) * total
+    left = gap_low < half
+    distance = _ungap(np.where(left, gap_low, gap_high))
+    return np.clip(x + h * np.where(left, -distance, distance), 0.0, 1.0)
+
+
+def density(t: ArrayLike, x: ArrayLike, bandwidth: float) -> Floats:
+    """k(t|x), the density at t of the score served for x."""
+    t, x, h = np.asarray(t, float), np.asarray(x, float), check_bandwidth(bandwidth)
+    inside = (t >= 0) & (t <= 1)
+    return np.where(inside, sech((t - x) / h) / normalizer(x, h), 0.0)
+
+
+def distribution(t: ArrayLike, x: ArrayLike, bandwidth: float) -> Floats:
+    """P(S <= t | X = x)."""
+    t, x, h = np.asarray(t, float), np.asarray(x, float), check_bandwidth(bandwidth)
+    t = np.clip(t, 0.0, 1.0)
+    v = (t - x) / h
+    below = _gap(x / h)
+    half = np.pi / 2
+    # gd(v) + gd(x/h) for v < 0 is a difference of nearly equal angles; their gaps are not.
+    angle = np.where(v < 0, _gap(np.abs(v)) - below, (half - below) + (half - _gap(np.abs(v))))
+    return np.clip(angle / (normalizer(x, h) / h), 0.0, 1.0)
+
+
+def mean(x: ArrayLike, bandwidth: float) -> Floats:
+    """E[S | X = x], the mean served score."""
+    x, h = np.asarray(x, float), check_bandwidth(bandwidth)
+    shift = first_moment((1 - x) / h) - first_moment(x / h)
+    return np.clip(x + h * shift / (normalizer(x, h) / h), 0.0, 1.0)
+
+
+def mean_absolute_shift(x: ArrayLike, bandwidth: float) -> Floats:
+    """E[|S - x| | X = x], never above 1.16625 h."""
+    x, h = np.asarray(x, float), check_bandwidth(bandwidth)
+    total = first_moment(x / h) + first_moment((1 - x) / h)
+    return np.asarray(h * total / (normalizer(x, h) / h))
+
+
+def normalizer(x: Floats, h: float) -> Floats:
+    """Z(x, h), the integral over [0, 1] of sech((t - x)/h); pi h where both ends are out of reach."""
+    x = np.asarray(x, float)
+    total = np.full(x.shape, np.pi)
+    near = np.minimum(x, 1 - x) < KERNEL_REACH * h
+    y = x[near]
+    total[near] = gudermannian((1 - y) / h) + gudermannian(y / h)
+    return h * total
+
+
+def largest_density(h: float) -> float:
+    """The largest value of k(t|x) over all t and x: 1/(h gd(1/h)), at t = x = 0."""
+    return float(1 / (h * gudermannian(1 / h)))
+
+
+def gudermannian(v: ArrayLike) -> Floats:
+    """gd(v), the integral of sech from 0 to v."""
+    return np.asarray(2 * np.arctan(np.tanh(np.asarray(v, float) / 2)))
+
+
+def sech(v: ArrayLike) -> Floats:
+    """1/cosh(v) without overflow."""
+    e = np.exp(-np.abs(v))
+    return np.asarray(2 * e / (1 + e * e))
+
+
+def _gap(v: Floats) -> Floats:
+    """pi/2 - gd(v) for v >= 0, to full relative precision: 2 arctan(exp(-v))."""
+    return np.asarray(2 * np.arctan(np.exp(-v)))
+
+
+def _ungap(gap: Floats) -> Floats:
+    """The v >= 0 whose gap is `gap`, for gap in [0, pi/2]; infinite at 0."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(-np.log(np.tan(gap / 2)), 0.0)
+
+
+def first_moment(v: ArrayLike) -> Floats:
+    """The integral of u sech(u) from 0 to v, even in v: Gauss-Legendre near 0, the series of the tail beyond 2."""
+    size = np.abs(np.asarray(v, float))
+    moment = np.full(size.shape, 2 * CATALAN)
+    near, middle = size < 2, (size >= 2) & (size < KERNEL_REACH)
+    u = size[near]
+    moment[near] = u * u * sum(w * s * sech(u * s) for s, w in zip(*_LEGENDRE, strict=True))
+    u = size[middle]
+    for sign, k in zip((1, -1) * 5, range(1, 20, 2), strict=True):
+        moment[middle] -= 2 * sign * np.exp(-k * u) * (u / k + 1 / k**2)
+    return moment
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_LEGENDRE = ((_NODES + 1) / 2, _WEIGHTS / 2)

@@ -1,0 +1,62 @@
+"""From a probability for every class to one score a row, and back: what is perturbed and certified of a classifier.
+
+With two classes it is the probability of the second. With more it is the confidence of the most probable class, as a
+forecast of that class being right (top-label calibration).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.validation import check_scores
+
+Floats = NDArray[np.float64]
+
+
+def score(proba: Floats) -> Floats:
+    """What is perturbed and certified: the probability of the second of two classes, else that of the top class."""
+    return np.asarray(proba[:, 1] if proba.shape[1] == 2 else proba.max(axis=1))
+
+
+def forecast(proba: Floats) -> NDArray[np.int64]:
+    """The class whose probability the score is: the second of two, else the top one, the first of those that tie."""
+    return np.ones(len(proba), np.int64) if proba.shape[1] == 2 else proba.argmax(axis=1)
+
+
+def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Floats, NDArray[np.bool_]]:
+    """The score of every row, and whether what it forecasts came true: what a certificate is made from."""
+    if classes.size < 2:
+        raise ValueError(f"the classifier must know at least two classes to be certified; got {classes.tolist()}.")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.shape != (len(proba),):
+        raise ValueError(f"y must hold one label for each of the {len(proba)} rows; got shape {labels.shape}.")
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        raise ValueError(
+            f"y must hold only labels that the classifier was fitted on, {classes.tolist()}; "
+            f"got {labels[row].item()!r} at row {row}."
+        )
+    return check_scores(score(proba)), labels == classes[forecast(proba)]
+
+
+def share_out(original: Floats, served: Floats) -> Floats:
+    """Probabilities whose top class has `served`, and the others the rest of the mass."""
+    rows, top = np.arange(len(original)), forecast(original)
+    others = original.copy()
+    others[rows, top] = 0
+    mass, even = others.sum(axis=1), (1 - served) / (original.shape[1] - 1)
+    share = np.where(mass > 0, (1 - served) / np.where(mass > 0, mass, 1), 0)[:, None] * others
+    peak = share.max(axis=1)
+    # Mixing with equal shares brings the largest one down to just below `served`, if equal shares are below it at all.
+    limit = served * (1 - 1e-12)
+    needed = (peak > limit) & (even < limit)
+    mix = np.where(needed, (peak - limit) / np.where(needed, peak - even, 1), mass <= 0)[:, None]
+    share = (1 - mix) * share + mix * even[:, None]
+    share[rows, top] = served
+    return np.asarray(share)

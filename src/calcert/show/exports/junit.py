@@ -1,0 +1,59 @@
+"""The outcome of a check as JUnit XML, which every build server shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.whole_file import replacing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check: certified, not certified, or, without a certificate, impossible for the reason in `words`."""
+
+    statement: str
+    largest: float
+    certificate: Certificate | None = None
+    words: str = "interrupted"
+
+    def write(self, path: str, seconds: float) -> None:
+        """Write a test suite of one test, whole or not at all."""
+        from xml.etree import ElementTree
+
+        import calcert
+
+        found = self.certificate
+        failed = found is not None and found.upper > self.largest
+        suites = ElementTree.Element("testsuites")
+        suite = ElementTree.SubElement(
+            suites,
+            "testsuite",
+            name="calcert",
+            tests="1",
+            failures=str(int(failed)),
+            errors=str(int(found is None)),
+            skipped="0",
+            time=f"{seconds:.3f}",
+        )
+        facts: dict[str, object] = {"version": calcert.__version__, "max": self.largest}
+        if found is not None:
+            facts |= {"upper": found.upper, "lower": found.lower, "delta": found.delta, "rows": found.n}
+            facts |= found.parameters
+        properties = ElementTree.SubElement(suite, "properties")
+        for name, value in facts.items():
+            ElementTree.SubElement(properties, "property", name=name, value=str(value))
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname="calcert.check",
+            name=f"{self.statement} at most {self.largest:g}",
+            time=f"{seconds:.3f}",
+        )
+        if found is None or failed:
+            ElementTree.SubElement(case, "failure" if failed else "error", message=self.words).text = self.words
+        else:
+            ElementTree.SubElement(case, "system-out").text = self.words
+        with replacing(Path(path)) as unfinished:
+            ElementTree.ElementTree(suites).write(unfinished, encoding="utf-8", xml_declaration=True)

@@ -1,0 +1,60 @@
+"""Certified intervals side by side, one line a group, class, window or model: what tables and pictures of them show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calcert.certificates.certificate import Certificate
+
+if TYPE_CHECKING:
+    from calcert.monitoring.status import Status
+    from calcert.reports.classes import ClassReport
+    from calcert.reports.groups import GroupReport
+
+SUBJECTS = {"unmodified": "as it is", "perturbed": "perturbed", "distance": "distance"}
+"""The statements in the order of their columns."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line.
+
+    Attributes
+    ----------
+    name, rows
+        What it is about: a name, and how many rows.
+    certificates
+        One for each of some statements.
+    """
+
+    name: str
+    rows: int
+    certificates: tuple[Certificate, ...]
+
+    @property
+    def nothing(self) -> bool:
+        """True where none of the intervals says anything."""
+        return not any(certificate.telling for certificate in self.certificates)
+
+
+def group_lines(report: GroupReport, statements: Collection[str] = SUBJECTS) -> list[Line]:
+    """The groups, worst first by the first of the statements."""
+    first = next(iter(statements))
+    found = []
+    for name in report.worst_first(first):
+        certificates = report.groups[name].certificates
+        found.append(Line(name, certificates[first].n, tuple(certificates[key] for key in statements)))
+    return found
+
+
+def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
+    """The classes, worst first by the first of the statements, each with the rows that are of it."""
+    ordered = report.worst_first(next(iter(statements)))
+    return [Line(str(c.number), c.positives, tuple(c.certificates[key] for key in statements)) for c in ordered]
+
+
+def window_lines(status: Status, statements: Collection[str]) -> list[Line]:
+    """The windows in the order of time."""
+    return [Line(w.key, w.rows, tuple(w.certificates[key] for key in statements)) for w in status.windows]

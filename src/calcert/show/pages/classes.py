@@ -1,0 +1,53 @@
+"""The page of a classifier with many classes: that of its prediction, and each class against the rest."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from calcert.reports.classes import STATEMENTS, ClassReport
+from calcert.show import words
+from calcert.show.lines import SUBJECTS, class_lines
+from calcert.show.pages import report as of_prediction
+from calcert.show.pages.layout import fragment, render
+from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
+from calcert.show.pictures.intervals import all_lines
+from calcert.show.text.classes import means
+
+
+def page(
+    report: ClassReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
+) -> str:
+    """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
+    call = words.code(report, rows="probabilities, labels")
+    content = of_prediction.content(report, command) | {"code": f'report = {call}\nreport.to_html("report.html")'}
+    return render("classes.html.jinja", title=title or of_prediction.TITLE, date=date, **content | _classes(report))
+
+
+def notebook_view(report: ClassReport) -> str:
+    """The prediction, and the worst classes, for a notebook."""
+    classes = _classes(report)
+    return of_prediction.notebook_view(report) + fragment(
+        "notebook_lines.html.jinja",
+        heading=f"Each of {len(report.classes):,} classes against the rest, worst first",
+        first="class",
+        subjects=classes["subjects"],
+        lines=classes["lines"][:IN_TABLE],
+        notes=[classes["together"], f"Mean over classes: {classes['means']}.", classes["too_small"]],
+        pictures=classes["class_pictures"],
+    )
+
+
+def _classes(report: ClassReport) -> dict[str, Any]:
+    lines, delta = class_lines(report, STATEMENTS), report.unmodified.delta
+    shown = {name: class_lines(report, [name]) for name in STATEMENTS}
+    return {
+        "together": together("classes", len(lines), delta),
+        "means": means(report),
+        "too_small": too_small("classes", lines),
+        "subjects": [SUBJECTS[name] for name in STATEMENTS],
+        "lines": lines,
+        "most": IN_TABLE,
+        "class_pictures": pictures("classes", shown, all_lines(delta)),
+        "left_out": left_out("classes", len(lines)),
+    }

@@ -1,0 +1,96 @@
+"""The page of groups: which are worst, what is promised of all of them together, and each in words."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from calcert.reports.groups import GroupReport
+from calcert.show import words
+from calcert.show.lines import SUBJECTS, Line, group_lines
+from calcert.show.pages.layout import Picture, Statement, fragment, render, statement
+from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
+from calcert.show.pictures.intervals import all_lines
+
+TITLE = "Calibration certificates by group"
+
+NEVER_PROMISED = (
+    "Each bound is an average over the rows of one group. For a part of a group, a range of scores or a single row the "
+    "error can be larger.",
+    *words.NEVER_PROMISED[1:],
+)
+
+
+def page(
+    report: GroupReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
+) -> str:
+    """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
+    lines = group_lines(report)
+    call = words.code(next(iter(report.groups.values())), more="groups=groups", delta=report.delta)
+    return render(
+        "groups.html.jinja",
+        title=title or TITLE,
+        date=date,
+        n=sum(line.rows for line in lines),
+        statements=[_statement(name, group_lines(report, [name])) for name in SUBJECTS],
+        together=together("groups", len(lines), report.delta),
+        too_small=too_small("groups", lines),
+        never_promised=NEVER_PROMISED,
+        subjects=list(SUBJECTS.values()),
+        lines=lines,
+        most=IN_TABLE,
+        pictures=_pictures(report),
+        left_out=left_out("groups", len(lines)),
+        groups=[_in_words(report, line) for line in lines],
+        command=command,
+        code=f'report = {call}\nreport.to_html("groups.html")\nreport.groups[NAME].to_html("group.html")  # one alone',
+        report=report.to_dict(),
+    )
+
+
+def notebook_view(report: GroupReport) -> str:
+    """The table and the pictures, for a notebook."""
+    lines = group_lines(report)
+    return fragment(
+        "notebook_lines.html.jinja",
+        heading=f"{TITLE}, {sum(line.rows for line in lines):,} rows",
+        first="group",
+        subjects=list(SUBJECTS.values()),
+        lines=lines,
+        notes=[together("groups", len(lines), report.delta), too_small("groups", lines)],
+        pictures=_pictures(report),
+    )
+
+
+def _statement(name: str, lines: list[Line]) -> Statement:
+    """A card: the worst group, and what holds for every group that says anything."""
+    telling = [line for line in lines if not line.nothing]
+    assuming = next((line for line in lines if line.certificates[0].assumption != "none"), lines[0])
+    certificate = assuming.certificates[0]
+    if not telling:
+        return statement(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
+    worst, highest = lines[0], max(telling, key=lambda line: line.certificates[0].upper)
+    every = "every group" if len(telling) == len(lines) else "every group with enough rows"
+    sentences = [
+        f"The worst proven is the group {worst.name}."
+        if worst.certificates[0].lower > 0
+        else "No error is proven of any group.",
+        f"For {every} it is at most {words.number(highest.certificates[0].upper)} (the largest: {highest.name}).",
+        words.assumption(certificate),
+    ]
+    return statement(name, certificate, f"worst: {words.interval(worst.certificates[0])}", sentences)
+
+
+def _pictures(report: GroupReport) -> list[Picture]:
+    return pictures("groups", {name: group_lines(report, [name]) for name in SUBJECTS}, all_lines(report.delta))
+
+
+def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
+    group = report.groups[line.name]
+    return {
+        "name": line.name,
+        "rows": line.rows,
+        "nothing": line.nothing,
+        "sentences": [(words.TITLES[name], words.statement(name, group.certificates[name])) for name in SUBJECTS],
+        "warnings": group.warnings,
+    }

@@ -1,0 +1,89 @@
+"""Pages: one self-contained file each, in one layout, for a reader who was not there, with nothing to load."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import calcert
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.whole_file import replacing
+from calcert.show import words
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from matplotlib.figure import Figure
+
+    from calcert.show.pictures.inline_svg import inline_svg
+
+Picture = dict[str, str]
+"""A picture as an <svg> element, and how to read it."""
+
+Statement = dict[str, Any]
+"""What a card of the page says."""
+
+
+def write(text: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page to a file, whole or not at all, and return its path."""
+    target = Path(path)
+    with replacing(target) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return target
+
+
+def render(template: str, *, title: str, date: datetime.date | None, **values: Any) -> str:
+    """A page as text; `date` is shown as the day of writing, today when None."""
+    day = (date or datetime.date.today()).isoformat()
+    return _environment().get_template(template).render(title=title, date=day, version=calcert.__version__, **values)
+
+
+def fragment(template: str, **values: Any) -> str:
+    """Part of a page that takes on the colours of the notebook around it."""
+    return _environment().get_template(template).render(**values)
+
+
+def picture(figure: Figure, name: str, title: str, description: str, reading: str) -> Picture:
+    """A figure to stand on a page; `name` keeps its ids apart from those of other pictures."""
+    return {"svg": inline_svg(figure, name, title, description), "reading": reading}
+
+
+def statement(name: str, certificate: Certificate, interval: str, sentences: list[str]) -> Statement:
+    """A card: what is bounded, how far, in words, and what that does not promise."""
+    return {
+        "name": name,
+        "title": words.TITLES[name],
+        "short": words.SHORT[name],
+        "quantity": _quantity(name, certificate),
+        "interval": interval,
+        "sentences": sentences,
+        "not_promised": words.not_promised(name, certificate),
+        "certificate": certificate,
+    }
+
+
+def _quantity(name: str, c: Certificate) -> str:
+    """What stands under the title of a statement."""
+    if name == "perturbed":
+        return f"{c.quantity}, bandwidth {words.fraction(c.parameters['bandwidth'])}"
+    return "of the classifier as it is" if name == "distance" else c.quantity
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("calcert", "show/pages/templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=words.number, percent=words.percent, exact=repr, setting=_setting)
+    return environment
+
+
+def _setting(value: float, name: str) -> str:
+    return words.fraction(value) if name == "bandwidth" else f"{value:.4g}"

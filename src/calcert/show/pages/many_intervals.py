@@ -1,0 +1,61 @@
+"""What pages of many intervals share, be they of groups, classes, windows or models: words, and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from calcert.show import words
+from calcert.show.lines import SUBJECTS, Line
+from calcert.show.pages.layout import Picture, picture
+from calcert.show.pictures.intervals import plot_lines
+
+IN_TABLE, IN_PICTURE, IN_SENTENCE = 50, 30, 12
+"""Lines that are seen at once; the rest of the table is folded."""
+
+
+def together(many: str, size: int, delta: float) -> str:
+    """What is promised of all groups, or classes, at once."""
+    one, both = words.percent(1 - delta), words.percent(max(1 - 2 * delta, 0))
+    return (
+        f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
+        f"over the choice of the rows, and so do the lower bounds; all of both with {both}. For that, each is "
+        f"certified with probability {words.percent(1 - delta / size)}."
+    )
+
+
+def too_small(many: str, lines: Sequence[Line]) -> str:
+    """Which lines say nothing; empty where all say something."""
+    small = [f"{line.name} ({line.rows:,})" for line in lines if line.nothing]
+    if not small:
+        return ""
+    more = f" and {len(small) - IN_SENTENCE:,} more" if len(small) > IN_SENTENCE else ""
+    return (
+        f"Too few rows to say anything of {len(small):,} of {len(lines):,} {many}: "
+        f"{', '.join(small[:IN_SENTENCE])}{more}."
+    )
+
+
+def left_out(many: str, size: int) -> str:
+    """What the pictures do not show; empty where they show all."""
+    return f"The pictures show the worst {IN_PICTURE} of {size:,} {many}." if size > IN_PICTURE else ""
+
+
+def pictures(many: str, shown: Mapping[str, Sequence[Line]], note: str) -> list[Picture]:
+    """A picture a statement, given its lines; `note` says what holds together."""
+    drawn: list[Picture] = []
+    for name, lines in shown.items():
+        first = lines[:IN_PICTURE]
+        title = f"Certified intervals of {many}, {SUBJECTS[name]}"
+        bars = [f"{line.name}: {words.interval(line.certificates[0])}" for line in first]
+        description = f"Bars from lower to upper bounds. {'; '.join(bars)}."
+        reading = f"The same for another statement: {words.TITLES[name].lower()}." if drawn else _reading(many)
+        drawn.append(picture(plot_lines(first, 0, note), f"{many}-{name}", title, description, reading))
+    return drawn
+
+
+def _reading(many: str) -> str:
+    return (
+        "Each bar reaches from what is certain to what is possible: the true error lies inside it. Bars that do not "
+        f"overlap belong to {many} that differ. The upright mark is the lower bound; a dotted line says nothing, as "
+        "there are too few rows, and an arrow is a bar that goes on."
+    )

@@ -1,0 +1,146 @@
+"""The page of a monitor: alarm, bounds over time, windows and changes."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from calcert.monitoring.status import Status
+from calcert.show import words
+from calcert.show.lines import SUBJECTS, Line, window_lines
+from calcert.show.pages.layout import Picture, Statement, fragment, picture, render
+from calcert.show.pages.many_intervals import IN_PICTURE, IN_TABLE, pictures
+from calcert.show.pictures.canvas import figure_of
+from calcert.show.pictures.monitor import NARROW, plot_status
+from calcert.show.text.monitor import (
+    WINDOW_STATEMENTS,
+    alarm_sentence,
+    always,
+    change_lines,
+    day,
+    lower_sentence,
+    reach,
+    upper_sentence,
+)
+
+TITLE = "Calibration over time"
+
+NEVER_PROMISED = (
+    "Bounds are averages over rows. For a group of people, a range of scores or a single row the error can be larger.",
+    "A limit that is not exceeded for certain may still be exceeded: no alarm is no proof of calibration.",
+    "They speak of one classifier. After retraining or recalibrating, start another state.",
+    "They need rows that were not used to train the classifier, and labels whose coming does not depend on what they "
+    "are.",
+)
+
+READING = (
+    "The steps from below are what is certain of the worst batch so far; they never fall. The dotted steps from above "
+    "bound the error over all rows pooled, once scores are perturbed. Bars are windows: where two do not overlap, "
+    "calibration has changed. The alarm is raised where the steps from below cross the dashed limit."
+)
+
+
+def page(
+    status: Status, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
+) -> str:
+    """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
+    alarm = "" if status.limit is None else f"alarm={status.limit:g}"
+    return render(
+        "monitor.html.jinja",
+        title=title or TITLE,
+        date=date,
+        reach=reach(status),
+        alarm=alarm_sentence(status),
+        raised=status.alarm is not None,
+        changes=change_lines(status),
+        statements=_statements(status),
+        always=always(status),
+        never_promised=NEVER_PROMISED,
+        pictures=_pictures(status),
+        left_out=f"The bars show the last {IN_PICTURE} windows." if len(status.windows) > IN_PICTURE else "",
+        lines=_latest_first(status, WINDOW_STATEMENTS),
+        subjects=[SUBJECTS[name] for name in WINDOW_STATEMENTS],
+        most=IN_TABLE,
+        history=[vars(point) | {"time": day(point.time)} for point in reversed(status.history)],
+        command=command,
+        code=f'status = calcert.Monitor(STATE).status({alarm})\nstatus.to_html("monitor.html")',
+        report=status.to_dict(),
+    )
+
+
+def notebook_view(status: Status) -> str:
+    """Alarm, bounds, windows and pictures, for a notebook."""
+    return fragment(
+        "notebook_lines.html.jinja",
+        heading=f"{TITLE}: {reach(status)}",
+        first="window",
+        subjects=[SUBJECTS[name] for name in WINDOW_STATEMENTS],
+        lines=_latest_first(status, WINDOW_STATEMENTS)[:IN_TABLE],
+        notes=[
+            alarm_sentence(status),
+            *change_lines(status),
+            lower_sentence(status),
+            upper_sentence(status),
+            always(status),
+        ],
+        pictures=_pictures(status),
+    )
+
+
+def _statements(status: Status) -> list[Statement]:
+    cards: list[dict[str, Any]] = [
+        {
+            "name": "lower",
+            "title": "The worst batch so far, as it is",
+            "quantity": "L1 calibration error",
+            "interval": f"at least {words.number(status.lower)}" if status.lower > 0 else "nothing proven",
+            "sentences": [
+                "Some batch so far had at least this error. Nothing is assumed, however the data drifted."
+                if status.lower > 0
+                else "No batch so far is proven to have had an error.",
+            ],
+            "not_promised": "It does not say that the last batch was that one; windows speak of a time of their own.",
+        },
+        {
+            "name": "upper",
+            "title": "All rows pooled, served with perturbed scores",
+            "quantity": status.upper.quantity,
+            "interval": words.interval(status.upper),
+            "sentences": [
+                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. The law may drift, but not "
+                "in response to labels seen."
+            ],
+            "not_promised": "Opposite errors of different times may cancel in the pool.",
+        },
+    ]
+    if status.windows:
+        last = status.windows[-1]
+        cards.append(
+            {
+                "name": "window",
+                "title": f"The last window, {last.key}",
+                "quantity": f"{last.unmodified.quantity} of the classifier as it is",
+                "interval": words.interval(last.unmodified),
+                "sentences": [
+                    f"Of its first {last.unmodified.n:,} rows.",
+                    f"With perturbed scores: {words.interval(last.perturbed)}.",
+                    words.assumption(last.unmodified),
+                ],
+                "not_promised": "It speaks of rows drawn from one law within the window.",
+            }
+        )
+    return cards
+
+
+def _latest_first(status: Status, statements: tuple[str, ...]) -> list[Line]:
+    return window_lines(status, statements)[::-1]
+
+
+def _pictures(status: Status) -> list[Picture]:
+    figure = figure_of(plot_status(status, size=NARROW))
+    over_time = f"{lower_sentence(status)} {upper_sentence(status)} {alarm_sentence(status)}"
+    drawn = [picture(figure, "over-time", "Bounds over time", over_time, READING)]
+    if status.windows:
+        shown = {name: _latest_first(status, (name,)) for name in WINDOW_STATEMENTS}
+        drawn += pictures("windows", shown, f"all windows, both sides, with probability {1 - status.delta:.4g}")
+    return drawn

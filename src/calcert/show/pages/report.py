@@ -1,0 +1,115 @@
+"""The page of a report (jinja2), and what notebooks show of one."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any
+
+from calcert.certificates.certificate import Report
+from calcert.reports.facts import fingerprint, log_loss, score_quantiles
+from calcert.show import words
+from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    from calcert.show.pictures import plot
+    from calcert.show.pictures.canvas import figure_of
+
+TITLE = "Calibration certificate"
+
+
+def page(
+    report: Report, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
+) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    report
+        What :func:`calcert.certify` returned; one read from JSON lacks the rows' Summary and thus the reliability
+        picture, quantiles and fingerprint.
+    command
+        The exact command that made the report, shown beside the code that does the same.
+    title
+        Heading of the page.
+    date
+        Shown as the day of writing; today when None.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> text = page(calcert.certify(x, rng.random(5000) < x), title="Model 7")
+    >>> "<h1>Model 7</h1>" in text, "https://" in text
+    (True, False)
+    """
+    return render("report.html.jinja", title=title or TITLE, date=date, **content(report, command))
+
+
+def content(report: Report, command: str | None) -> dict[str, Any]:
+    """What the template of a report is filled with."""
+    return shown(report) | {
+        "never_promised": words.NEVER_PROMISED,
+        "has_rows": report.summary is not None,
+        "terms": _terms(report),
+        "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
+        "fingerprint": fingerprint(report.summary) if report.summary is not None else None,
+        "command": command,
+        "code": f'report = {words.code(report)}\nreport.to_html("report.html")',
+        "report": report.to_dict(),
+    }
+
+
+def notebook_view(report: Report) -> str:
+    """The statements and the pictures as a fragment that takes on the colours of the notebook around it."""
+    return fragment("notebook.html.jinja", **shown(report))
+
+
+def shown(report: Report) -> dict[str, Any]:
+    """What page and notebook both show."""
+    return {
+        "n": report.perturbed.n,
+        "statements": _statements(report),
+        "confidence": words.confidence(report.perturbed),
+        "warnings": report.warnings,
+        "advice": report.advice,
+        "estimates": _estimates(report),
+        "pictures": _pictures(report),
+    }
+
+
+def _statements(report: Report) -> list[Statement]:
+    return [
+        statement(name, c, words.interval(c), [words.statement(name, c), words.assumption(c)])
+        for name, c in report.certificates.items()
+    ]
+
+
+def _terms(report: Report) -> list[dict[str, Any]]:
+    """A row for each term that any bound has, None where a bound has it not."""
+    certificates = report.certificates.values()
+    present = {name for c in certificates for name in c.terms}
+    return [
+        {"name": name, "meaning": meaning, "values_": [c.terms.get(name) for c in certificates]}
+        for name, meaning in words.TERM_MEANING.items()
+        if name in present
+    ]
+
+
+def _estimates(report: Report) -> dict[str, float]:
+    known = dict(report.estimates)
+    if report.summary is not None:
+        known["log loss"] = log_loss(report.summary)
+    return {name: value for name, value in known.items() if not math.isnan(value)}
+
+
+def _pictures(report: Report) -> list[Picture]:
+    drawn = []
+    if report.summary is not None:
+        title, description = "Reliability of the perturbed classifier", words.reliability_description(report)
+        figure = figure_of(plot.reliability(report))
+        drawn.append(picture(figure, "reliability", title, description, words.READING["reliability"]))
+    title, description = "What the upper bounds are made of", words.terms_description(report)
+    drawn.append(picture(figure_of(plot.terms(report)), "made-of", title, description, words.READING["terms"]))
+    return drawn

@@ -1,0 +1,83 @@
+"""Certified intervals side by side, worst first, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from calcert.certificates.certificate import Certificate
+from calcert.reports.classes import ClassReport
+from calcert.reports.groups import GroupReport
+from calcert.show.lines import Line, class_lines, group_lines
+from calcert.show.pictures.canvas import Picture, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LONGEST_NAME = 24
+"""Letters of a name in a picture; tables have all of them."""
+
+LONG = 3.0
+"""Bars that reach further than so many times the median may leave the picture."""
+
+
+def plot_groups(report: GroupReport, statement: str, ax: Axes | None = None) -> Figure:
+    """A bar from the lower to the upper bound of each group (its rows); a dotted one, from 0 to 1, says nothing."""
+    return plot_lines(group_lines(report, [statement]), 0, all_lines(report.delta), ax)
+
+
+def plot_classes(report: ClassReport, statement: str, ax: Axes | None = None) -> Figure:
+    """The same for the classes of a classifier, with the rows that are of each class."""
+    return plot_lines(class_lines(report, [statement]), 0, all_lines(report.unmodified.delta), ax)
+
+
+def all_lines(delta: float) -> str:
+    """What holds together, said under the picture."""
+    return f"all lines together with probability {1 - delta:.4g}, each side"
+
+
+def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | None = None) -> Figure:
+    """A bar a line for the statement in one column; `together` says what holds together."""
+    names = [f"{short(line.name)} ({line.rows:,})" for line in lines]
+    certificates = [line.certificates[column] for line in lines]
+    if ax is not None:
+        return figure_of(_draw(names, certificates, together, ax))
+    with matplotlib.rc_context(STYLE):
+        figure = Picture(figsize=(4.8, 0.9 + 0.26 * len(names)), layout="constrained")
+        return figure_of(_draw(names, certificates, together, figure.subplots()))
+
+
+def short(name: str) -> str:
+    """A name on one line, cut where it is long."""
+    words = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    return words if len(words) <= LONGEST_NAME else "".join(islice(words, LONGEST_NAME - 1)) + "…"
+
+
+def _draw(names: Sequence[str], certificates: Sequence[Certificate], together: str, axes: Axes) -> Axes:
+    right = _right_end(certificates)
+    for place, certificate in enumerate(certificates):
+        style = {"color": BLUE, "lw": 5.0} if certificate.telling else {"color": FAINT, "ls": ":", "lw": 1.5}
+        axes.plot([certificate.lower, certificate.upper], [place, place], solid_capstyle="butt", **style)  # type: ignore[arg-type]
+        if certificate.lower > 0:
+            axes.plot([certificate.lower], [place], "|", color=INK, ms=9)
+        if certificate.upper > right:
+            axes.plot([right], [place], ">", color=style["color"], ms=6, clip_on=False)
+    # Names are nobody's formulas: matplotlib would read "$1" and "$2" as such.
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0, right)
+    first = certificates[0]
+    subject = "perturbed" if "perturbed" in first.subject else first.subject
+    axes.set_xlabel(f"{first.quantity} ({subject})\n{together}", loc="right")
+    return axes
+
+
+def _right_end(certificates: Sequence[Certificate]) -> float:
+    """Where the picture ends: a few groups with few rows must not squeeze all others into a corner."""
+    uppers = sorted(certificate.upper for certificate in certificates if certificate.telling)
+    usual = [upper for upper in uppers if upper <= LONG * uppers[len(uppers) // 2]]
+    return min(1.0, 1.15 * max(usual, default=1.0))

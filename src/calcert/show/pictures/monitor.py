@@ -1,0 +1,78 @@
+"""The status of a monitor as a picture: bounds over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from calcert.monitoring.status import BatchPoint, Look, Status
+from calcert.show.pictures.canvas import Picture, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    import matplotlib
+    import matplotlib.dates as dates
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import offset_copy
+
+
+WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
+"""Inches: for a screen, and for a page whose pictures are readable when they are 300 pixels wide."""
+
+
+def plot_status(status: Status, ax: Axes | None = None, size: tuple[float, float] = WIDE) -> Axes:
+    """Bounds over time, on `ax` or a figure of its own; returns the axes.
+
+    How to read it: the black steps, from below, are the lower bound for the worst batch so far; the dotted steps, from
+    above, the upper bound for all rows pooled. Bars are the intervals of windows. The alarm is raised where the black
+    steps cross the dashed limit.
+    """
+    if ax is None:
+        with matplotlib.rc_context(STYLE):
+            return _draw(status, Picture(figsize=size, layout="constrained").subplots())
+    return _draw(status, ax)
+
+
+def _draw(status: Status, axes: Axes) -> Axes:
+    history, looks = status.history, status.looks
+    lowers = list(accumulate((point.lower for point in history), max))
+    uppers = [look.certificate.upper for look in looks]
+    axes.step(_times(history), lowers, where="post", color=INK, lw=1.8, label="at least, worst batch so far (as it is)")
+    axes.step(
+        _times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label="at most, all rows pooled (perturbed)"
+    )
+    for place, window in enumerate(status.windows):
+        c, label = window.unmodified, "window (as it is)" if place == 0 else "_"
+        middle = _middle(window.start, window.end)
+        axes.plot([middle, middle], [c.lower, c.upper], color=BLUE, lw=4, alpha=0.6, solid_capstyle="butt", label=label)
+    if status.limit is not None:
+        axes.axhline(status.limit, color=RED, ls="--", lw=1, label=f"limit {status.limit:g}")
+    if status.alarm is not None:
+        since: Any = datetime.fromisoformat(status.alarm.since)
+        axes.axvline(since, color=RED, lw=1)
+        beside = offset_copy(axes.get_xaxis_transform(), figure_of(axes), x=0.05)
+        axes.text(since, 0.98, "alarm", transform=beside, color=INK, va="top")
+    tops = [*uppers[-3:], *(window.unmodified.upper for window in status.windows)]
+    shown = [*lowers, status.limit or 0.0, *(top for top in tops if top < 1)]
+    axes.set_ylim(0, min(1.0, 1.25 * max(shown) + 1e-3))
+    axes.set_ylabel("L1 calibration error")
+    concise: Any = dates.ConciseDateFormatter
+    axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
+    axes.set_title(f"Each kind of bound holds at all times\nwith probability {1 - status.delta:.4g}")
+    # Below the picture, where no bound can be hidden behind it; 0.3 inches are for the dates.
+    below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)
+    columns = 2 if figure_of(axes).get_figwidth() > NARROW[0] else 1
+    axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=columns, frameon=False)
+    return axes
+
+
+def _times(points: Iterable[BatchPoint | Look]) -> list[Any]:
+    return [datetime.fromisoformat(point.time) for point in points]
+
+
+def _middle(start: str, end: str) -> Any:
+    first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
+    return first + (last - first) / 2

@@ -1,0 +1,106 @@
+"""The status of a monitor as text for people."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from calcert.monitoring.status import Status
+from calcert.show.lines import window_lines
+from calcert.show.text.groups import interval_table
+from calcert.show.text.report import WIDTH, number, plain
+
+WINDOWS_SHOWN = 12
+"""The last windows, in a table; all are in the JSON."""
+
+WINDOW_STATEMENTS = ("unmodified", "perturbed")
+
+
+def status_text(status: Status, width: int = WIDTH) -> str:
+    """The status as plain text."""
+    return plain(status_view(status), width)
+
+
+def status_view(status: Status) -> RenderableType:
+    """The status for a rich console."""
+    lines: list[RenderableType] = [Text(reach(status)), Text("")]
+    if status.limit is not None:
+        lines += [Text(alarm_sentence(status), style="bold red" if status.alarm is not None else ""), Text("")]
+    lines += [Text(lower_sentence(status)), Text(upper_sentence(status))]
+    if status.windows:
+        lines += [Text(""), _window_table(status)]
+        lines += [Text(words, style="yellow") for words in change_lines(status)]
+        if not status.changes:
+            lines.append(Text("No change between windows is proven."))
+    return Group(*lines, Text(""), Text(always(status)))
+
+
+def change_lines(status: Status) -> list[str]:
+    """One sentence a statement: the last window for which a change is proven."""
+    lines = []
+    for statement, subject in (("unmodified", "as it is"), ("perturbed", "with perturbed scores")):
+        found = [change for change in status.changes if change.statement == statement]
+        if found:
+            change = found[-1]
+            verb = "grown" if change.grown else "fallen"
+            lines.append(
+                f"Calibration has changed ({subject}): from {change.earlier} to {change.later} the error has {verb} "
+                f"by at least {number(change.by)}."
+            )
+    return lines
+
+
+def alarm_sentence(status: Status) -> str:
+    """Whether the alarm is raised, and since when; empty where no limit was given."""
+    if status.limit is None:
+        return ""
+    if status.alarm is None:
+        return f"No alarm: it is not proven that the error ever exceeded {status.limit:g}."
+    alarm = status.alarm
+    first, last = day(alarm.between), day(alarm.since)
+    where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
+    return f"ALARM since {last} (batch {alarm.batch_id!r}): the error exceeded {alarm.limit:g} in {where}."
+
+
+def lower_sentence(status: Status) -> str:
+    """What the lower bound says."""
+    return (
+        f"At least {number(status.lower)}: some batch so far had an L1 calibration error, of the classifier as it is, "
+        "of at least that. Assumes nothing, however the data drifted."
+    )
+
+
+def upper_sentence(status: Status) -> str:
+    """What the upper bound says."""
+    c = status.upper
+    return (
+        f"At most {number(c.upper)}: the L1 calibration error of the classifier {c.subject}, over the first {c.n:,} "
+        "rows pooled. Assumes nothing but that drift does not react to labels."
+    )
+
+
+def always(status: Status) -> str:
+    """How sure, and for how long."""
+    return (
+        f"Each statement holds at all times together with probability {1 - status.delta:.4g}, however often you look."
+    )
+
+
+def reach(status: Status) -> str:
+    """How many rows, and from when."""
+    first, last = day(status.history[0].time), day(status.history[-1].time)
+    return f"{status.rows:,} rows in {len(status.history):,} batches, {first} to {last}"
+
+
+def _window_table(status: Status) -> Table:
+    lines = window_lines(status, WINDOW_STATEMENTS)[-WINDOWS_SHOWN:]
+    table = interval_table("window", WINDOW_STATEMENTS, lines, between=" ")
+    if len(status.windows) > WINDOWS_SHOWN:
+        table.caption = f"{len(status.windows) - WINDOWS_SHOWN} earlier windows are not shown"
+    return table
+
+
+def day(time: str) -> str:
+    """A time without its clock where that says nothing."""
+    return time.removesuffix("T00:00:00").replace("T", " ")

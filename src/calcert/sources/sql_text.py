@@ -1,0 +1,134 @@
+"""Your own warehouse, no driver: the query as text, to be run where the rows are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from calcert.summary.cells import PIECES, UNIT, WIDEST
+from calcert.summary.query_result import DISTINCT_LIMIT, INVALID, LISTED, MISSING
+
+
+class Dialect(NamedTuple):
+    """What differs between SQL dialects: two type names, and how to ask if a label of any type is 1 or 0."""
+
+    real: str
+    integer: str
+    one: str
+    zero: str
+
+
+DIALECTS = {
+    "duckdb": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+    "postgres": Dialect("DOUBLE PRECISION", "BIGINT", "({}) = '1'", "({}) = '0'"),
+    "spark": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+    "bigquery": Dialect(
+        "FLOAT64", "INT64", "CAST({} AS STRING) IN ('1', 'true')", "CAST({} AS STRING) IN ('0', 'false')"
+    ),
+    "snowflake": Dialect("DOUBLE", "BIGINT", "({}) = 1", "({}) = 0"),
+    "trino": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+}
+
+PLACED = """\
+    SELECT
+      score,
+      label,
+      CAST(CASE
+        WHEN score IS NULL THEN {missing}
+        WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
+{pieces}
+      END AS {integer}) AS cell,
+      CAST(CASE
+        WHEN score >= 0 AND score <= 1 THEN FLOOR(score * {unit}) - {widest} * FLOOR(score * {stretches})
+        ELSE 0
+      END AS {integer}) AS place
+    FROM (
+      SELECT
+        CAST({score} AS {real}) AS score,
+        CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
+      FROM {table}
+    ) AS calcert_rows"""
+
+# The rows stand in the text twice, not once in a WITH, because databases store what a WITH holds if it is read twice.
+TEXT = """\
+WITH calcert_cells AS (
+  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum
+  FROM (
+{placed}
+  ) AS calcert_placed
+  GROUP BY cell, label
+), calcert_scores AS (
+  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum, score
+  FROM (
+{placed}
+  ) AS calcert_placed
+  WHERE cell >= 0 AND (SELECT COUNT(DISTINCT cell) FROM calcert_cells) <= {limit}
+  GROUP BY cell, label, score
+  LIMIT {listed}
+), calcert_total AS (
+  SELECT CAST(SUM(row_count) AS {integer}) AS table_rows FROM calcert_cells
+)
+SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS {real}) AS score
+FROM calcert_cells CROSS JOIN calcert_total
+UNION ALL
+SELECT cell, label, row_count, offset_sum, table_rows, score
+FROM calcert_scores CROSS JOIN calcert_total
+"""
+
+
+def sql(table: str, score: str, label: str, dialect: str) -> str:
+    """The query that summarises a table inside the database: its rows stay where they are.
+
+    Run it with any driver or console, and pass what it returned to :meth:`calcert.Summary.from_cells`. Rows without a
+    valid score or label are counted as well and refused there, so nothing is dropped in silence. At most 217,090 cells
+    and 8,195 distinct scores come back, and it does not matter in which order.
+
+    Parameters
+    ----------
+    table
+        A table, a view, or a subquery in parentheses with an alias, as you write it after FROM.
+    score
+        The column of scores in [0, 1], or an expression: ``"1 / (1 + EXP(-logit))"``.
+    label
+        The column of labels 0/1 or boolean, or an expression: ``"CASE WHEN outcome = 'won' THEN 1 ELSE 0 END"``.
+    dialect
+        duckdb, postgres, spark, bigquery, snowflake or trino. The project runs the first three against the real
+        engines; the others are checked for syntax.
+
+    Examples
+    --------
+    >>> query = calcert.sql("predictions", score="p", label="y", dialect="postgres")
+    >>> print("\\n".join(query.splitlines()[-5:]))
+    SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS DOUBLE PRECISION) AS score
+    FROM calcert_cells CROSS JOIN calcert_total
+    UNION ALL
+    SELECT cell, label, row_count, offset_sum, table_rows, score
+    FROM calcert_scores CROSS JOIN calcert_total
+    """
+    for name, value in (("table", table), ("score", score), ("label", label)):
+        if not isinstance(value, str) or not value.strip():
+            raise TypeError(f"{name} must be SQL text, such as a name; got {value!r}.")
+        if ";" in value or "--" in value:
+            raise ValueError(f"{name} must be one name or expression, without ';' and '--'; got {value!r}.")
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}.")
+    chosen = DIALECTS[dialect]
+    pieces = (
+        f"        WHEN score >= {piece.start!r} THEN FLOOR(score * {piece.scale}) + {piece.base}"
+        for piece in reversed(PIECES)
+    )
+    types = {"real": chosen.real, "integer": chosen.integer}
+    placed = PLACED.format(
+        **types,
+        table=table,
+        score=score,
+        label=label,
+        one=chosen.one.format(label),
+        zero=chosen.zero.format(label),
+        pieces="\n".join(pieces).replace("+ -", "- ").replace(" + 0", ""),
+        unit=UNIT,
+        widest=WIDEST,
+        stretches=UNIT // WIDEST,
+        missing=MISSING,
+        invalid=INVALID,
+    )
+    return TEXT.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=LISTED)

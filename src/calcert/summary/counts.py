@@ -1,0 +1,322 @@
+"""The Summary: everything that certificates need to know of the rows, in integers.
+
+It is a GROUP BY: per cell of :mod:`calcert.summary.cells` and label, the number of rows and the sum of their offsets
+inside the cell. Integers add up exactly, so `a + b` is associative and commutative to the last bit, and any engine, any
+chunking and any row order give the same Summary. Beside the cells stand the exact distinct scores with their counts, as
+long as there are at most 4,096 of them: that is how a finite score set is recognised.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import cells, query_result
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DISTINCT_LIMIT = query_result.DISTINCT_LIMIT
+ROW_LIMIT = query_result.ROW_LIMIT
+
+FORMAT = 1
+MAGIC = b"calcert summary"
+
+
+@dataclass(frozen=True)
+class Points:
+    """Where the rows are, as far as the Summary knows: row i of label y lies in [low, high], `fraction` of the way.
+
+    Exact distinct scores have low = high. Sums over rows of a function that is linear on [low, high] are exact.
+    """
+
+    low: Floats
+    high: Floats
+    fraction: Floats
+    count: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Counts and offset sums per cell and label; made by :func:`calcert.summarize`, added with ``+``.
+
+    Attributes
+    ----------
+    cell
+        Numbers of the cells that hold rows, increasing.
+    count
+        Rows per cell, shape (cells, 2): label 0, label 1.
+    offset
+        Sums of offsets inside the cell in units of 2^-40, same shape.
+    distinct
+        The distinct scores, increasing, as the integers whose bits are their float64; None where there are more than
+        4,096.
+    distinct_count
+        Rows per distinct score and label; None likewise.
+
+    Examples
+    --------
+    >>> morning, evening = calcert.summarize([0.2, 0.7], [0, 1]), calcert.summarize([0.2], [1])
+    >>> print(morning + evening)
+    Summary of 3 rows: base rate 0.6667, mean score 0.3667, 2 cells, 2 distinct scores
+    """
+
+    cell: Integers
+    count: Integers
+    offset: Integers
+    distinct: Integers | None
+    distinct_count: Integers | None
+
+    def __post_init__(self) -> None:
+        for array in (self.cell, self.count, self.offset, self.distinct, self.distinct_count):
+            if array is not None:
+                array.setflags(write=False)
+
+    @classmethod
+    def empty(cls) -> Summary:
+        """The Summary of no rows: the neutral element of ``+``."""
+        pairs = np.zeros((0, 2), np.int64)
+        return cls(np.zeros(0, np.int64), pairs, pairs.copy(), np.zeros(0, np.int64), pairs.copy())
+
+    @classmethod
+    def from_dense(
+        cls, count: Integers, offset: Integers, distinct: Integers | None, distinct_count: Integers | None
+    ) -> Summary:
+        """From arrays over all cells, shape (CELLS, 2); cells without rows are left out."""
+        cell = np.flatnonzero(count.any(axis=1))
+        return cls(cell, count[cell], offset[cell], distinct, distinct_count)
+
+    @classmethod
+    def from_cells(cls, rows: Any) -> Summary:
+        """From what the query of :func:`calcert.sql` returned: tuples, dicts or a data frame.
+
+        Invalid rows that the query counted, a result cut short and lines that do not fit each other are refused.
+
+        Examples
+        --------
+        >>> import duckdb
+        >>> query = calcert.sql("predictions", score="p", label="y", dialect="duckdb")
+        >>> database = duckdb.connect()
+        >>> _ = database.execute("CREATE TABLE predictions AS SELECT 0.25 AS p, 1 AS y FROM range(3)")
+        >>> calcert.Summary.from_cells(database.execute(query).fetchall())
+        Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
+        """
+        return cls.from_lines(*query_result.read(rows))
+
+    @classmethod
+    def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing) -> Summary:
+        """From lines of cells and, where at most 4,096 cells hold rows, lines of distinct scores."""
+        cell, count, offset = query_result.tabulate(lines)
+        if cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
+            return cls(cell, count, offset, None, None)
+        return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count))
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.count.sum())
+
+    @property
+    def positives(self) -> int:
+        """The number of rows with label 1."""
+        return int(self.count[:, 1].sum())
+
+    @property
+    def is_finite(self) -> bool:
+        """True where the distinct scores are listed."""
+        return self.distinct is not None
+
+    @cached_property
+    def left(self) -> Floats:
+        """Left edges of the cells as scores."""
+        return np.asarray(cells.bounds(self.cell)[0] * cells.RESOLUTION, np.float64)
+
+    @cached_property
+    def width(self) -> Floats:
+        """Widths of the cells as scores; 0 for the cell of score 1."""
+        return np.asarray(cells.bounds(self.cell)[1] * cells.RESOLUTION, np.float64)
+
+    @cached_property
+    def score_sum(self) -> Floats:
+        """Sum of scores per cell and label, low by less than 2^-40 a row."""
+        return self.left[:, None] * self.count + self.offset * cells.RESOLUTION
+
+    @cached_property
+    def values(self) -> Floats:
+        """The distinct scores themselves; an error where they are too many."""
+        if self.distinct is None:
+            raise ValueError(
+                f"the scores are not a finite set: there are more than {DISTINCT_LIMIT:,} distinct ones. "
+                "Use bounded_variation or perturbed, or round the scores that you serve."
+            )
+        return self.distinct.view(np.float64)
+
+    @cached_property
+    def points(self) -> Points:
+        """The distinct scores where they are listed, else the cells; `fraction` per label, mean offset over width."""
+        if self.distinct_count is not None:
+            zeros = np.zeros(self.distinct_count.shape)
+            return Points(self.values, self.values, zeros, self.distinct_count)
+        return self.cell_points
+
+    @cached_property
+    def cell_points(self) -> Points:
+        """The cells, even where the distinct scores are listed: what stays the same when more rows come."""
+        width = np.maximum(cells.bounds(self.cell)[1], 1)[:, None]
+        fraction = self.offset / (width * np.maximum(self.count, 1))
+        return Points(self.left, self.left + self.width, fraction, self.count)
+
+    @property
+    def resolution(self) -> float:
+        """How far a score may lie from where `points` has it: 0 for listed scores, else 2^-40."""
+        return 0.0 if self.is_finite else cells.RESOLUTION
+
+    @property
+    def mean_score(self) -> float:
+        """The mean score, low by less than 2^-40."""
+        return float(self.score_sum.sum() / max(self.n, 1))
+
+    @property
+    def base_rate(self) -> float:
+        """The share of rows with label 1."""
+        return self.positives / max(self.n, 1)
+
+    def __add__(self, other: object) -> Summary:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        if self.n + other.n > ROW_LIMIT:
+            raise OverflowError(f"a Summary holds at most 2^36 rows; got {self.n + other.n:,}. Certify the parts.")
+        cell, (count, offset) = _merge(
+            (self.cell, other.cell), ((self.count, other.count), (self.offset, other.offset))
+        )
+        if (
+            self.distinct is None
+            or self.distinct_count is None
+            or other.distinct is None
+            or other.distinct_count is None
+        ):
+            return Summary(cell, count, offset, None, None)
+        distinct, (distinct_count,) = _merge(
+            (self.distinct, other.distinct), ((self.distinct_count, other.distinct_count),)
+        )
+        if distinct.size > DISTINCT_LIMIT:
+            return Summary(cell, count, offset, None, None)
+        return Summary(cell, count, offset, distinct, distinct_count)
+
+    def __radd__(self, other: object) -> Summary:
+        """Lets ``sum(summaries)`` start from 0."""
+        return self if other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        mine, theirs = self._arrays(), other._arrays()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
+
+    def __hash__(self) -> int:
+        # Caches ask for it often, and go on to compare whole Summaries where it agrees.
+        return hash((self.cell.size, self.n, self.positives))
+
+    def __repr__(self) -> str:
+        known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"
+        return (
+            f"Summary of {self.n:,} rows: base rate {self.base_rate:.4f}, mean score {self.mean_score:.4f}, "
+            f"{self.cell.size:,} cells, {known} distinct scores"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the Summary to a file: whole or not at all, with format version and checksum.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "day.calcert"
+        >>> calcert.summarize([0.2, 0.7], [0, 1]).save(path)
+        >>> calcert.Summary.load(path).n
+        2
+        """
+        target = Path(path)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self.to_bytes())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Summary:
+        """Read a Summary that :meth:`save` wrote; a damaged, foreign or newer file is refused by name."""
+        return cls.from_bytes(Path(path).read_bytes(), name=str(path))
+
+    def to_bytes(self) -> bytes:
+        """The content of a saved Summary: one header line, then the arrays."""
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **self._arrays())
+        body = buffer.getvalue()
+        return b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
+
+    @classmethod
+    def from_bytes(cls, content: bytes, name: str = "the content") -> Summary:
+        """The inverse of :meth:`to_bytes`."""
+        header, _, body = content.partition(b"\n")
+        words = header.split(b" ")
+        if not header.startswith(MAGIC + b" ") or len(words) != 4 or not words[2].isdigit():
+            raise ValueError(f"{name} is not a saved Summary: it does not begin with {MAGIC.decode()!r}.")
+        version = int(words[2])
+        if version != FORMAT:
+            raise ValueError(
+                f"{name} holds a Summary of format {version}; this calcert reads format {FORMAT}. "
+                "Summaries of different formats do not mix: summarise the rows again with one version."
+            )
+        if hashlib.sha256(body).hexdigest().encode() != words[3]:
+            raise ValueError(f"{name} is damaged: its checksum does not fit its content. Summarise the rows again.")
+        try:
+            with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
+                found = {key: arrays[key] for key in arrays.files}
+            return cls(
+                found["cell"],
+                found["count"],
+                found["offset"],
+                found.get("distinct"),
+                found.get("distinct_count"),
+            )
+        except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{name} is damaged: {error}. Summarise the rows again.") from error
+
+    def _arrays(self) -> dict[str, Integers]:
+        named = {
+            "cell": self.cell,
+            "count": self.count,
+            "offset": self.offset,
+            "distinct": self.distinct,
+            "distinct_count": self.distinct_count,
+        }
+        return {key: array for key, array in named.items() if array is not None}
+
+
+def _merge(
+    keys: tuple[Integers, Integers], columns: Iterable[tuple[Integers, Integers]]
+) -> tuple[Integers, list[Integers]]:
+    """The union of two increasing key arrays, and the columns added up over it."""
+    union = np.union1d(*keys)
+    places = [np.searchsorted(union, key) for key in keys]
+    merged = []
+    for pair in columns:
+        total = np.zeros((union.size, 2), np.int64)
+        for place, column in zip(places, pair, strict=True):
+            total[place] += column
+        merged.append(total)
+    return union, merged

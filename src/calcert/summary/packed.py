@@ -1,0 +1,135 @@
+"""A Summary in few bytes: what a state keeps of every batch.
+
+Cells are stored as differences and counts as bytes, deflated. Sums of offsets are close to random, so deflating them is
+wasted time: a cell of known width and count bounds its sum, and each sum is stored in as many bits as that bound needs,
+one bit plane after another. That is within a few per cent of the least possible, and packs a million rows in
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import cells
+from calcert.summary.counts import Summary
+
+Integers = NDArray[np.int64]
+
+VERSION = 1
+HEADER = struct.Struct("<B?4I")
+"""Version, whether distinct scores are listed, cells, distinct scores, and the bytes of the two deflated parts."""
+
+DIGEST = 16
+
+
+def pack(summary: Summary) -> bytes:
+    """The Summary as bytes that end in their checksum."""
+    listed = summary.distinct is not None
+    whole = _deflate(_planes(np.diff(summary.cell, prepend=0)), _planes(summary.count.ravel()))
+    values = b""
+    if summary.distinct is not None and summary.distinct_count is not None:
+        values = _deflate(summary.distinct.astype("<i8").tobytes(), _planes(summary.distinct_count.ravel()))
+    size = 0 if summary.distinct is None else summary.distinct.size
+    body = HEADER.pack(VERSION, listed, summary.cell.size, size, len(whole), len(values)) + whole + values
+    body += b"".join(_pack_offsets(summary))
+    return body + _digest(body)
+
+
+def unpack(content: bytes) -> Summary:
+    """The inverse of :func:`pack`; ValueError where the content is damaged."""
+    body, digest = content[:-DIGEST], content[-DIGEST:]
+    if len(body) < HEADER.size or _digest(body) != digest:
+        raise ValueError("its checksum does not fit its content")
+    version, listed, size, distinct_size, whole, values = HEADER.unpack_from(body)
+    if version != VERSION:
+        raise ValueError(f"it is packed in format {version}, and this calcert reads {VERSION}")
+    start = HEADER.size
+    reader = Reader(zlib.decompress(body[start : start + whole]))
+    cell = np.cumsum(reader.planes(size))
+    count = reader.planes(2 * size).reshape(-1, 2)
+    start += whole
+    distinct = distinct_count = None
+    if listed:
+        reader = Reader(zlib.decompress(body[start : start + values]))
+        distinct = np.frombuffer(reader.take(8 * distinct_size), "<i8").astype(np.int64)
+        distinct_count = reader.planes(2 * distinct_size).reshape(-1, 2)
+    offset = _unpack_offsets(cell, count, np.frombuffer(body, np.uint8, offset=start + values))
+    return Summary(cell, count, offset, distinct, distinct_count)
+
+
+class Reader:
+    """Takes bytes off the front of some content."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._at = 0
+
+    def take(self, size: int) -> bytes:
+        """The next bytes."""
+        self._at += size
+        return self._content[self._at - size : self._at]
+
+    def planes(self, size: int) -> Integers:
+        """The next integers, as :func:`_planes` wrote them."""
+        width = self.take(1)[0]
+        plane = np.frombuffer(self.take(width * size), np.uint8).reshape(width, size)
+        return np.asarray(sum(plane[p].astype(np.int64) << (8 * p) for p in range(width)) + np.zeros(size, np.int64))
+
+
+def _planes(values: Integers) -> bytes:
+    """Nonnegative integers: how many bytes the largest needs, all lowest bytes, all second ones, and so on."""
+    width = max(int(values.max(initial=0)).bit_length() + 7, 8) // 8
+    octets = values.astype("<i8").view(np.uint8).reshape(-1, 8)
+    return bytes([width]) + np.ascontiguousarray(octets[:, :width].T).tobytes()
+
+
+def _deflate(*parts: bytes) -> bytes:
+    return zlib.compress(b"".join(parts), 1)
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=DIGEST).digest()
+
+
+def _pack_offsets(summary: Summary) -> Iterator[bytes]:
+    place, bits = _bits_needed(summary.cell, summary.count)
+    values = summary.offset.ravel()[place]
+    for plane, first in enumerate(_first_with(bits)):
+        yield np.packbits(((values[first:] >> plane) & 1).astype(np.uint8)).tobytes()
+
+
+def _unpack_offsets(cell: Integers, count: Integers, packed: NDArray[np.uint8]) -> Integers:
+    place, bits = _bits_needed(cell, count)
+    values = np.zeros(place.size, np.int64)
+    at = 0
+    for plane, first in enumerate(_first_with(bits)):
+        size = place.size - first
+        stop = at + (size + 7) // 8
+        values[first:] |= np.unpackbits(packed[at:stop], count=size).astype(np.int64) << plane
+        at = stop
+    if at != packed.size:
+        raise ValueError("its length does not fit its content")
+    offset = np.zeros(count.size, np.int64)
+    offset[place] = values
+    return offset.reshape(count.shape)
+
+
+def _bits_needed(cell: Integers, count: Integers) -> tuple[Integers, Integers]:
+    """Entries in increasing order of the bits that their largest possible sum of offsets needs, and those bits."""
+    largest = (count * np.maximum(cells.bounds(cell)[1] - 1, 0)[:, None]).ravel()
+    # Doubles round a 62-bit number up at most, so a bit may be wasted and never missed.
+    bits = np.frexp(largest.astype(np.float64))[1].astype(np.uint8)
+    # Stable sorting of bytes is a single pass.
+    place = np.argsort(bits, kind="stable")
+    return place, bits[place].astype(np.int64)
+
+
+def _first_with(bits: Integers) -> Integers:
+    """For each bit plane, the first entry (bits are increasing) that has it."""
+    return np.asarray(np.searchsorted(bits, np.arange(int(bits[-1]) if bits.size else 0), side="right"))

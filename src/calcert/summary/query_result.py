@@ -1,0 +1,193 @@
+"""What a GROUP BY returned, checked and turned into the arrays of a Summary.
+
+One line per cell and label: `cell`, `label`, `row_count`, `offset_sum`. An offset is floor(score * 2^40) modulo 2^26,
+which an engine computes without knowing the width of the cell; the left edge of the cell is taken off here. A line with
+a `score` is one distinct score with its rows. Cells and labels below zero count rows that a Summary cannot hold, and
+`table_rows` on every line says how many rows there were, so that a result cut short is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import cells
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+COLUMNS = ("cell", "label", "row_count", "offset_sum", "table_rows", "score")
+
+ROW_LIMIT = 1 << 36
+"""More rows than this could overflow the 64-bit sum of offsets of one cell."""
+
+DISTINCT_LIMIT = 4096
+"""Distinct scores are listed exactly up to this number."""
+
+LISTED = 2 * DISTINCT_LIMIT + 3
+"""Lines of distinct scores asked for at most: more than 4,096 scores for sure, with two labels each and -0.0 apart."""
+
+MISSING = -2
+"""The cell of a score that is null, and the label of a label that is."""
+
+INVALID = -1
+"""The cell of a score that is NaN or outside [0, 1], and the label of a label that is not 0 or 1."""
+
+
+class Lines(NamedTuple):
+    """The lines of a result, column by column."""
+
+    cell: Integers
+    label: Integers
+    rows: Integers
+    offset: Integers
+
+    def where(self, mask: NDArray[np.bool_]) -> Lines:
+        """Some of the lines."""
+        return Lines(*(column[mask] for column in self))
+
+
+class Listing(NamedTuple):
+    """Distinct scores with a label and their number of rows."""
+
+    score: Floats
+    label: Integers
+    rows: Integers
+
+
+def read(rows: Any) -> tuple[Lines, Listing]:
+    """The lines of cells and those of distinct scores, from what a database driver returned."""
+    columns = _columns(rows)
+    *parts, table_rows = (_integers(name, columns[name]) for name in COLUMNS[:5])
+    score = np.array([np.nan if _is_null(value) else float(value) for value in columns["score"]], np.float64)
+    listed = ~np.isnan(score)
+    lines, listing = Lines(*parts).where(~listed), Lines(*parts).where(listed)
+    total = int(lines.rows.sum())
+    if (table_rows != total).any():
+        raise ValueError(
+            f"rows must be the whole result of the query; got lines for {total:,} of {table_rows.max():,} rows. "
+            "A tool may have cut the result short: fetch all of it. Summaries of several tables add up with +."
+        )
+    return lines, Listing(score[listed], listing.label, listing.rows)
+
+
+def tabulate(lines: Lines) -> tuple[Integers, Integers, Integers]:
+    """Cells that hold rows, increasing, and rows and sums of offsets inside the cell for label 0 and label 1."""
+    if lines.rows.size == 0:
+        raise ValueError("the result must hold at least one row; got none. Is the table empty?")
+    _refuse_invalid(lines)
+    _refuse_outside("cell", lines.cell, 0, cells.CELL_OF_ONE)
+    _refuse_outside("label", lines.label, 0, 1)
+    _refuse_outside("row_count", lines.rows, 1, ROW_LIMIT)
+    if lines.rows.sum() > ROW_LIMIT:
+        raise OverflowError(f"a Summary holds at most 2^36 rows; got {lines.rows.sum():,}. Certify the parts.")
+    left, width = cells.bounds(lines.cell)
+    offset = lines.offset - lines.rows * (left % cells.WIDEST)
+    bad = (offset < 0) | (offset > lines.rows * np.maximum(width - 1, 0))
+    if bad.any():
+        line = int(np.argmax(bad))
+        raise ValueError(
+            f"offset_sum must fit the cell and its rows; got {lines.offset[line]} for {lines.rows[line]} rows of "
+            f"cell {lines.cell[line]}. Pass the result of the query of calcert.sql as it is, with all its digits."
+        )
+    cell, place = np.unique(lines.cell, return_inverse=True)
+    table = np.zeros((2, cell.size, 2), np.int64)
+    np.add.at(table[0], (place, lines.label), lines.rows)
+    np.add.at(table[1], (place, lines.label), offset)
+    return cell, table[0], table[1]
+
+
+def tabulate_scores(listing: Listing, cell: Integers, cell_count: Integers) -> tuple[Integers, Integers]:
+    """Distinct scores, increasing, as the bits of their float64, and their rows, which must be those of the cells."""
+    # Adding 0.0 turns -0.0 into 0.0, which is the same score: here they meet where the engine kept them apart.
+    value, place = np.unique(listing.score + 0.0, return_inverse=True)
+    value_count = np.zeros((value.size, 2), np.int64)
+    np.add.at(value_count, (place, listing.label), listing.rows)
+    inside = (value >= 0) & (value <= 1)
+    found = np.zeros_like(cell_count)
+    if inside.all():
+        located, _ = cells.locate(np.floor(value * cells.UNIT).astype(np.int64))
+        inside = np.isin(located, cell)
+        np.add.at(found, np.searchsorted(cell, located[inside]), value_count[inside])
+    if not inside.all() or not np.array_equal(found, cell_count):
+        raise ValueError(
+            f"distinct scores and cells must come from the same rows; got {int(listing.rows.sum()):,} rows by score "
+            f"and {int(cell_count.sum()):,} by cell. The table changed between two reads, or the result is not "
+            "complete: summarise a fixed snapshot, and pass the whole result."
+        )
+    return value.view(np.int64), value_count
+
+
+def _refuse_invalid(lines: Lines) -> None:
+    """The engine counted rows that a Summary cannot hold: say how many of each kind, and how to see them."""
+    total = int(lines.rows.sum())
+    for name, column, wanted, found in (
+        ("scores", lines.cell, "lie in [0, 1]", "NaN or outside"),
+        ("labels", lines.label, "be 0 or 1 (or bool)", "neither"),
+    ):
+        missing = int(lines.rows[column == MISSING].sum())
+        invalid = int(lines.rows[column == INVALID].sum())
+        if missing or invalid:
+            raise ValueError(
+                f"{name} must {wanted} and not be missing; got {invalid:,} {found} and {missing:,} missing among "
+                f"{total:,} rows. Exclude such rows yourself, on purpose, in a subquery: a certificate speaks of the "
+                "rows that remain."
+            )
+
+
+def _refuse_outside(name: str, column: Integers, least: int, greatest: int) -> None:
+    bad = (column < least) | (column > greatest)
+    if bad.any():
+        line = int(np.argmax(bad))
+        raise ValueError(f"{name} must lie in {least} to {greatest}; got {column[line]} in line {line}.")
+
+
+def _columns(rows: Any) -> dict[str, Sequence[Any]]:
+    import narwhals as nw
+
+    frame = nw.from_native(rows, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return _named({name: frame[name].to_list() for name in frame.columns})
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise TypeError(f"rows must be the rows that the query returned; got {rows!r}. Pass cursor.fetchall().")
+    lines = list(rows)
+    if lines and all(isinstance(line, Mapping) for line in lines):
+        return _named({name: [line[name] for line in lines] for name in lines[0]})
+    for number, line in enumerate(lines):
+        if not isinstance(line, Sequence) or isinstance(line, str) or len(line) != len(COLUMNS):
+            raise ValueError(f"rows must be tuples ({', '.join(COLUMNS)}); got {line!r} in line {number}.")
+    return dict(zip(COLUMNS, zip(*lines, strict=True), strict=True)) if lines else dict.fromkeys(COLUMNS, ())
+
+
+def _named(columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Columns by their names in small letters: some warehouses return capitals."""
+    found = {name.lower(): values for name, values in columns.items()}
+    if not set(COLUMNS) <= found.keys():
+        raise ValueError(f"rows must have the columns {', '.join(COLUMNS)}; got {', '.join(columns)}.")
+    return found
+
+
+def _integers(name: str, values: Sequence[Any]) -> Integers:
+    return np.array([_integer(name, line, value) for line, value in enumerate(values)], np.int64)
+
+
+def _integer(name: str, line: int, value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) < 2**63:
+        return int(value)
+    exact = isinstance(value, Decimal) or (isinstance(value, float) and abs(value) < 2**53)
+    if exact and value == int(value) and abs(value) < 2**63:
+        return int(value)
+    raise TypeError(
+        f"{name} must be an integer; got {value!r} of type {type(value).__name__} in line {line}. "
+        "Pass the rows as the database driver returned them."
+    )
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or str(value) in ("nan", "NaN", "<NA>")

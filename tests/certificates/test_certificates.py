@@ -1,0 +1,353 @@
+"""Certificates and reports as results: complete, frozen, repeatable, and as tight as promised."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import calcert
+from calcert import Certificate, Report, Summary
+from calcert.certificates.certificate import total
+
+Floats = NDArray[np.float64]
+
+CERTIFICATES: dict[str, Callable[..., Certificate]] = {
+    "perturbed": calcert.perturbed,
+    "bounded_variation": calcert.bounded_variation,
+    "lipschitz": lambda summary, **options: calcert.lipschitz(summary, constant=2.0, **options),
+    "finite": calcert.finite,
+    "distance": calcert.distance,
+    "squared": calcert.squared,
+}
+
+
+def rows(n: int, eta: Callable[[Floats], Floats], seed: int = 0) -> tuple[Floats, NDArray[np.bool_]]:
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    return x, rng.random(n) < eta(x)
+
+
+def deciles(n: int, seed: int = 0) -> Summary:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 11, n) / 10
+    return calcert.summarize(x, rng.random(n) < x)
+
+
+DATA = {
+    "one row": calcert.summarize([0.3], [1]),
+    "hopeless": calcert.summarize([1.0] * 50, [0] * 50),
+    "perfect": calcert.summarize([0.0, 1.0] * 500, [0, 1] * 500),
+    "deciles": deciles(5000),
+}
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_terms_add_up_to_the_upper_bound(name: str, data: str) -> None:
+    c = CERTIFICATES[name](DATA[data])
+    assert math.fsum(c.terms.values()) == pytest.approx(c.upper, abs=1e-12)
+    assert all(math.isfinite(value) for value in c.terms.values())
+    assert {"plug-in", "sampling", "discretisation"} <= c.terms.keys()
+    assert 0 <= c.lower <= c.upper <= 1
+    assert c.n == DATA[data].n
+
+
+def test_terms_are_named_after_what_they_charge() -> None:
+    summary = calcert.summarize(*rows(5000, lambda x: x))
+    assert "group bias" in calcert.bounded_variation(summary).terms
+    assert "group bias" in calcert.lipschitz(summary, constant=2.0).terms
+    assert calcert.distance(summary).terms["shift"] > 0
+    assert calcert.perturbed(summary).terms["discretisation"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "theorem", "assumption", "subject"),
+    [
+        ("perturbed", "Theorem 1", "none", "served with perturbed scores, bandwidth 1/64"),
+        ("bounded_variation", "Theorem 2", "total variation at most 1 (as any monotone one)", "as it is"),
+        ("lipschitz", "Theorem 3", "Lipschitz with constant 2", "as it is"),
+        ("finite", "Theorem 4", "none", "as it is"),
+        ("distance", "Theorem 6", "none", "as it is"),
+        ("squared", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
+    ],
+)
+def test_a_certificate_says_what_it_certifies_of_whom_and_under_what(
+    name: str, theorem: str, assumption: str, subject: str
+) -> None:
+    c = CERTIFICATES[name](DATA["deciles"], delta=0.1)
+    assert c.theorem == theorem
+    assert assumption in c.assumption
+    assert c.subject == subject
+    assert c.delta == 0.1
+    text = str(c)
+    assert subject in text
+    assert theorem in text
+    assert "5,000 rows" in text
+
+
+def test_parameters_are_those_that_were_fixed_in_advance() -> None:
+    summary = DATA["deciles"]
+    assert calcert.perturbed(summary, bandwidth=0.1, seed=3).parameters == {"bandwidth": 0.1, "seed": 3}
+    assert calcert.bounded_variation(summary, variation=2.5).parameters == {"variation": 2.5, "seed": 0}
+    assert calcert.lipschitz(summary, constant=4.0).parameters == {"constant": 4.0, "seed": 0}
+    assert calcert.finite(summary).parameters == {"distinct scores": 11, "seed": 0}
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_a_certificate_survives_json(name: str) -> None:
+    c = CERTIFICATES[name](DATA["deciles"])
+    assert Certificate.from_dict(json.loads(json.dumps(c.to_dict()))) == c
+    assert c.to_dict()["vacuous"] is False
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_a_certificate_cannot_be_changed(name: str) -> None:
+    c = CERTIFICATES[name](DATA["deciles"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        c.upper = 0.0
+
+
+def test_a_bound_that_says_nothing_is_vacuous_and_no_error() -> None:
+    c = calcert.distance(calcert.summarize([0.5], [1]))
+    assert (c.upper, c.lower, c.vacuous) == (1.0, 0.0, True)
+    assert "cap at 1" in c.terms
+    assert c.terms["cap at 1"] < 0
+    assert not calcert.finite(DATA["deciles"]).vacuous
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_less_risk_gives_wider_bounds(name: str) -> None:
+    careful = CERTIFICATES[name](DATA["deciles"], delta=0.001)
+    bold = CERTIFICATES[name](DATA["deciles"], delta=0.5)
+    assert careful.upper > bold.upper
+    assert careful.lower <= bold.lower
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("delta", [1e-12, 0.999])
+def test_extreme_delta_is_no_error(name: str, delta: float) -> None:
+    c = CERTIFICATES[name](DATA["deciles"], delta=delta)
+    assert 0 <= c.lower <= c.upper <= 1
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_more_rows_of_the_same_kind_give_tighter_bounds(name: str) -> None:
+    summary = DATA["deciles"]
+    widths = []
+    for _ in range(3):
+        widths.append(CERTIFICATES[name](summary).upper)
+        summary = summary + summary + summary + summary
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_a_finite_certificate_needs_a_finite_score_set() -> None:
+    with pytest.raises(ValueError, match=r"not a finite set: there are more than 4,096 distinct ones\. Use"):
+        calcert.finite(calcert.summarize(*rows(5000, lambda x: x)))
+
+
+def test_the_report_is_the_same_for_any_order_and_any_cutting_of_the_rows() -> None:
+    x, y = rows(20_000, lambda x: x**2)
+    order = np.random.default_rng(1).permutation(x.size)
+    whole = calcert.certify(x, y)
+    assert calcert.certify(x[order], y[order]) == whole
+    assert calcert.certify(calcert.summarize(x[:7000], y[:7000]) + calcert.summarize(x[7000:], y[7000:])) == whole
+
+
+def test_the_same_seed_gives_the_same_lower_bounds_and_another_seed_only_others() -> None:
+    summary = calcert.summarize(*rows(5000, lambda x: x**2))
+    first, again, other = (calcert.certify(summary, seed=seed) for seed in (0, 0, 1))
+    assert first == again
+    assert first.perturbed.upper == other.perturbed.upper
+    assert first.perturbed.lower != other.perturbed.lower
+
+
+def test_a_report_survives_json_with_its_schema() -> None:
+    report = calcert.certify(*rows(2000, lambda x: x))
+    found = json.loads(json.dumps(report.to_dict()))
+    assert found["schema"] == 1
+    assert Report.from_dict(found) == report
+    one_label = calcert.certify([0.1, 0.2], [0, 0])
+    assert math.isnan(one_label.estimates["AUROC"])
+    restored = Report.from_dict(json.loads(json.dumps(one_label.to_dict(), allow_nan=False)))
+    assert math.isnan(restored.estimates["AUROC"])
+
+
+def test_a_report_of_another_schema_is_refused_by_number() -> None:
+    found = calcert.certify([0.1, 0.2], [0, 1]).to_dict()
+    with pytest.raises(ValueError, match="the report has schema 99; this calcert reads schema 1"):
+        Report.from_dict(found | {"schema": 99})
+
+
+def test_a_report_cannot_be_changed_and_prints_its_three_statements() -> None:
+    report = calcert.certify(*rows(20_000, lambda x: x**2))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.advice = ""
+    text = str(report)
+    for words in ("20,000 rows", "served with", "as it is", "distance from calibration", "0.95"):
+        assert words in text
+    for c in report.certificates.values():
+        assert f"{c.upper:.4f}" in text
+        assert f"{c.lower:.4f}" in text
+
+
+def test_few_distinct_scores_are_certified_without_assumption() -> None:
+    report = calcert.certify(deciles(20_000))
+    assert report.unmodified.theorem == "Theorem 4"
+    assert report.unmodified.assumption == "none"
+
+
+def test_continuous_scores_are_certified_by_their_variation() -> None:
+    report = calcert.certify(*rows(20_000, lambda x: x))
+    assert report.unmodified.theorem == "Theorem 2"
+    assert "total variation at most 1" in report.unmodified.assumption
+
+
+def test_choosing_between_two_theorems_is_paid_for_with_half_of_delta_each() -> None:
+    summary = deciles(20_000)
+    chosen = calcert.certify(summary, delta=0.1).unmodified
+    assert chosen.upper == pytest.approx(calcert.finite(summary, delta=0.05).upper, abs=1e-12)
+    assert chosen.delta == 0.1
+    summary = calcert.summarize(*rows(20_000, lambda x: x))
+    chosen = calcert.certify(summary, delta=0.1).unmodified
+    assert chosen.upper == pytest.approx(calcert.bounded_variation(summary, delta=0.05).upper, abs=1e-12)
+
+
+def test_rare_events_under_a_wide_bandwidth_are_warned_of_by_name() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.beta(0.5, 500, 5000)
+    y = rng.random(x.size) < x
+    (warning,) = calcert.certify(x, y).warnings
+    assert "2**-13" in warning
+    assert "bandwidth 0.015625 is large" in warning
+    assert calcert.certify(x, y, bandwidth=2.0**-13).warnings == ()
+    (mirrored,) = calcert.certify(1 - x, ~y).warnings
+    assert "2**-13" in mirrored
+    assert calcert.certify(*rows(5000, lambda x: x)).warnings == ()
+
+
+def test_a_lower_bound_above_the_upper_one_is_called_a_false_assumption() -> None:
+    x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 0.0, 1.0))
+    report = calcert.certify(x, y, variation=0.01)
+    assert any("the assumption is false" in warning for warning in report.warnings)
+    assert not any("assumption" in warning for warning in calcert.certify(x, y, variation=40.0).warnings)
+
+
+@pytest.mark.parametrize(
+    ("n", "eta", "words"),
+    [
+        (20_000, lambda x: x, "more rows"),
+        (100_000, lambda x: x**2, "the bounds nearly meet"),
+    ],
+)
+def test_advice_names_what_would_help_most(n: int, eta: Callable[[Floats], Floats], words: str) -> None:
+    assert words in calcert.certify(*rows(n, eta)).advice
+
+
+def test_advice_names_the_variation_where_groups_hide_most() -> None:
+    assert "a smaller variation" in calcert.certify(*rows(100_000, lambda x: x)).advice
+
+
+def test_estimates_are_named_as_such_and_are_what_they_are_called() -> None:
+    x = np.array([0.1, 0.4, 0.4, 0.8])
+    y = np.array([0, 1, 0, 1])
+    found = calcert.certify(x, y).estimates
+    assert found["base rate"] == 0.5
+    assert found["mean score"] == pytest.approx(0.425)
+    assert found["Brier score"] == pytest.approx(((x - y) ** 2).mean())
+    assert found["AUROC"] == pytest.approx(3.5 / 4)
+    assert found["ECE (15 bins)"] == pytest.approx((0.1 + 0.2 + 0.2) / 4, abs=1e-6)
+
+
+def mean_over_seeds(bound: Callable[[Summary], float], n: int, eta: Callable[[Floats], Floats]) -> float:
+    return float(np.mean([bound(calcert.summarize(*rows(n, eta, seed))) for seed in range(8)]))
+
+
+def served_error(eta: Callable[[Floats], Floats], h: float = 1 / 64) -> float:
+    """The error of the perturbed classifier under uniform scores, by summing over fine grids of both scores."""
+    x = t = (np.arange(3000) + 0.5) / 3000
+    gap = np.zeros(t.size)
+    for part in np.array_split(x, 20):
+        k = calcert.serving.kernel.density(t[:, None], part, h)
+        gap += (k * (t[:, None] - eta(part))).sum(axis=1) / x.size
+    return float(np.abs(gap).mean())
+
+
+@pytest.mark.parametrize(
+    ("n", "eta", "gap"),
+    [(10_000, lambda x: x, 0.0193), (100_000, lambda x: x, 0.0059), (100_000, lambda x: x**2, 0.0026)],
+)
+def test_perturbed_upper_bounds_are_as_close_to_the_truth_as_promised(
+    n: int, eta: Callable[[Floats], Floats], gap: float
+) -> None:
+    assert 0 < mean_over_seeds(lambda s: calcert.perturbed(s).upper, n, eta) - served_error(eta) <= gap
+
+
+@pytest.mark.parametrize(
+    ("n", "eta", "truth", "gap"),
+    [
+        (10_000, lambda x: x, 0.0, 0.0475),
+        (100_000, lambda x: x, 0.0, 0.0199),
+        (100_000, lambda x: x**2, 1 / 6, 0.0056),
+    ],
+)
+def test_bounded_variation_upper_bounds_are_as_close_to_the_truth_as_promised(
+    n: int, eta: Callable[[Floats], Floats], truth: float, gap: float
+) -> None:
+    assert 0 < mean_over_seeds(lambda s: calcert.bounded_variation(s).upper, n, eta) - truth <= gap
+
+
+@pytest.mark.parametrize(("n", "least"), [(10_000, 0.140), (100_000, 0.160)])
+def test_lower_bounds_work(n: int, least: float) -> None:
+    for bound in (
+        lambda summary: calcert.perturbed(summary).lower,
+        lambda summary: calcert.bounded_variation(summary).lower,
+    ):
+        assert least <= mean_over_seeds(bound, n, lambda x: x**2) < 1 / 6
+
+
+def test_twenty_distinct_calibrated_scores_are_certified_tightly_without_assumption() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 20, 100_000) / 19
+    assert calcert.finite(calcert.summarize(x, rng.random(x.size) < x)).upper <= 0.0072
+
+
+def test_rare_events_are_certified_tightly_at_a_fitting_bandwidth() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.beta(0.5, 500, 1_000_000)
+    assert calcert.perturbed(calcert.summarize(x, rng.random(x.size) < x), bandwidth=2.0**-13).upper <= 0.00025
+
+
+def test_crowded_scores_are_certified_tightly_thanks_to_plain_groups() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.beta(0.02, 5, 1_000_000)
+    assert calcert.bounded_variation(calcert.summarize(x, rng.random(x.size) < x)).upper <= 0.0012
+
+
+def test_one_row_says_nothing_and_the_advice_is_more_rows() -> None:
+    report = calcert.certify([0.3], [0])
+    for certificate in report.certificates.values():
+        assert certificate.vacuous
+        assert not certificate.telling
+        assert sum(certificate.terms.values()) == pytest.approx(1.0)
+    assert report.advice.startswith("Too few rows to say anything yet")
+
+
+def test_a_bound_next_to_one_is_rounded_up_and_any_other_is_left_alone() -> None:
+    assert total({"plug-in": 0.9, "sampling": 0.0998}) == (
+        1.0,
+        {"plug-in": 0.9, "sampling": 0.0998} | {"cap at 1": pytest.approx(2e-4)},
+    )
+    assert total({"plug-in": 0.9, "sampling": 0.098})[0] == pytest.approx(0.998)
+
+
+def test_the_report_says_which_variation_was_asked_for_whichever_theorem_won() -> None:
+    x = np.tile([0.25, 0.75], 500)
+    unmodified = calcert.certify(x, np.arange(1000) % 4 == 0, variation=1.5).unmodified
+    assert unmodified.theorem == "Theorem 4"
+    assert unmodified.parameters["variation"] == 1.5

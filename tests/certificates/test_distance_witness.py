@@ -1,0 +1,64 @@
+"""The searches behind lower bounds find what a general solver finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+import calcert
+from calcert.certificates import lower_bounds
+from calcert.serving.grid import fast_length
+from calcert.summary.counts import Summary
+
+KNOTS = np.linspace(0.0, 1.0, 33)
+
+
+def some_rows(seed: int) -> Summary:
+    """A few thousand rows, crowded more or less to one end, of a random miscalibration."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(rng.integers(20, 5000)) ** rng.uniform(0.3, 3)
+    return calcert.summarize(x, rng.random(x.size) < x ** rng.uniform(0.5, 2))
+
+
+def knot_weights(summary: Summary) -> NDArray[np.float64]:
+    """What the sum of f(x)(y - x) over rows pays for the value at each knot, f linear between knots."""
+    points = summary.points
+    middle = (points.low + points.high) / 2
+    hats = np.maximum(1 - np.abs(middle[:, None] - KNOTS) * (KNOTS.size - 1), 0)
+    return (points.count[:, 1] - middle * points.count.sum(axis=1)) @ hats
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_lipschitz_witness_is_admissible_and_earns_what_a_linear_program_earns(seed: int) -> None:
+    summary = some_rows(seed)
+    weight = knot_weights(summary)
+    f = lower_bounds._lipschitz_witness(summary.points, summary.points.count, KNOTS)
+    assert np.abs(f).max() <= 1
+    assert np.abs(np.diff(f)).max() <= KNOTS[1]
+    step = np.eye(KNOTS.size)[1:] - np.eye(KNOTS.size)[:-1]
+    solved = linprog(-weight, A_ub=np.concatenate([step, -step]), b_ub=np.full(2 * len(step), KNOTS[1]), bounds=(-1, 1))
+    assert weight @ f == pytest.approx(-solved.fun, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("groups", lower_bounds.SCALES)
+def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
+    points = some_rows(3).points
+    score = (points.low + points.high) / 2
+    count = points.count.copy()
+    count[:5] = 0
+    signs = lower_bounds._GroupSigns(score, count)(groups)
+    rows = count.sum(axis=1)
+    group = (np.cumsum(rows) - rows) * groups // rows.sum()
+    for g in np.unique(group[rows > 0]):
+        here = (group == g) & (rows > 0)
+        excess = (score * rows - count[:, 1])[here].sum()
+        spread = np.sqrt((count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2)[here].sum())
+        assert signs[here] == pytest.approx(np.clip(excess / spread, -1, 1), abs=1e-6)
+
+
+def test_fast_lengths_are_the_smallest_products_of_twos_and_threes() -> None:
+    products = sorted(2**a * 3**b for a in range(22) for b in range(14))
+    for least in [*range(1, 700), 65_537, 106_497, 999_983]:
+        assert fast_length(least) == next(product for product in products if product >= least)

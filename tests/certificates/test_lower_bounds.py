@@ -1,0 +1,146 @@
+"""Witnesses: what they promise a row is never more than the row gives, and they look at earlier rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+import calcert
+from calcert import Summary
+from calcert.certificates import betting, lower_bounds
+from calcert.serving import kernel
+from calcert.serving.grid import Grid
+
+Floats = NDArray[np.float64]
+
+LOWER: dict[str, Callable[[Summary], float]] = {
+    "as it is": lambda s: lower_bounds.unmodified_lower(s, 0.05, 0),
+    "perturbed": lambda s: lower_bounds.perturbed_lower(s, 0.1, 0.05, 0),
+    "distance": lambda s: lower_bounds.distance_lower(s, 0.05, 0),
+}
+
+
+def by_cells(summary: Summary) -> Summary:
+    return Summary(summary.cell, summary.count, summary.offset, None, None)
+
+
+def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary], float]) -> list[tuple]:
+    """Stake, gain and rows of every round, for rows thrown into the given batches."""
+    found: list[tuple] = []
+
+    def note(*arguments: object) -> betting.Round:
+        found.append(arguments)
+        return real(*arguments)
+
+    real = betting.Round
+    with (
+        mock.patch.object(betting, "split", return_value=batches),
+        mock.patch.object(betting, "Round", note),
+    ):
+        lower(summary)
+    return found
+
+
+@pytest.mark.parametrize("subject", LOWER)
+def test_bets_on_a_batch_do_not_depend_on_the_rows_of_that_batch_or_later_ones(subject: str) -> None:
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.random(30))
+    early = rng.integers(0, 20, (5, 30, 2))
+    for form in (lambda s: s, by_cells):
+        seen = []
+        for future in range(3):
+            late = np.random.default_rng(future).multinomial(700, np.full(300, 1 / 300)).reshape(5, 30, 2)
+            late[:, ::3] += late[:, 1::3]
+            late[:, 1::3] = 0
+            batches = np.concatenate([early, late])
+            total = batches.sum(axis=0)
+            x = np.repeat(scores, total.sum(axis=1))
+            y = np.concatenate([np.repeat([0, 1], pair) for pair in total])
+            seen.append(bets(form(calcert.summarize(x, y)), batches, LOWER[subject])[:5])
+        for other in seen[1:]:
+            for (stake, gain, _), (other_stake, other_gain, _) in zip(seen[0], other, strict=True):
+                assert stake == other_stake
+                assert (gain == other_gain).all()
+
+
+@pytest.mark.parametrize("subject", LOWER)
+def test_stakes_never_risk_more_than_there_is(subject: str) -> None:
+    x = np.array([0.9] * 500 + [0.0] * 3)
+    y = np.array([0] * 500 + [1] * 3)
+    summary = calcert.summarize(x, y)
+    for stake, gain, _ in bets(summary, betting.split(summary, 0), LOWER[subject]):
+        assert 0 < stake < 0.5
+        assert (gain >= -1).all()
+        assert (gain <= 1).all()
+        assert (1 + stake * (gain - 1) > 0).all()
+
+
+def test_a_witness_for_the_unmodified_classifier_promises_the_least_gain_in_the_cell() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.random(3000)
+    points = by_cells(calcert.summarize(x, x > 0.5)).points
+    f = rng.uniform(-1, 1, points.low.size)
+    promised = lower_bounds._gain(points, f)
+    for share in (0.0, 0.4, 1.0):
+        place = points.low + share * (points.high - points.low)
+        given = f[:, None] * (place[:, None] - np.array([0, 1]))
+        assert (promised <= given + 1e-15).all()
+        assert (given - promised <= (points.high - points.low)[:, None] + 1e-15).all()
+
+
+@pytest.mark.parametrize("h", [2.0**-10, 1 / 64, 0.3, 2.0])
+def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integral(h: float) -> None:
+    rng = np.random.default_rng(2)
+    x = np.clip(np.concatenate([[0.0, 1.0], rng.random(6), h * rng.random(3), 1 - h * rng.random(3)]), 0, 1)
+    summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
+    points, grid = summary.points, Grid(h, lower_bounds.FINENESS)
+    masses = grid.place(points).masses(points.count)
+    f = lower_bounds._served_signs(grid, masses, 0, grid.size + 1)[: grid.size]
+    assert np.abs(f).max() <= 1
+    promised = lower_bounds.served_gain(grid, points, masses, lower_bounds._cell_integrals(grid))
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    for i in range(points.low.size):
+        width = points.high[i] - points.low[i]
+        hidden = 0.68 / h**2 * (width**2 + grid.step**2) / 8 + 2e-12
+        gains = []
+        for place in np.linspace(points.low[i], points.high[i], 5):
+            near = np.abs((np.arange(grid.size) + 0.5) / grid.size - place) < 42 * h + grid.step
+            t = (np.flatnonzero(near)[:, None] + (nodes + 1) / 2) / grid.size
+            k = kernel.density(t, place, h) * f[near][:, None] * weights / 2 / grid.size
+            gains.append([(k * (t - y)).sum() for y in (0, 1)])
+        true = np.array(gains)
+        assert (promised[i] - hidden <= true.min(axis=0) + 1e-11).all()
+        assert np.abs(promised[i] - np.minimum(true[0], true[-1])).max() <= hidden + 1e-9
+
+
+def test_the_witness_for_the_distance_is_the_best_lipschitz_function() -> None:
+    rng = np.random.default_rng(3)
+    x = np.sort(rng.random(200))
+    summary = calcert.summarize(x, rng.random(200) < np.where(x < 0.5, 0.9, 0.2))
+    knots = np.linspace(0, 1, 33)
+    f = lower_bounds._lipschitz_witness(summary.points, summary.points.count, knots)
+    assert np.abs(f).max() <= 1
+    assert np.abs(np.diff(f)).max() <= knots[1] * (1 + 1e-12)
+    place = np.minimum((x * 32).astype(int), 31)
+    share = x * 32 - place
+    excess = summary.points.count[:, 1] - x * summary.points.count.sum(axis=1)
+    weight = np.bincount(place, excess * (1 - share), 33) + np.bincount(place + 1, excess * share, 33)
+    steps = np.eye(32, 33) - np.eye(32, 33, 1)
+    best = linprog(-weight, A_ub=np.vstack([steps, -steps]), b_ub=np.full(64, knots[1]), bounds=(-1, 1))
+    assert weight @ f == pytest.approx(-best.fun, rel=1e-9)
+
+
+def test_lower_bounds_find_a_plain_error() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.random(50_000)
+    summary = calcert.summarize(x, rng.random(50_000) < x**2)
+    assert 0.15 < lower_bounds.unmodified_lower(summary, 0.05, 0) < 1 / 6
+    assert 0.15 < lower_bounds.perturbed_lower(summary, 1 / 64, 0.05, 0) < 1 / 6
+    assert 0.07 < lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 6
+    # Half of the mean of f (Y - X) with f = -1 is 1/12: no witness for the distance can promise more.
+    assert lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 12

@@ -1,0 +1,42 @@
+"""The simulated classifier: the errors that it is said to have are the ones that it has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+
+import calcert
+from calcert.commands.simulated_rows import OVERCONFIDENCE, SPREAD, simulate, truth
+
+
+def test_the_error_of_the_simulated_classifier_is_that_of_calculus() -> None:
+    def weighted(z: float) -> float:
+        return abs(expit(OVERCONFIDENCE * SPREAD * z) - expit(SPREAD * z)) * stats.norm.pdf(z)
+
+    wanted, _ = integrate.quad(weighted, -12, 12, points=[0])
+    assert truth(1 / 64).unmodified == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("h", [1 / 64, 0.25])
+def test_the_served_error_of_the_simulated_classifier_is_that_of_direct_summation(h: float) -> None:
+    odds = SPREAD * stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
+    score, chance = expit(OVERCONFIDENCE * odds), expit(odds)
+    t = (np.arange(4000) + 0.5) / 4000
+    gap = np.zeros(t.size)
+    for x, p in zip(np.array_split(score, 20), np.array_split(chance, 20), strict=True):
+        gap += (calcert.serving.kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
+    assert truth(h).perturbed == pytest.approx(float(np.abs(gap).mean()), abs=2e-5)
+
+
+def test_simulated_rows_repeat_with_their_seed_and_are_overconfident() -> None:
+    scores, labels = simulate(200_000, seed=3)
+    again, _ = simulate(200_000, seed=3)
+    assert (scores == again).all()
+    confident = scores > 0.9
+    assert labels[confident].mean() < scores[confident].mean() - 0.02
+    report = calcert.certify(scores, labels)
+    known = truth(1 / 64)
+    assert report.perturbed.lower <= known.perturbed <= report.perturbed.upper
+    assert report.unmodified.lower <= known.unmodified <= report.unmodified.upper

@@ -1,0 +1,139 @@
+"""What a bandwidth costs: against sampling, against quadrature row by row, and in the limit of no perturbation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import rankdata
+
+import calcert
+from calcert.reports.bandwidths import MOST, bandwidth_costs, default_bandwidths, ranking_and_log_loss
+from calcert.reports.facts import log_loss
+from calcert.serving import kernel
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.bool_]
+
+
+def plain_auroc(scores: Floats, labels: Labels) -> float:
+    """By ranks, ties half."""
+    positives = labels.sum()
+    rank = rankdata(scores)[labels].sum()
+    return float((rank - positives * (positives + 1) / 2) / (positives * (labels.size - positives)))
+
+
+def sample(n: int, a: float, b: float, seed: int) -> tuple[Floats, Labels]:
+    rng = np.random.default_rng(seed)
+    x = rng.beta(a, b, n)
+    return x, rng.random(n) < x
+
+
+@pytest.mark.parametrize("bandwidth", [1 / 8, 1 / 64])
+def test_ranking_equals_the_mean_over_many_perturbations(bandwidth: float) -> None:
+    x, y = sample(4000, 2, 3, seed=0)
+    rng = np.random.default_rng(1)
+    drawn = np.array([plain_auroc(calcert.perturb(x, bandwidth, rng), y) for _ in range(200)])
+    # Pairs of rows are perturbed independently, so the mean over perturbations is the exact value.
+    exact, _ = ranking_and_log_loss(calcert.summarize(x, y), bandwidth)
+    assert abs(exact - drawn.mean()) < 5 * drawn.std() / math.sqrt(drawn.size) + 1e-4
+
+
+def test_log_loss_equals_quadrature_row_by_row() -> None:
+    h = 1 / 16
+    rows = [(0.0, 0), (0.0, 1), (0.02, 1), (0.5, 1), (0.93, 0), (1.0, 0), (1.0, 1)]
+
+    def surprise(x: float, y: int) -> float:
+        def integrand(t: float) -> float:
+            return -math.log(t if y else 1 - t) * float(kernel.density(t, x, h))
+
+        return float(quad(integrand, 0, 1, points=[x] if 0 < x < 1 else None, limit=200)[0])
+
+    expected = np.mean([surprise(x, y) for x, y in rows])
+    _, loss = ranking_and_log_loss(calcert.summarize(*zip(*rows, strict=True)), h)
+    assert loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_small_bandwidths_change_nothing() -> None:
+    x, y = sample(20_000, 2, 3, seed=2)
+    summary = calcert.summarize(x, y)
+    ranking, loss = ranking_and_log_loss(summary, 2.0**-12)
+    assert ranking == pytest.approx(plain_auroc(x, y), abs=1e-4)
+    assert loss == pytest.approx(log_loss(summary), abs=1e-4)
+    assert log_loss(summary) == pytest.approx(-np.mean(np.log(np.where(y, x, 1 - x))), abs=1e-6)
+
+
+def test_columns_of_a_row() -> None:
+    x, y = sample(20_000, 2, 3, seed=3)
+    summary = calcert.summarize(x, y)
+    costs = bandwidth_costs(summary, [1 / 4, 1 / 32])
+    assert [row.bandwidth for row in costs.rows] == [1 / 32, 1 / 4]
+    for row in costs.rows:
+        h = row.bandwidth
+        assert row.auroc == costs.auroc - row.auroc_loss
+        assert row.log_loss == pytest.approx(costs.log_loss + row.log_loss_added, abs=1e-12)
+        assert row.mean_shift == pytest.approx(kernel.mean_absolute_shift(x, h).mean(), abs=1e-6)
+        assert row.mean_score == pytest.approx(kernel.mean(x, h).mean(), abs=1e-6)
+        assert row.upper == calcert.perturbed(summary, bandwidth=h, delta=0.025).upper
+
+
+def test_recommends_the_largest_bandwidth_within_the_allowed_loss() -> None:
+    costs = bandwidth_costs(calcert.summarize(*sample(5000, 2, 3, seed=4)), [1 / 256, 1 / 64, 1 / 16, 1 / 8])
+    within = [row.bandwidth for row in costs.rows if row.auroc_loss <= 0.005]
+    chosen = costs.recommended(0.005)
+    assert chosen is not None
+    assert chosen.bandwidth == max(within)
+    assert costs.recommended(-1.0) is None
+
+
+def test_rare_events_forbid_bandwidths_that_cost_no_ranking() -> None:
+    x = np.full(2000, 0.004)
+    costs = bandwidth_costs(calcert.summarize(x, np.arange(2000) < 8))
+    assert costs.rows[0].bandwidth == 2.0**-14
+    chosen = costs.recommended(1.0)
+    assert chosen is not None
+    assert chosen.bandwidth * 8 <= 0.004 < 2 * chosen.bandwidth * 8
+    assert not costs.rows[-1].fits_rare_events
+
+
+def test_one_label_has_no_ranking_but_a_log_loss() -> None:
+    summary = calcert.summarize([0.2, 0.4, 0.4], [1, 1, 1])
+    (row,) = bandwidth_costs(summary, [1 / 64]).rows
+    assert math.isnan(row.auroc)
+    assert row.log_loss > 0
+
+
+def test_default_bandwidths_are_few_and_reach_what_rare_events_need() -> None:
+    assert default_bandwidths(calcert.summarize([0.3, 0.8], [0, 1])) == [2.0**-k for k in range(3, 9)]
+    assert default_bandwidths(calcert.summarize([1e-4, 1e-4], [0, 1]))[-1] == 2.0**-16
+    assert default_bandwidths(calcert.summarize([0.0] * 500, [0] * 500))[-1] == 2.0**-16
+    assert default_bandwidths(calcert.summarize([0.01, 0.01], [0, 1]))[-1] == 2.0**-13
+
+
+def test_rare_events_get_a_recommendation() -> None:
+    rng = np.random.default_rng(3)
+    x = 1 / (1 + np.exp(6 - 1.5 * rng.standard_normal(50_000)))
+    costs = bandwidth_costs(calcert.summarize(x, rng.random(50_000) < x))
+    best = costs.recommended()
+    assert best is not None
+    assert best.fits_rare_events
+    assert best.auroc_loss <= 0.001
+
+
+def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_have_chosen() -> None:
+    few, many = calcert.summarize(*sample(5000, 2, 3, seed=5)), calcert.summarize([1e-5, 1e-5], [0, 1])
+    assert len(default_bandwidths(many)) == MOST > len(default_bandwidths(few))
+    # The level of a bandwidth must not depend on the rows: else the bounds could fail together more often than delta.
+    assert bandwidth_costs(few).each == bandwidth_costs(many).each == 0.05 / MOST
+    assert bandwidth_costs(few, [1 / 64, 1 / 16]).each == 0.025
+    row = bandwidth_costs(few).rows[2]
+    assert row.upper < 1
+    assert row.upper == calcert.perturbed(few, bandwidth=row.bandwidth, delta=0.05 / MOST).upper
+
+
+def test_no_bandwidths_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one bandwidth"):
+        bandwidth_costs(calcert.summarize([0.5], [1]), [])

@@ -1,0 +1,193 @@
+"""Many classes: the prediction, each class against the rest, and their mean."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import multinomial
+
+import calcert
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.perturbed import upper_terms
+from calcert.reports.classes import ClassReport, check_probabilities, mean_of, mean_perturbed
+from calcert.serving.kernel import density
+from tests.shared_data import real_data
+
+BANDWIDTH, DELTA = 1 / 4, 0.1
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([2.0, 1.0, 0.5, 0.02], 8_000)
+    y = np.minimum((rng.random((8_000, 1)) > p.cumsum(axis=1)).sum(axis=1), 2)
+    sharper = p**1.4
+    return sharper / sharper.sum(axis=1, keepdims=True), y
+
+
+@pytest.fixture(scope="module")
+def report(rows: tuple[np.ndarray, np.ndarray]) -> ClassReport:
+    found = calcert.certify(*rows)
+    assert isinstance(found, ClassReport)
+    return found
+
+
+def test_the_prediction_is_certified_as_a_binary_classifier(
+    report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
+) -> None:
+    p, y = rows
+    binary = calcert.certify(p.max(axis=1), p.argmax(axis=1) == y)
+    assert report.certificates == binary.certificates
+    assert report.estimates == binary.estimates
+
+
+def test_each_class_is_certified_at_delta_over_the_number_of_classes(
+    report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
+) -> None:
+    p, y = rows
+    assert [entry.number for entry in report.classes] == [0, 1, 2, 3]
+    for entry in report.classes:
+        alone = calcert.certify(p[:, entry.number], y == entry.number, delta=0.05 / 4)
+        assert entry.certificates == {"perturbed": alone.perturbed, "unmodified": alone.unmodified}
+        assert entry.positives == (y == entry.number).sum()
+
+
+def test_a_class_without_rows_is_certified_like_the_others(report: ClassReport) -> None:
+    assert report.classes[3].positives == 0
+    assert report.classes[3].unmodified.upper < 0.05
+
+
+def test_the_mean_is_inside_what_the_classes_say_and_sharper(report: ClassReport) -> None:
+    for name, mean in report.mean.items():
+        classes = [entry.certificates[name] for entry in report.classes]
+        assert mean.lower == pytest.approx(np.mean([c.lower for c in classes]))
+        assert mean.upper == pytest.approx(sum(mean.terms.values()))
+        assert mean.upper <= np.mean([c.upper for c in classes]) + 1e-12
+    assert report.mean["perturbed"].upper < 0.98 * np.mean([entry.perturbed.upper for entry in report.classes])
+
+
+def test_the_report_survives_json(report: ClassReport) -> None:
+    assert ClassReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+
+
+def test_text_and_picture_list_the_classes_worst_first(report: ClassReport) -> None:
+    text = str(report)
+    assert "Each of 4 classes against the rest" in text
+    assert f"{report.mean['perturbed'].upper:.4f}" in text
+    pytest.importorskip("matplotlib")
+    (axes,) = report.plot_classes().axes
+    names = [label.get_text().split(" (")[0] for label in axes.get_yticklabels()]
+    assert names == [str(entry.number) for entry in report.worst_first()]
+
+
+def test_the_first_of_tied_classes_is_the_prediction() -> None:
+    p = np.full((300, 3), 1 / 3)
+    y = np.repeat([0, 1, 2], 100)
+    assert calcert.certify(p, y).estimates["base rate"] == pytest.approx(1 / 3)
+    assert calcert.certify(p, np.zeros(300)).estimates["base rate"] == 1.0
+
+
+CHANCES, SCORE, ROWS = np.array([0.85, 0.1, 0.05]), np.array([0.5, 0.3, 0.2]), 40
+
+
+@cache
+def one_class(number: int, positives: int) -> Certificate:
+    labels = np.arange(ROWS) < positives
+    terms = upper_terms(calcert.summarize(np.full(ROWS, SCORE[number]), labels), BANDWIDTH, DELTA)
+    return Certificate("error", "served", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 1", terms)
+
+
+@cache
+def mean_bound(counts: tuple[int, int, int]) -> tuple[float, float]:
+    certificates = [one_class(number, count) for number, count in enumerate(counts)]
+    y = np.repeat(np.arange(3), counts)
+    found = mean_perturbed(np.tile(SCORE, (ROWS, 1)), y, certificates, BANDWIDTH, DELTA)
+    return found.upper, found.terms["sampling"]
+
+
+def missed(shrink: float) -> float:
+    """The exact probability that the bound on the mean over three classes is below the truth, over all outcomes."""
+
+    def error(number: int) -> float:
+        def integrand(t: float) -> float:
+            kernel = density(np.array([t]), np.array([SCORE[number]]), BANDWIDTH)
+            return abs(t - CHANCES[number]) * float(kernel[0])
+
+        return float(quad(integrand, 0, 1, points=[CHANCES[number]])[0])
+
+    truth = np.mean([error(number) for number in range(3)])
+    outcomes = [(a, b, ROWS - a - b) for a in range(ROWS + 1) for b in range(ROWS + 1 - a)]
+    law = multinomial.pmf(outcomes, ROWS, CHANCES)
+    below = [upper - shrink * sampling < truth - 1e-9 for upper, sampling in map(mean_bound, outcomes)]
+    return float(law[below].sum())
+
+
+def test_the_mean_bound_covers_over_all_outcomes() -> None:
+    assert missed(shrink=0.0) <= DELTA
+
+
+def test_negative_control_the_mean_bound_without_its_sampling_term_is_caught() -> None:
+    assert missed(shrink=1.0) > DELTA
+
+
+def test_the_mean_of_certificates_adds_up() -> None:
+    mean = mean_of([one_class(0, 5), one_class(1, 9)], DELTA)
+    assert mean.upper == pytest.approx(sum(mean.terms.values()))
+
+
+def test_the_mean_names_the_theorem_that_assumes_something() -> None:
+    rng = np.random.default_rng(0)
+    spread = rng.random(2000)
+    every = [calcert.finite(calcert.summarize([0.5, 0.75] * 1000, [0, 1] * 1000))]
+    every.append(calcert.bounded_variation(calcert.summarize(spread, rng.random(2000) < spread)))
+    mean = mean_of(every, 0.1)
+    assert (mean.theorem, mean.assumption) == ("Theorem 2", every[1].assumption)
+    assert mean_of(every[:1] * 2, 0.1).theorem == "Theorem 4"
+
+
+def test_torch_tensors_are_probabilities_too() -> None:
+    torch = pytest.importorskip("torch")
+    p, y = check_probabilities(torch.full((4, 5), 0.2), torch.arange(4))
+    assert p.shape == (4, 5)
+    assert y.tolist() == [0, 1, 2, 3]
+
+
+def test_bad_probabilities_are_refused_in_words() -> None:
+    p, y = np.full((5, 4), 0.25), np.arange(5) % 4
+    for bad, labels, words in (
+        (p * 0.9, y, "must add up to 1 in every row, within 0.001; got 0.9 at row 0. For logits"),
+        (p - 0.5, y, r"must lie in \[0, 1\]; got -0\.25 at row 0, column 0\. For logits pass scipy\.special\.softmax"),
+        (np.where(np.eye(5, 4, 1)[::-1], np.nan, p), y, "got nan at row 2, column 3"),
+        (p[:0], y[:0], "at least one row"),
+        (p, y + 2, "whole numbers from 0 to 3, the columns of probabilities; got 4 at row 2"),
+        (p, y + 0.5, "whole numbers from 0 to 3"),
+        (p, y[:3], "one number a row; got shape"),
+        (p, p, "For one-hot labels"),
+        (p, np.array(list("abcde")), "For other names"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            calcert.certify(bad, labels)
+    with pytest.raises(TypeError, match="labels must be given"):
+        calcert.certify(p)
+
+
+def test_two_columns_are_left_to_the_binary_path() -> None:
+    with pytest.raises(ValueError, match="second column"):
+        calcert.certify(np.full((5, 2), 0.5), np.zeros(5))
+
+
+def test_imagenet_networks_are_overconfident_or_not_for_certain() -> None:
+    rows = real_data("pairs_imagenet_top1_models")
+    chosen = ["torchvision/resnet101", "torchvision/inception_v3", "pytorch-image-models/efficientnet_b1"]
+    rows = rows[rows["model"].isin(chosen)]
+    report = calcert.certify(rows["score"], rows["label"], groups=rows["model"].astype(str))
+    assert {group.perturbed.n for group in report.groups.values()} == {50_000}
+    for group in report.groups.values():
+        assert 0 < group.unmodified.lower < group.unmodified.upper < 0.2
+    a, b = (rows[rows["model"] == name] for name in chosen[:2])
+    verdict = calcert.compare(calcert.summarize(a["score"], a["label"]), calcert.summarize(b["score"], b["label"]))
+    assert verdict.perturbed.smaller == "b"

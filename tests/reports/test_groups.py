@@ -1,0 +1,176 @@
+"""Groups: every one certified, all together, from every kind of source."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.reports.groups import GroupReport
+from calcert.sources.grouped import summarize_groups
+from tests.shared_data import real_data
+
+RNG = np.random.default_rng(0)
+SCORES = RNG.random(3_000).round(3)
+LABELS = (RNG.random(3_000) < SCORES**1.5).astype(np.int8)
+SITES = RNG.choice(["north", "south", "west"], 3_000, p=[0.6, 0.39, 0.01])
+
+
+@pytest.fixture(scope="module")
+def report() -> GroupReport:
+    return calcert.certify(SCORES, LABELS, groups=SITES)
+
+
+def test_each_of_m_groups_is_certified_at_delta_over_m(report: GroupReport) -> None:
+    assert set(report.groups) == {"north", "south", "west"}
+    for name, group in report.groups.items():
+        rows = calcert.summarize(SCORES[name == SITES], LABELS[name == SITES])
+        assert group == calcert.certify(rows, delta=0.05 / 3)
+
+
+def test_groups_add_up_to_all_rows() -> None:
+    parts = summarize_groups(SCORES, LABELS, SITES)
+    assert sum(parts.values()) == calcert.summarize(SCORES, LABELS)
+
+
+def test_worst_groups_come_first(report: GroupReport) -> None:
+    lowers = [report.groups[name].unmodified.lower for name in report.worst_first()]
+    assert lowers == sorted(lowers, reverse=True)
+    with pytest.raises(ValueError, match="statement must be one of"):
+        report.worst_first("squared")
+
+
+def test_the_report_survives_json(report: GroupReport) -> None:
+    assert GroupReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    with pytest.raises(ValueError, match="schema 9"):
+        GroupReport.from_dict({"schema": 9})
+
+
+def test_a_group_too_small_to_say_anything_is_shown_as_such() -> None:
+    few = calcert.certify([0.5, *SCORES[:800]], [1, *LABELS[:800]], groups=["tiny"] + ["usual"] * 800)
+    assert few.groups["tiny"].unmodified.vacuous
+    (line,) = [line for line in str(few).splitlines() if line.startswith("tiny")]
+    assert line.split() == ["tiny", "1", "too", "few", "rows"]
+    assert few.worst_first()[-1] == "tiny"
+
+
+def test_the_picture_has_a_bar_a_group_worst_first(report: GroupReport) -> None:
+    pytest.importorskip("matplotlib")
+    (axes,) = report.plot("perturbed").axes
+    names = report.worst_first("perturbed")
+    assert [label.get_text().split(" (")[0] for label in axes.get_yticklabels()] == names
+    bars = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]
+    expected = [report.groups[name].perturbed for name in names]
+    assert [list(bar) for bar in bars] == [[c.lower, c.upper] for c in expected]
+
+
+def test_every_source_gives_the_same_groups(tmp_path: Path) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame({"p": SCORES, "y": LABELS, "site": SITES})
+    path, text = tmp_path / "rows.parquet", tmp_path / "rows.csv"
+    frame.to_parquet(path)
+    frame.to_csv(text, index=False)
+    expected = summarize_groups(SCORES, LABELS, SITES)
+    lazy = polars.from_pandas(frame).lazy()
+    assert summarize_groups(SCORES, LABELS, frame["site"]) == expected
+    assert summarize_groups(SCORES, LABELS, SITES.tolist()) == expected
+    for source in (frame, frame.astype({"site": "category"}), lazy, lazy.collect(), path, str(text), [path]):
+        assert summarize_groups(source, None, "site", score="p", label="y") == expected
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_rows_without_a_group_are_a_group_of_their_own(lazily: bool) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"p": [0.1, 0.2, 0.3, 0.4], "y": [0, 1, 0, 1], "site": ["a", None, "a", None]})
+    found = summarize_groups(frame.lazy() if lazily else frame, None, "site", score="p", label="y")
+    assert {name: rows.n for name, rows in found.items()} == {"a": 2, "missing": 2}
+    numbers = summarize_groups([0.1, 0.2, 0.3], [0, 1, 0], np.array([1.0, np.nan, 1.0]))
+    assert {name: rows.n for name, rows in numbers.items()} == {"1.0": 2, "missing": 1}
+
+
+def test_numbers_and_booleans_are_groups_too() -> None:
+    for groups in (np.array([0, 1, 1]), np.array([False, True, True]), [0, 1, 1]):
+        assert [rows.n for rows in summarize_groups([0.1, 0.2, 0.3], [0, 1, 0], groups).values()] == [1, 2]
+
+
+def test_bad_groups_are_refused_in_words(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"p": [0.5, 0.6], "y": [0, 1]})
+    with pytest.raises(ValueError, match="groups must be as long as scores; got 1 groups and 2 scores"):
+        calcert.certify([0.5, 0.6], [0, 1], groups=["a"])
+    with pytest.raises(TypeError, match="as there is no table; got 'site'"):
+        calcert.certify([0.5, 0.6], [0, 1], groups="site")
+    with pytest.raises(ValueError, match=r"groups must be a column of the table; got 'site'\. It has 'p', 'y'"):
+        calcert.certify(frame, groups="site")
+    with pytest.raises(ValueError, match="groups must be another column than score and label; got 'y' for both"):
+        calcert.certify(frame, score="p", label="y", groups="y")
+    with pytest.raises(TypeError, match="groups must name a column"):
+        calcert.certify(frame, groups=[1, 2])
+    with pytest.raises(ValueError, match="at most 1,000 distinct values"):
+        calcert.certify(np.full(2_000, 0.5), np.zeros(2_000), groups=np.arange(2_000))
+    with pytest.raises(ValueError, match="one-dimensional"):
+        calcert.certify([0.5, 0.6], [0, 1], groups=np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"got 1\.73 at row 1"):
+        calcert.certify([0.5, 1.73], [0, 1], groups=["b", "a"])
+
+
+def test_compas_by_race_and_by_sex() -> None:
+    rows = real_data("tab_compas_deciles")
+    rows["score"] = rows["decile_score"] / 10 - 0.05
+    races = calcert.certify(rows[["score", "label", "race"]], score="score", label="label", groups="race")
+    assert len(races.groups) == 6
+    assert sum(group.unmodified.n for group in races.groups.values()) == 7_214
+    # Deciles are a finite score set: nothing is assumed. Two groups of 18 and 32 rows can prove nothing.
+    assert {group.unmodified.assumption for group in races.groups.values()} == {"none"}
+    assert races.groups["African-American"].unmodified.lower > 0.03
+    for small in ("Native American", "Asian"):
+        assert races.groups[small].unmodified.lower == 0
+        assert races.groups[small].unmodified.upper > 0.4
+    by_sex = calcert.certify(rows["score"], rows["label"], groups=rows["sex"])
+    assert {name: group.unmodified.n for name, group in by_sex.groups.items()} == {"Female": 1_395, "Male": 5_819}
+
+
+def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    lines = [f"{x},{y},{site}" for x, y, site in zip(SCORES, LABELS, SITES, strict=True)]
+    path.write_text("\n".join(["p,y,site", *lines]))
+    command = [
+        sys.executable,
+        "-m",
+        "calcert",
+        "certify",
+        str(path),
+        "--score",
+        "p",
+        "--label",
+        "y",
+        "--groups",
+        "site",
+    ]
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *more], capture_output=True, text=True, timeout=120, check=False)
+
+    shown = run("--statement", "unmodified")
+    assert shown.returncode == 0, shown.stderr
+    assert "3,000 rows in 3 groups" in shown.stdout
+    assert "distance" not in shown.stdout.lower()
+    assert "perturb" not in shown.stdout.lower()
+    assert "As it is: assumes a calibration function" in " ".join(shown.stdout.split())
+    values = json.loads(run("--json").stdout)
+    assert {name: group["unmodified"]["n"] for name, group in values["groups"].items()} == {
+        str(name): int((name == SITES).sum()) for name in np.unique(SITES)
+    }
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    assert run("--html", str(page)).stderr == f"report written to {page}\n"
+    text = page.read_text(encoding="utf-8")
+    assert f"calcert certify {path} --score p --label y --groups site" in text
+    assert all(f"{group['unmodified']['upper']:.4f}" in text for group in values["groups"].values())
+    command[-1] = "region"
+    assert "groups must be a column of the table; got 'region'" in run().stderr

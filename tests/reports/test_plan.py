@@ -1,0 +1,109 @@
+"""Plans are estimates: near what simulation finds, honest where no number of rows would do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.certificates import perturbed
+from calcert.commands.simulated_rows import simulate
+from calcert.reports.fitted_law import fit
+from calcert.reports.plan import plan
+from calcert.summary.counts import Summary
+
+Draw = Callable[[int, int], Summary]
+
+
+def calibrated(n: int, seed: int) -> Summary:
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    return calcert.summarize(x, rng.random(n) < x)
+
+
+def overconfident(n: int, seed: int) -> Summary:
+    return calcert.summarize(*simulate(n, seed))
+
+
+def rounded(n: int, seed: int) -> Summary:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(1, 20, n) / 20
+    return calcert.summarize(x, rng.random(n) < x)
+
+
+def mean_upper(draw: Draw, n: int) -> float:
+    terms = [perturbed.upper_terms(draw(n, 1000 + i), 1 / 64, 0.05) for i in range(12)]
+    return float(np.mean([math.fsum(t.values()) for t in terms]))
+
+
+@pytest.mark.parametrize(("draw", "n", "target"), [(calibrated, 8000, 0.01), (overconfident, 40_000, 0.055)])
+def test_rows_are_within_a_third_of_what_simulation_finds(draw: Draw, n: int, target: float) -> None:
+    found = [plan(draw(n, seed), target).rows for seed in range(5)]
+    middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
+    assert mean_upper(draw, round(middle / 1.35)) > target
+    assert mean_upper(draw, round(middle * 1.35)) < target
+
+
+def test_no_number_of_rows_certifies_less_than_the_error_itself() -> None:
+    wanted = plan(overconfident(20_000, 0), 0.03)
+    assert wanted.rows is None
+    assert 0.03 < wanted.limit < 0.05
+
+
+def test_bounds_close_in_on_each_other_with_more_rows() -> None:
+    summary = overconfident(4000, 1)
+    wanted = plan(summary, 0.07)
+    assert wanted.now == calcert.perturbed(summary)
+    assert list(wanted.sizes) == sorted(wanted.sizes)
+    assert {1000, 4000, 16_000, 64_000} <= set(wanted.sizes)
+    gaps = np.subtract(wanted.uppers, wanted.lowers)
+    assert (np.diff(gaps) < 0).all()
+    assert wanted.uppers[-1] >= 0.99 * wanted.limit
+
+
+def test_a_target_already_met_needs_fewer_rows_than_there_are() -> None:
+    wanted = plan(calibrated(20_000, 2), 0.03)
+    assert wanted.rows is not None
+    assert 500 < wanted.rows < 20_000
+
+
+def test_every_statement_can_be_planned() -> None:
+    summary = rounded(3000, 3)
+    by_score = plan(summary, 0.02, statement="unmodified")
+    assert by_score.now.theorem == "Theorem 4"
+    assert by_score.rows is not None
+    assert calcert.certify(rounded(4 * by_score.rows, 4)).unmodified.upper < 0.02
+    assert plan(summary, 0.2, statement="distance").now.theorem == "Theorem 6"
+
+
+def test_impossible_requests_are_refused() -> None:
+    summary = rounded(100, 5)
+    with pytest.raises(ValueError, match=r"target must lie strictly between 0 and 1, such as 0\.02; got 2\."):
+        plan(summary, 2)
+    with pytest.raises(ValueError, match=r"statement must be one of perturbed, unmodified, distance; got 'served'"):
+        plan(summary, 0.1, statement="served")  # type: ignore[arg-type]
+
+
+def test_fitted_law_takes_noise_for_noise_and_error_for_error() -> None:
+    noise = [fit(calibrated(5000, seed), 1 / 64) for seed in range(6)]
+    error = [float((law.share * abs(law.strength * law.residual)).sum()) for law in noise]
+    assert np.median(error) < 0.005
+    law = fit(overconfident(50_000, 0), 1 / 64)
+    assert float((law.share * abs(law.strength * law.residual)).sum()) == pytest.approx(0.0485, abs=0.01)
+
+
+def test_fitted_law_draws_as_many_rows_as_asked_where_the_scores_were() -> None:
+    rng = np.random.default_rng(0)
+    listed, spread = rounded(5000, 6), calibrated(5000, 7)
+    drawn = fit(listed, 1 / 64).draw(70_000, rng)
+    assert drawn.n == 70_000
+    assert set(drawn.values) == set(listed.values)
+    assert drawn.mean_score == pytest.approx(listed.mean_score, abs=0.01)
+    drawn = fit(spread, 1 / 64).draw(300, rng)
+    assert drawn.n == 300
+    assert not drawn.is_finite
+    assert np.isin(drawn.cell, spread.cell).all()
+    assert drawn.mean_score == pytest.approx(spread.mean_score, abs=0.1)

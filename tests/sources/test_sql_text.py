@@ -1,0 +1,146 @@
+"""The query text gives the Summary of the rows on the real engines, and counts what it cannot place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import calcert
+from calcert.sources.sql_text import DIALECTS
+from calcert.summary import cells
+from tests.sources.conftest import copy_to_postgres
+
+Run = Callable[[pa.Table, str], list[Any]]
+"""Puts rows into a table named predictions, runs a query and returns what it gave."""
+
+
+def on_duckdb(request: pytest.FixtureRequest) -> Iterator[Run]:
+    duckdb = pytest.importorskip("duckdb")
+
+    def run(rows: pa.Table, query: str) -> list[Any]:
+        with duckdb.connect() as database:
+            database.register("predictions", rows)
+            return list(database.execute(query).fetchall())
+
+    yield run
+
+
+def on_postgres(request: pytest.FixtureRequest) -> Iterator[Run]:
+    server = dict(request.getfixturevalue("postgres"))
+    import psycopg
+
+    server["dbname"] = server.pop("database")
+    with psycopg.connect(**server) as connection:
+
+        def run(rows: pa.Table, query: str) -> list[Any]:
+            connection.execute("DROP TABLE IF EXISTS predictions")
+            copy_to_postgres(connection, "predictions", rows)
+            return connection.execute(query).fetchall()
+
+        yield run
+
+
+def on_spark(request: pytest.FixtureRequest) -> Iterator[Run]:
+    spark = request.getfixturevalue("spark")
+    folder = request.getfixturevalue("tmp_path_factory").mktemp("spark")
+
+    def run(rows: pa.Table, query: str) -> list[Any]:
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(rows, folder / "predictions.parquet")
+        spark.catalog.clearCache()
+        spark.read.parquet(str(folder / "predictions.parquet")).createOrReplaceTempView("predictions")
+        return list(spark.sql(query).collect())
+
+    yield run
+
+
+@pytest.fixture(scope="module", params=["duckdb", "postgres", "spark"])
+def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, Run]]:
+    start = {"duckdb": on_duckdb, "postgres": on_postgres, "spark": on_spark}[request.param]
+    for run in start(request):
+        yield request.param, run
+
+
+def rows_of(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    edges = [value for piece in cells.PIECES for value in (piece.start, np.nextafter(piece.start, 1))]
+    scores = np.concatenate([rng.random(8000), rng.random(2000) ** 20, 1 - rng.random(2000) ** 20, edges, [1.0, -0.0]])
+    return np.round(scores, 3) if kind == "few" else scores, rng.random(scores.size) < 0.4
+
+
+@pytest.mark.parametrize("kind", ["many", "few"])
+@pytest.mark.parametrize("label_type", [pa.bool_(), pa.int64(), pa.float64()])
+def test_the_query_gives_the_summary_of_the_rows(engine: tuple[str, Run], kind: str, label_type: Any) -> None:
+    dialect, run = engine
+    scores, labels = rows_of(kind)
+    rows = pa.table({"p": scores, "y": pa.array(labels).cast(pa.int8()).cast(label_type)})
+    result = run(rows, calcert.sql("predictions", "p", "y", dialect))
+    expected = calcert.summarize(scores, labels)
+    assert calcert.Summary.from_cells(result) == expected
+    assert expected.is_finite == (kind == "few")
+
+
+def test_expressions_and_subqueries_take_the_place_of_names(engine: tuple[str, Run]) -> None:
+    dialect, run = engine
+    rows = pa.table({"logit": [-1.0, 0.0, 3.0], "won": ["yes", "no", "later"]})
+    query = calcert.sql(
+        "(SELECT * FROM predictions WHERE won <> 'later') AS settled",
+        score="CASE WHEN logit < 0 THEN 0.25 ELSE 0.5 END",
+        label="CASE WHEN won = 'yes' THEN 1 ELSE 0 END",
+        dialect=dialect,
+    )
+    assert calcert.Summary.from_cells(run(rows, query)) == calcert.summarize([0.25, 0.5], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "words"),
+    [
+        ([0.5, None, 1.5, float("nan")], [0, 1, 0, 1], "scores .* 2 NaN or outside and 1 missing among 4 rows"),
+        ([0.5, 0.5, 0.5], [0, None, 2], "labels .* 1 neither and 1 missing among 3 rows"),
+    ],
+)
+def test_invalid_rows_are_counted_and_refused(
+    engine: tuple[str, Run], scores: list[Any], labels: list[Any], words: str
+) -> None:
+    dialect, run = engine
+    result = run(pa.table({"p": scores, "y": labels}), calcert.sql("predictions", "p", "y", dialect))
+    with pytest.raises(ValueError, match=words):
+        calcert.Summary.from_cells(result)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_other_dialects_are_valid_and_mean_the_same(dialect: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    scores, labels = rows_of("few")
+    rows = pa.table({"p": scores, "y": labels})
+    query = calcert.sql("predictions", "p", "y", dialect)
+    [translated] = sqlglot.transpile(query, read=dialect, write="duckdb", error_level=sqlglot.ErrorLevel.RAISE)
+    [run] = on_duckdb(None)  # type: ignore[arg-type]
+    assert calcert.Summary.from_cells(run(rows, translated)) == calcert.summarize(scores, labels)
+
+
+def test_an_empty_table_is_refused() -> None:
+    [run] = on_duckdb(None)  # type: ignore[arg-type]
+    rows = pa.table({"p": pa.array([], pa.float64()), "y": pa.array([], pa.int64())})
+    with pytest.raises(ValueError, match="at least one row"):
+        calcert.Summary.from_cells(run(rows, calcert.sql("predictions", "p", "y", "duckdb")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("t", "p", "y", "oracle"), "dialect must be one of duckdb, postgres, .*; got 'oracle'"),
+        (("t; DROP TABLE t", "p", "y", "duckdb"), "table must be one name or expression"),
+        (("t", "p -- x", "y", "duckdb"), "score must be one name or expression"),
+        (("t", "p", "", "duckdb"), "label must be SQL text"),
+        (("t", "p", 1, "duckdb"), "label must be SQL text"),
+    ],
+)
+def test_arguments_are_checked(arguments: tuple[Any, ...], words: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=words):
+        calcert.sql(*arguments)
