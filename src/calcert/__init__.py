@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from calcert.certificates.bounded_variation import bounded_variation
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.distance import distance
 from calcert.certificates.finite import finite
 from calcert.certificates.lipschitz import lipschitz
@@ -14,6 +14,7 @@ from calcert.certificates.perturbed import perturbed
 from calcert.certificates.squared import squared
 from calcert.reports.certify import certify
 from calcert.reports.estimates import estimates
+from calcert.reports.report import Report
 from calcert.serving.kernel import perturb
 from calcert.sources import summarize
 from calcert.sources.sql_text import sql

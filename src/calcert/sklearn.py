@@ -22,10 +22,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from calcert.certificates.certificate import Report
 from calcert.certificates.perturbed import perturbed
 from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_variation
 from calcert.reports.certify import RARE, as_it_is, certify
+from calcert.reports.report import Report
 from calcert.serving import top_label
 from calcert.serving.kernel import sample
 from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import calcert
-from calcert.certificates.certificate import Report
 from calcert.commands.simulated_rows import simulate
+from calcert.reports.report import Report
 from tests.show.sample_pages import KINDS, page_of
 
 if TYPE_CHECKING:

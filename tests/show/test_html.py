@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.certificate import Report
 from calcert.reports.facts import fingerprint, log_loss
+from calcert.reports.report import Report
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result

@@ -14,10 +14,10 @@ from matplotlib.patches import StepPatch
 
 import calcert
 from calcert.certificates.band import calibration_band
-from calcert.certificates.certificate import Report
 from calcert.commands.simulated_rows import simulate
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
+from calcert.reports.report import Report
 from calcert.show.pictures import plot
 from calcert.show.pictures.canvas import Picture
 

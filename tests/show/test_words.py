@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
+from calcert.reports.report import Report
 from calcert.show import words
 
 SERVED = Certificate(

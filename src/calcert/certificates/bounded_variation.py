@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, grouped_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.score_groups import (
@@ -67,14 +67,12 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
 
 def statement(summary: Summary, variation: float, terms: dict[str, float], delta: float, seed: int) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
-    upper, terms = total(terms)
-    return Certificate(
+    return Certificate.from_terms(
         quantity="L1 calibration error",
         subject="as it is",
         assumption=f"calibration function of total variation at most {variation:g}"
         + (" (as any monotone one)" if variation >= 1 else ""),
-        upper=upper,
-        lower=min(unmodified_lower(summary, delta, seed), upper),
+        lower=unmodified_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 2",

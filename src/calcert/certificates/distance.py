@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from calcert.certificates import perturbed
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.lower_bounds import distance_lower
 from calcert.certificates.perturbed import FINENESS
 from calcert.foundation.validation import check_delta, check_seed, check_summary
@@ -54,13 +54,12 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     check_summary(summary)
     delta, seed = check_delta(delta), check_seed(seed)
     bandwidth, best = upper_terms(summary, delta)
-    upper, terms = total(best)
-    return Certificate(
+    terms = best
+    return Certificate.from_terms(
         quantity="distance from calibration",
         subject="as it is",
         assumption="none",
-        upper=upper,
-        lower=min(distance_lower(summary, delta, seed), upper),
+        lower=distance_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 6",

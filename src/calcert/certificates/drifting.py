@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from calcert.certificates import perturbed
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import bernstein, hoeffding
 from calcert.summary.counts import Summary
 
@@ -63,12 +63,11 @@ def pooled_upper(pool: Summary, bandwidth: float, delta: float) -> Certificate:
         the mean variance is at most mean E a_i^2 - mean e_i^2 <= mean E a_i^2 - c^2. D1, D2 and Hoeffding need
         independence alone.
     """
-    upper, terms = total(perturbed.upper_terms(pool, bandwidth, delta, drifting_limit))
-    return Certificate(
+    terms = perturbed.upper_terms(pool, bandwidth, delta, drifting_limit)
+    return Certificate.from_terms(
         quantity="L1 calibration error, all rows pooled",
         subject=perturbed.served_subject(bandwidth),
         assumption="none",
-        upper=upper,
         lower=0.0,
         delta=delta,
         n=pool.n,

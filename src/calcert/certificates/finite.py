@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.score_groups import Groups, brier, plug_in
@@ -49,13 +49,11 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
 
 def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
-    upper, terms = total(terms)
-    return Certificate(
+    return Certificate.from_terms(
         quantity="L1 calibration error",
         subject="as it is",
         assumption="none",
-        upper=upper,
-        lower=min(unmodified_lower(summary, delta, seed), upper),
+        lower=unmodified_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 4",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
@@ -46,13 +46,12 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     """
     check_summary(summary)
     constant, delta, seed = check_constant(constant), check_delta(delta), check_seed(seed)
-    upper, terms = total(upper_terms(summary, constant, delta))
-    return Certificate(
+    terms = upper_terms(summary, constant, delta)
+    return Certificate.from_terms(
         quantity="L1 calibration error",
         subject="as it is",
         assumption=f"calibration function Lipschitz with constant {constant:g}",
-        upper=upper,
-        lower=min(unmodified_lower(summary, delta, seed), upper),
+        lower=unmodified_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 3",

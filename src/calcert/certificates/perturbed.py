@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import perturbed_lower
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
@@ -53,13 +53,11 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
     check_summary(summary)
     h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
     terms = upper_terms(summary, h, delta)
-    upper, terms = total(terms)
-    return Certificate(
+    return Certificate.from_terms(
         quantity="L1 calibration error",
         subject=served_subject(h),
         assumption="none",
-        upper=upper,
-        lower=min(perturbed_lower(summary, h, delta, seed), upper),
+        lower=perturbed_lower(summary, h, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import invert_squared
 from calcert.certificates.lower_bounds import perturbed_lower
 from calcert.certificates.perturbed import FINENESS, served_subject
@@ -46,13 +46,12 @@ def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05,
     """
     check_summary(summary)
     h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
-    upper, terms = total(upper_terms(summary, h, delta))
-    return Certificate(
+    terms = upper_terms(summary, h, delta)
+    return Certificate.from_terms(
         quantity="squared calibration error",
         subject=served_subject(h),
         assumption="none",
-        upper=upper,
-        lower=min(perturbed_lower(summary, h, delta, seed) ** 2, upper),
+        lower=perturbed_lower(summary, h, delta, seed) ** 2,
         delta=delta,
         n=summary.n,
         theorem="Theorem 7",

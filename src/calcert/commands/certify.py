@@ -12,8 +12,8 @@ from calcert.commands import options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from calcert.certificates.certificate import Report
     from calcert.reports.groups import GroupReport
+    from calcert.reports.report import Report
 
 REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--variation", "--seed")
 
@@ -99,7 +99,7 @@ def command(
 
 
 def _view(report: Report | GroupReport, statements: tuple[str, ...]) -> RenderableType:
-    from calcert.certificates.certificate import Report
+    from calcert.reports.report import Report
 
     if isinstance(report, Report):
         from calcert.show.text.report import report_view

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calcert.certificates.certificate import Certificate, Paged
+from calcert.certificates.certificate import Certificate
 from calcert.monitoring.windows import Change, WindowStatement
+from calcert.reports.result import Paged
 
 SCHEMA = 1
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng, check_seed, check_variation
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
 from calcert.published.nadaraya_watson import perturb_and_smooth
 from calcert.published.total_variation import total_variation
+from calcert.reports.report import Report
 from calcert.serving.kernel import perturb
 from calcert.sources.arrays import pair
 

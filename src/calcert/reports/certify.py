@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from calcert.certificates import bounded_variation as variation_theorem
 from calcert.certificates import finite as finite_theorem
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.distance import distance
 from calcert.certificates.perturbed import perturbed
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_variation
 from calcert.reports.estimates import estimates
+from calcert.reports.report import Report
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 

@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.certificate import Certificate, Report, total
+from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.certificates.perturbed import perturbed
 from calcert.foundation.validation import check_scores
 from calcert.reports.certify import as_it_is, certify_summary
+from calcert.reports.report import Report
 from calcert.serving import kernel
 from calcert.serving.grid import ROUNDING
 from calcert.serving.top_label import forecast, score
@@ -207,13 +208,12 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], h: f
     known = {name: together.terms[name] for name in ("plug-in", "discretisation")}
     moment = mean_upper(_mean_square(p, y, h), y.size, (1 - SPLIT) * delta)
     base = math.fsum(known.values())
-    upper, terms = total(known | {"sampling": invert(base, moment, y.size, SPLIT * delta, iid_limit) - base})
-    return Certificate(
+    terms = known | {"sampling": invert(base, moment, y.size, SPLIT * delta, iid_limit) - base}
+    return Certificate.from_terms(
         quantity=together.quantity,
         subject=together.subject,
         assumption="none",
-        upper=upper,
-        lower=min(together.lower, upper),
+        lower=together.lower,
         delta=delta,
         n=y.size,
         theorem="Theorem 1, mean over classes",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calcert.certificates.certificate import Certificate, Paged, Report
+from calcert.certificates.certificate import Certificate
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_variation
 from calcert.reports.certify import certify_summary
+from calcert.reports.report import Report
+from calcert.reports.result import Paged
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 

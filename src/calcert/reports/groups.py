@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calcert.certificates.certificate import Paged, Report
 from calcert.reports.certify import certify_summary
+from calcert.reports.report import Report
+from calcert.reports.result import Paged
 from calcert.sources.grouped import summarize_groups
 
 SCHEMA = 1

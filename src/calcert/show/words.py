@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
+from calcert.reports.report import Report
 
 TITLES = {
     "perturbed": "Served with perturbed scores",

@@ -6,8 +6,8 @@ import datetime
 import math
 from typing import Any
 
-from calcert.certificates.certificate import Report
 from calcert.reports.facts import fingerprint, log_loss, score_quantiles
+from calcert.reports.report import Report
 from calcert.show import words
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
 from calcert.show.requirements import needed_for_reports

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.band import CalibrationBand, calibration_band
-from calcert.certificates.certificate import Report
 from calcert.reports.bandwidths import BandwidthCosts
 from calcert.reports.facts import score_quantiles
 from calcert.reports.plan import Plan
+from calcert.reports.report import Report
 from calcert.show import words
 from calcert.show.pictures.canvas import Picture, axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE, TERMS

@@ -11,7 +11,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.certificates.certificate import Certificate, Report
+from calcert.certificates.certificate import Certificate
+from calcert.reports.report import Report
 
 WIDTH = 100
 
