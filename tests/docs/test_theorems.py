@@ -120,7 +120,7 @@ def test_every_certificate_module_cites_a_theorem_of_the_table() -> None:
     cited = set()
     for path in (ROOT / "src/calcert/certificates").glob("*.py"):
         code = path.read_text(encoding="utf-8")
-        if "Theorem" not in code or path.name == "certificate.py":
+        if 'theorem="Theorem' not in code and path.name not in ("band.py", "lower_bounds.py"):
             continue  # lemmas and searches that several theorems stand on
         words = ast.get_docstring(ast.parse(code)) or ""
         found = set(re.findall(r"Theorem \d", words))

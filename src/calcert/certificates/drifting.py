@@ -1,4 +1,4 @@
-"""When upper bounds are computed, and what each may fail with: looks that hold together however many there are.
+"""Theorem 1 for rows whose laws drift: looks that hold together, however many there are.
 
 Rows pile up, and a bound for a fixed number of rows may not simply be computed again and again: each look is another
 chance to fail. Look l is taken at the first batch that brings the rows to 5/4 of those at look l - 1, and may fail with
