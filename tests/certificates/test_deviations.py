@@ -343,3 +343,16 @@ def test_invert_finds_the_greatest_of_separate_stretches_of_candidates() -> None
 
 def test_most_of_delta_is_spent_on_the_mean() -> None:
     assert SPLIT == 0.98
+
+
+@pytest.mark.parametrize("n", [10, 1_000, 10**6, 10**9])
+@pytest.mark.parametrize("plug_in", [0.0, 0.003, 0.2])
+def test_a_search_asks_for_few_limits(n: int, plug_in: float) -> None:
+    asked = []
+
+    def counted(*arguments: float) -> float:
+        asked.append(arguments)
+        return iid_limit(*arguments)
+
+    invert(plug_in, 0.17, n, 0.049, counted)
+    assert len(asked) <= 60

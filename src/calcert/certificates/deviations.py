@@ -13,6 +13,9 @@ from statistics import NormalDist
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
 
+PRECISION = 1e-10
+"""How far a search may stop above what it searches for, relatively: nothing next to what a limit gives away."""
+
 normal_quantile = NormalDist().inv_cdf
 """Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
 
@@ -77,29 +80,25 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
         quantile times the standard error; where the Berry-Esseen term leaves nothing of delta it is infinite.
 
     For every t in (0, 1): either the standard deviation is below t sqrt(variance) and Bernstein applies with the
-    smaller variance, or Berry-Esseen applies with ratio bound / (t sqrt(variance)). The first limit grows with t and
-    the second falls, so that the best t is where they cross.
+    smaller variance, or Berry-Esseen applies with ratio bound / (t sqrt(variance)). A limit e leaves Bernstein the t
+    at which he reaches just e; what is searched is the smallest e whose normal tail and Berry-Esseen error at that t
+    are at most delta. Every e that passes is a limit, so the search need not be exact.
     """
     if variance <= 0:
         return math.inf
-    deviation = math.sqrt(variance)
+    u, root, scale = math.log(1 / delta), math.sqrt(n), math.sqrt(n / (2 * variance))
 
-    def normal(t: float) -> float:
-        left = delta - berry_esseen_constant(bound / (t * deviation)) / math.sqrt(n)
-        return math.inf if left <= 0 else -normal_quantile(left) * deviation / math.sqrt(n)
+    def excess(e: float) -> float:
+        """The logarithm of the bound on the tail beyond e, over delta: e is a limit where it is negative."""
+        left = n * e * e / (2 * u) - bound * e / 3  # t^2 variance
+        error = berry_esseen_constant(bound / math.sqrt(left)) / root if left > 0 else math.inf
+        return math.log((math.erfc(e * scale) / 2 + error) / delta) + SLACK
 
-    def limit(t: float) -> float:
-        return max(bernstein(t * t * variance, bound, n, delta), normal(t))
-
-    # The limit holds for every t, so this need not be exact: the best t to 1e-6 gives the best limit to about that.
-    low, high = 0.0, 1.0
-    for _ in range(20):
-        t = (low + high) / 2
-        if bernstein(t * t * variance, bound, n, delta) < normal(t):
-            low = t
-        else:
-            high = t
-    return min((limit(t) for t in (low, high) if 0 < t < 1), default=math.inf) * (1 + SLACK)
+    high = bernstein(variance, bound, n, delta)
+    if excess(high) > 0:
+        return math.inf
+    low = max(-normal_quantile(delta) * math.sqrt(variance / n), 2 * u * bound / (3 * n) * (1 + 1e-6))
+    return crossing(excess, low, high)[1] * (1 + SLACK) if low < high else high
 
 
 def hoeffding(proxy: float, n: float, delta: float) -> float:
@@ -132,39 +131,80 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
         `second_moment` is at least theirs, then CE is at most the result with probability at least 1 - delta.
         The second moment is at least CE^2, so that the search ends at its square root.
 
-    The set of such c need not be an interval. The search is a branch and bound from above: an interval [a, b] is
-    thrown away only if no c inside it can qualify, since limit grows with the variance and with the bound.
+    The set of such c need not be an interval. An interval [a, b] is passed over only if no c inside it can qualify,
+    since limit grows with the variance and with the bound.
     """
     top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
 
-    def possible(a: float, b: float) -> bool:
-        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) <= plug_in
+    def excess(a: float, b: float) -> float:
+        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
 
-    return _largest(possible, min(max(plug_in, 0.0), top), top)
+    return _largest(excess, min(max(plug_in, 0.0), top), top)
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:
     """The largest c in [0, 1] with c - bernstein(4c/3 - c^2, 1 + c) <= plug_in (theorem 7), by the same search."""
 
-    def possible(a: float, b: float) -> bool:
+    def excess(a: float, b: float) -> float:
         peak = min(max(2 / 3, a), b)
-        return a - bernstein(4 * peak / 3 - peak * peak, 1 + b, n, delta) <= plug_in
+        return a - bernstein(4 * peak / 3 - peak * peak, 1 + b, n, delta) - plug_in
 
-    return _largest(possible, min(max(plug_in, 0.0), 1.0), 1.0)
+    return _largest(excess, min(max(plug_in, 0.0), 1.0), 1.0)
 
 
-def _largest(possible: Callable[[float, float], bool], low: float, high: float) -> float:
-    """The top of the highest sliver of [low, high] that `possible` does not rule out; `low` if all are ruled out."""
-    stack = [(low, high)]
-    while stack:
-        a, b = stack.pop()
-        if not possible(a, b):
-            continue
-        if b - a <= SLACK:
-            return min(b + SLACK, 1.0)
-        middle = (a + b) / 2
-        stack += [(a, middle), (middle, b)]
-    return low
+Excess = Callable[[float, float], float]
+"""Positive where no c in [a, b] qualifies."""
+
+
+def _largest(excess: Excess, low: float, high: float) -> float:
+    """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
+
+    Where candidates seem to end is found first. From there all of [c, high] is passed over in steps as wide as `excess`
+    allows; a sliver that it cannot rule out moves c to its end.
+    """
+    if excess(high, high) <= 0:
+        return min(high + SLACK, 1.0)
+    c = low
+    while c < high:
+        if excess(c, c) <= 0:
+            c = crossing(lambda x: -excess(x, x), c, high)[1]
+        sliver = PRECISION * max(c - low, PRECISION) + SLACK
+        a, step = c + sliver, high - c
+        while a < high:
+            b = min(a + step, high)
+            if excess(a, b) > 0:
+                a, step = b, 8 * step
+            elif step > sliver:
+                step /= 8
+            else:
+                break
+        else:
+            return min(c + sliver, 1.0)
+        c = min(a + step, high)
+    return min(high + SLACK, 1.0)
+
+
+def crossing(falling: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Where a function that is positive at `low` and not at `high` changes sign, to PRECISION of the end (Illinois).
+
+    It stays positive at the first number returned, and not at the second.
+    """
+    at_low, at_high, side = falling(low), falling(high), 0
+    for _ in range(100):
+        if high - low <= PRECISION * abs(high):
+            break
+        share = at_low / (at_low - at_high) if math.isfinite(at_low) else 0.5
+        middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
+        value = falling(middle)
+        if value > 0:
+            low, at_low = middle, value
+            at_high /= 2 if side > 0 else 1
+            side = 1
+        else:
+            high, at_high = middle, value
+            at_low /= 2 if side < 0 else 1
+            side = -1
+    return low, high
 
 
 def _last_within(within: Callable[[float], bool], low: float, high: float) -> float:
