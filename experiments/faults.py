@@ -1,6 +1,6 @@
 """How often the published perturbation bound fails on two laws, exactly and by simulation, beside our certificate.
 
-    python -m experiments.faults [--quick] [--out docs/figures]
+    python -m experiments.faults [--quick] [--publish]
 
 On both laws every score is the same number s and labels are fair coins, so the smoother is the mean training label and
 the error bound its standard deviation; the printed bound misses whenever that mean falls far enough towards s.
@@ -9,9 +9,7 @@ Nominal probability of failure: 0.05. Our certificate is Theorem 4 on the same r
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 import numpy as np
@@ -24,6 +22,7 @@ from calcert.published.bernstein import bernstein
 from calcert.published.folds import single_split
 from calcert.published.nadaraya_watson import smoothed
 from calcert.sources.arrays import summarize_arrays
+from experiments.results import Results, experiment
 
 DELTA = 0.05
 
@@ -67,23 +66,18 @@ class Case:
 CASES = (Case(1.0, 2, 150), Case(0.9, 100_000, 100_000))
 
 
-@click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="100 simulated data sets instead of 2,000.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-def main(quick: bool, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+@experiment("faults.csv", quick="100 simulated data sets instead of 2,000.")
+def main(quick: bool, out: Results) -> None:
     runs = 100 if quick else 2_000
     header = ["score", "training rows", "validation rows", "published, exact", f"published, {runs} runs", "ours"]
     table = Table(*header)
-    with (out / "faults.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for case in CASES:
-            published, ours = case.simulate(runs, seed=0)
-            shares = [f"{case.exact():.4f}", f"{published / runs:.4f}", f"{ours / runs:.4f}"]
-            row = [f"{case.s:g}", str(case.training), str(case.validation), *shares]
-            writer.writerow(row)
-            table.add_row(*row)
+    rows = []
+    for case in CASES:
+        published, ours = case.simulate(runs, seed=0)
+        shares = [f"{case.exact():.4f}", f"{published / runs:.4f}", f"{ours / runs:.4f}"]
+        rows.append([f"{case.s:g}", str(case.training), str(case.validation), *shares])
+        table.add_row(*rows[-1])
+    out.table("faults.csv", header, rows)
     Console(width=110).print(table)
     click.echo("Nominal probability of failure: 0.05.")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from calcert.foundation.whole_file import replacing
+
 STYLES: dict[str, dict[str, Any]] = {
     "NW (published)": {"color": "#0072B2", "marker": "o", "ls": "--"},
     "TV (published)": {"color": "#D55E00", "marker": "s", "ls": "--"},
@@ -20,9 +22,10 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write `path`.svg and `path`.png, the same bytes for the same picture."""
+    """Write `path`.svg and `path`.png, the same bytes for the same picture, each whole or not at all."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "calcert", "svg.fonttype": "none"}):
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig(path.with_suffix(".png"), dpi=120)
+        for ending, how in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 120})):
+            with replacing(path.with_suffix(f".{ending}")) as unfinished:
+                figure.savefig(unfinished, format=ending, **how)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +12,6 @@ ByMethod = dict[str, dict[int, Floats]]
 
 NO_GAP = ("ECE", "distance")
 """ECE bounds nothing, and the true distance from calibration of these laws is not known in closed form."""
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """The lines measured so far."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def gaps(lines: list[dict[str, str]]) -> dict[str, ByMethod]:

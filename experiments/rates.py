@@ -1,6 +1,6 @@
 """Empirical rates: slopes of log gap against log n, over the laws, beside the published intervals.
 
-    python -m experiments.rates [--out docs/figures]
+    python -m experiments.rates [--quick] [--publish]
 
 Reads synthetic.csv; run experiments.synthetic first. A slope uses the sizes at which the bound says something (mean
 below 1) and is a least-squares line through log10 of the mean gaps.
@@ -8,15 +8,13 @@ below 1) and is a least-squares line through log10 of the mean gaps.
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from experiments.gaps import read, slopes
+from experiments.gaps import slopes
+from experiments.results import Results, experiment, read
 
 PUBLISHED = {
     "NW (published)": ((-0.406, -0.213), "-1/3"),
@@ -31,9 +29,8 @@ THEORY = {
 }
 
 
-@click.command(help=__doc__)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-def main(out: Path) -> None:
+@experiment("rates.csv", quick="Read what a quick run of synthetic measured.")
+def main(out: Results, quick: bool) -> None:
     lines = read(out / "synthetic.csv")
     if not lines:
         raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
@@ -41,16 +38,14 @@ def main(out: Path) -> None:
     laws = list(found)
     header = ["method", *laws, "interval", "published interval", "theory"]
     table = Table(*header)
-    with (out / "rates.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for method in (*PUBLISHED, *THEORY):
-            values = np.array([found[law][method] for law in laws])
-            own = f"[{np.nanmin(values):.3f}, {np.nanmax(values):.3f}]"
-            interval, theory = PUBLISHED.get(method, (None, THEORY.get(method, "")))
-            row = [method, *(f"{v:.3f}" for v in values), own, str(list(interval)) if interval else "", theory]
-            writer.writerow(row)
-            table.add_row(*row)
+    rows = []
+    for method in (*PUBLISHED, *THEORY):
+        values = np.array([found[law][method] for law in laws])
+        own = f"[{np.nanmin(values):.3f}, {np.nanmax(values):.3f}]"
+        interval, theory = PUBLISHED.get(method, (None, THEORY.get(method, "")))
+        rows.append([method, *(f"{v:.3f}" for v in values), own, str(list(interval)) if interval else "", theory])
+        table.add_row(*rows[-1])
+    out.table("rates.csv", header, rows)
     Console(width=140).print(table)
 
 

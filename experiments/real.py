@@ -1,6 +1,6 @@
 """Upper bounds against the number of rows on real tasks, and certified intervals for 14 ImageNet networks.
 
-    python -m experiments.real [--quick] [--task NAME] [--repeats 64] [--data FOLDER] [--out docs/figures]
+    python -m experiments.real [--quick] [--task NAME] [--repeats 64] [--data FOLDER] [--fresh] [--publish]
 
 Published methods and ours on random subsets of the rows that a classifier was not trained on. The true error is not
 known: the bounds themselves are drawn. Methods marked "served" speak of the classifier perturbed with bandwidth 1/64;
@@ -29,8 +29,9 @@ from calcert.published.total_variation import denoised
 from calcert.serving.kernel import perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.classifiers import STANDS_FOR, TASKS, scores
-from experiments.datasets import data_option, load
+from experiments.datasets import data_option, load, needed_files
 from experiments.figure import STYLES, save
+from experiments.results import SCRATCH, Results, experiment, made, read
 
 BANDWIDTH, DELTA, VARIATION = 1 / 64, 0.05, 1.0
 SIZES = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228]
@@ -63,14 +64,6 @@ def sizes_of(rows: int, quick: bool) -> list[int]:
     return [n for n in SIZES[:3] if n < rows] if quick else [*(n for n in SIZES if n < 0.9 * rows), rows]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    """The lines measured so far."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def means(lines: list[dict[str, str]]) -> dict[str, dict[str, dict[int, float]]]:
     """task -> method -> n -> mean bound."""
     found: dict[str, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
@@ -82,7 +75,7 @@ def means(lines: list[dict[str, str]]) -> dict[str, dict[str, dict[int, float]]]
     }
 
 
-def draw(out: Path, lines: list[dict[str, str]]) -> None:
+def draw(out: Results, lines: list[dict[str, str]]) -> None:
     """One panel a task: mean upper bound against rows, log-log."""
     from matplotlib.figure import Figure
 
@@ -106,7 +99,7 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
     save(figure, out / "real")
 
 
-def networks(out: Path, folder: Path) -> None:
+def networks(out: Results, folder: Path) -> None:
     """Certified intervals of all ImageNet networks with all rows, together at 95%, and the ranks that they allow."""
     table = load("ImageNet networks", folder)
     sizes = table["model"].value_counts()
@@ -122,13 +115,12 @@ def networks(out: Path, folder: Path) -> None:
     found.sort(key=lambda line: line[2] + line[3])
     best, worst = ranks(*(np.array([line[k] for line in found]) for k in (2, 3)))
     shown = Table("network", "accuracy", "at least", "at most", "rank")
-    with (out / "real_networks.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(("network", "accuracy", "lower", "upper", "best rank", "worst rank"))
-        for (name, accuracy, low, high), first, last in zip(found, best, worst, strict=True):
-            writer.writerow((name, f"{accuracy:.5f}", f"{low:.6f}", f"{high:.6f}", first, last))
-            rank = str(first) if first == last else f"{first}-{last}"
-            shown.add_row(name, f"{accuracy:.3f}", f"{low:.4f}", f"{high:.4f}", rank)
+    lines = []
+    for (name, accuracy, low, high), first, last in zip(found, best, worst, strict=True):
+        lines.append((name, f"{accuracy:.5f}", f"{low:.6f}", f"{high:.6f}", first, last))
+        rank = str(first) if first == last else f"{first}-{last}"
+        shown.add_row(name, f"{accuracy:.3f}", f"{low:.4f}", f"{high:.4f}", rank)
+    out.table("real_networks.csv", ("network", "accuracy", "lower", "upper", "best rank", "worst rank"), lines)
     Console().print(shown)
     draw_networks(out, found)
 
@@ -140,7 +132,7 @@ def ranks(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return best, worst
 
 
-def draw_networks(out: Path, found: list[tuple[str, float, float, float]]) -> None:
+def draw_networks(out: Results, found: list[tuple[str, float, float, float]]) -> None:
     """An interval for each network, best first."""
     from matplotlib.figure import Figure
 
@@ -155,15 +147,18 @@ def draw_networks(out: Path, found: list[tuple[str, float, float, float]]) -> No
     save(figure, out / "real_networks")
 
 
-@click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Sizes to 10,000 and 2 subsets.")
+@experiment(
+    *made("real"),
+    *made("real_networks"),
+    needs=("matplotlib", "pandas", "sklearn"),
+    quick="Sizes to 10,000 and 2 subsets.",
+)
 @click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
 @click.option("--repeats", default=64, show_default=True)
-@click.option("--cache", type=click.Path(path_type=Path), default=Path("build/experiments"), show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
+@click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)
 @data_option
-def main(quick: bool, chosen: tuple[str, ...], repeats: int, cache: Path, out: Path, data: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+def main(quick: bool, chosen: tuple[str, ...], repeats: int, cache: Path, out: Results, data: Path) -> None:
+    needed_files((*(chosen or TASKS), "ImageNet networks"), data)
     path = out / "real.csv"
     repeats = min(repeats, 2) if quick else repeats
     start = time.perf_counter()

@@ -1,15 +1,12 @@
 """What the methods see: the true calibration function, the two published surrogates and our perturbed curve.
 
-    python -m experiments.reconstruction [--quick] [--out docs/figures]
+    python -m experiments.reconstruction [--quick] [--publish]
 
 The parabola at three data sizes. NW and our curve estimate the calibration function of the served classifier (drawn as
 the solid truth); TV estimates that of the classifier as it is, which differs from it only near the ends.
 """
 
 from __future__ import annotations
-
-import csv
-from pathlib import Path
 
 import click
 import numpy as np
@@ -19,18 +16,20 @@ from calcert.serving.grid import Grid
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import save
 from experiments.laws import BANDWIDTH, LAWS
+from experiments.results import Results, experiment, made
 
 COLOURS = {"NW (published)": "#56B4E9", "TV (published)": "#D55E00", "perturbed (ours)": "#004B87"}
 SIZES = (10**4, 10**5, 10**6)
 
 
-@click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Sizes 1e3, 1e4 and 1e5.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-def main(quick: bool, out: Path) -> None:
+@experiment(
+    *made("reconstruction"),
+    needs=("matplotlib",),
+    quick="Sizes 1e3, 1e4 and 1e5.",
+)
+def main(quick: bool, out: Results) -> None:
     from matplotlib.figure import Figure
 
-    out.mkdir(parents=True, exist_ok=True)
     law = next(law for law in LAWS if law.name == "parabola")
     at = np.linspace(0, 1, 501)
     t, _, truth = law.served
@@ -56,8 +55,7 @@ def main(quick: bool, out: Path) -> None:
     axes[0].set_ylabel("chance of label 1")
     axes[0].legend(frameon=False)
     save(figure, out / "reconstruction")
-    with (out / "reconstruction.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("n", "method", "mean distance to the truth"), *lines])
+    out.table("reconstruction.csv", ("n", "method", "mean distance to the truth"), lines)
     for n, name, error in lines:
         click.echo(f"{n:>9,}  {name:<18} mean distance to the truth {error}")
 

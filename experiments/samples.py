@@ -1,6 +1,6 @@
 """How many rows each method needs for a gap of 0.05, 0.02, 0.01 and 0.005.
 
-    python -m experiments.samples [--out docs/figures]
+    python -m experiments.samples [--quick] [--publish]
 
 Reads synthetic.csv; run experiments.synthetic first. Between measured sizes the mean gap is interpolated on logarithmic
 axes; beyond the largest size it is extrapolated along the last slope and marked with ~.
@@ -8,15 +8,13 @@ axes; beyond the largest size it is extrapolated along the last slope and marked
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from experiments.gaps import NO_GAP, gaps, read
+from experiments.gaps import NO_GAP, gaps
+from experiments.results import Results, experiment, read
 
 TARGETS = (0.05, 0.02, 0.01, 0.005)
 
@@ -37,28 +35,26 @@ def needed(by_n: dict[int, np.ndarray], target: float) -> tuple[float, bool]:
     return (float(10 ** (n[-1] + (aim - gap[-1]) / slope)), True) if slope < 0 else (float("inf"), True)
 
 
-@click.command(help=__doc__)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-def main(out: Path) -> None:
+@experiment("samples.csv", quick="Read what a quick run of synthetic measured.")
+def main(out: Results, quick: bool) -> None:
     lines = read(out / "synthetic.csv")
     if not lines:
         raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
     header = ["law", "method", *(f"gap {t:g}" for t in TARGETS)]
     table = Table(*header)
-    with (out / "samples.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for law, by_method in gaps(lines).items():
-            for method, by_n in by_method.items():
-                if method.startswith(NO_GAP):
-                    continue
-                cells = []
-                for target in TARGETS:
-                    rows, beyond = needed(by_n, target)
-                    smallest = "<= " if rows <= min(by_n) and not beyond else ""
-                    cells.append(f"{'~' if beyond else smallest}{rows:.2g}")
-                writer.writerow([law, method, *cells])
-                table.add_row(law, method, *cells)
+    found = []
+    for law, by_method in gaps(lines).items():
+        for method, by_n in by_method.items():
+            if method.startswith(NO_GAP):
+                continue
+            cells = []
+            for target in TARGETS:
+                rows, beyond = needed(by_n, target)
+                smallest = "<= " if rows <= min(by_n) and not beyond else ""
+                cells.append(f"{'~' if beyond else smallest}{rows:.2g}")
+            found.append([law, method, *cells])
+            table.add_row(*found[-1])
+    out.table("samples.csv", header, found)
     Console(width=120).print(table)
 
 

@@ -1,6 +1,6 @@
 """Gap between upper bound and truth against the number of rows, for the published methods and ours.
 
-    python -m experiments.synthetic [--quick] [--law NAME] [--repeats 64] [--out docs/figures]
+    python -m experiments.synthetic [--quick] [--law NAME] [--repeats 64] [--fresh] [--publish]
 
 Every (law, n, repeat) is a line of synthetic.csv; a run that was interrupted goes on where it stopped.
 """
@@ -11,7 +11,6 @@ import csv
 import math
 import multiprocessing
 import time
-from pathlib import Path
 
 import click
 import numpy as np
@@ -25,8 +24,9 @@ from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import STYLES, save
-from experiments.gaps import gaps, read, slopes
+from experiments.gaps import gaps, slopes
 from experiments.laws import BANDWIDTH, LAWS, Law
+from experiments.results import Results, experiment, made, read
 
 DELTA = 0.05
 SIZES = [10**3, 3_162, 10**4, 31_623, 10**5, 316_228, 10**6, 3_162_278, 10**7]
@@ -69,7 +69,7 @@ def slope(law: Law) -> float:
     return float(np.abs(np.diff(law.eta(x))).max() * 200_000) * 1.001
 
 
-def draw(out: Path, lines: list[dict[str, str]]) -> None:
+def draw(out: Results, lines: list[dict[str, str]]) -> None:
     """One panel a law: mean gap against rows, log-log, with the slope of each line in the panel's legend."""
     from matplotlib.figure import Figure
 
@@ -95,14 +95,11 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
     save(figure, out / "synthetic")
 
 
-@click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Sizes to 1e5 and 4 repeats.")
+@experiment(*made("synthetic"), needs=("matplotlib",), quick="Sizes to 1e5 and 4 repeats.")
 @click.option("--law", "chosen", type=click.Choice([law.name for law in LAWS]), multiple=True)
 @click.option("--repeats", default=64, show_default=True)
 @click.option("--workers", default=2, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/figures"), show_default=True)
-def main(quick: bool, chosen: tuple[str, ...], repeats: int, workers: int, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+def main(quick: bool, chosen: tuple[str, ...], repeats: int, workers: int, out: Results) -> None:
     path = out / "synthetic.csv"
     sizes = SIZES[:5] if quick else SIZES
     repeats = min(repeats, 4) if quick else repeats

@@ -1,6 +1,6 @@
 """What perturbation-aware training changes: AUROC, log loss and certified bounds, before and after perturbation.
 
-    python -m experiments.training [--quick] [--task NAME] [--seeds 3] [--data FOLDER] [--out docs/figures]
+    python -m experiments.training [--quick] [--task NAME] [--seeds 3] [--data FOLDER] [--publish]
 
 The same networks as in experiments.auroc, from its cache where they are there: trained with the plain loss, and with
 the aware one for each bandwidth. Values before and after perturbing with that bandwidth are exact for the test rows,
@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,8 +22,9 @@ from scipy.special import expit
 
 import calcert
 from calcert.reports.bandwidths import ranking_and_log_loss
-from experiments.auroc import TASKS, area, network_options, power, tabulate
+from experiments.auroc import NEEDS, QUICK, TASKS, area, network_options, power, tabulate
 from experiments.figure import save
+from experiments.results import Results, experiment, made
 
 MEASURES = ("AUROC", "log loss", "certified upper bound")
 COLUMNS = ("task", "seed", "training", "bandwidth", "perturbed", "measure", "value")
@@ -60,7 +60,7 @@ def grouped(lines: list[dict[str, str]]) -> dict[tuple[str, str, str, str], dict
     return found
 
 
-def draw(out: Path, lines: list[dict[str, str]]) -> None:
+def draw(out: Results, lines: list[dict[str, str]]) -> None:
     """A row of panels for each measure, a column for each task."""
     from matplotlib.figure import Figure
 
@@ -88,18 +88,18 @@ def draw(out: Path, lines: list[dict[str, str]]) -> None:
     save(figure, out / "training")
 
 
-@click.command(help=__doc__)
+@experiment(*made("training"), needs=NEEDS, quick=QUICK)
 @network_options
-def main(out: Path, **run: Any) -> None:
+def main(out: Results, **run: Any) -> None:
     def lines_of(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int) -> Iterator[tuple[str, ...]]:
         for names, value in measures(logits, labels, bandwidth).items():
             yield *names, f"{value:.6f}"
 
-    path, start = out / "training.csv", time.perf_counter()
-    lines = tabulate(path, COLUMNS, lines_of, **run)
+    start = time.perf_counter()
+    lines = tabulate(out, "training.csv", COLUMNS, lines_of, **run)
     draw(out, lines)
     Console(width=120).print(differences(lines))
-    click.echo(f"{time.perf_counter() - start:.0f} s; {path} and training.svg/png written.")
+    click.echo(f"{time.perf_counter() - start:.0f} s; {out / 'training.csv'} and training.svg/png written.")
 
 
 def differences(lines: list[dict[str, str]]) -> Table:

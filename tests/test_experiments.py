@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
-from experiments import faults, rates, reconstruction, samples, synthetic
+from experiments import faults, rates, reconstruction, results, samples, synthetic
 from experiments.laws import LAWS
+from experiments.results import read
 
 
 def run(command, *arguments: str) -> str:
@@ -46,7 +48,7 @@ def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> N
     arguments = ("--quick", "--repeats", "1", "--law", "square", "--workers", "1", "--out", str(tmp_path))
     assert "5 data sets" in run(synthetic.main, *arguments)
     assert "0 data sets" in run(synthetic.main, *arguments)
-    lines = synthetic.read(tmp_path / "synthetic.csv")
+    lines = read(tmp_path / "synthetic.csv")
     assert {int(line["n"]) for line in lines} == set(synthetic.SIZES[:5])
     ours = synthetic.gaps(lines)["square"]["perturbed (ours)"]
     theirs = synthetic.gaps(lines)["square"]["NW (published)"]
@@ -78,3 +80,53 @@ def test_the_published_statement_fails_as_often_as_computed_by_hand() -> None:
     published, ours = faults.CASES[0].simulate(400, seed=1)
     assert 60 <= published <= 140
     assert ours <= 40
+
+
+@pytest.mark.parametrize("command", [synthetic, rates, samples, reconstruction, faults], ids=lambda m: m.__name__)
+def test_a_quick_run_is_never_published(command, tmp_path: Path) -> None:
+    result = CliRunner().invoke(command.main, ["--quick", "--publish", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "leave out --quick" in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_go_to_scratch_folders_and_to_the_documentation_only_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(faults, "CASES", faults.CASES[:1])
+    run(faults.main, "--quick")
+    assert [path.name for path in (tmp_path / "build/experiments").iterdir()] == ["quick"]
+    run(faults.main, "--publish")
+    published = tmp_path / "docs/figures/faults.csv"
+    assert published.read_bytes() == (tmp_path / "build/experiments/faults.csv").read_bytes()
+    assert "2000 runs" in published.read_text()
+    assert "100 runs" in (tmp_path / "build/experiments/quick/faults.csv").read_text()
+
+
+def test_nothing_is_published_where_a_file_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.csv").write_text("1")
+    with pytest.raises(click.ClickException, match=r"lacks gone\.csv; nothing was published"):
+        results.copy(tmp_path, ("there.csv", "gone.csv"))
+    assert not (tmp_path / "docs").exists()
+
+
+def test_fresh_forgets_what_was_measured(tmp_path: Path) -> None:
+    arguments = ("--quick", "--repeats", "1", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr(synthetic, "SIZES", [1_000])
+    with monkey.context():
+        assert "1 data sets" in run(synthetic.main, *arguments)
+        assert "0 data sets" in run(synthetic.main, *arguments)
+        assert "1 data sets" in run(synthetic.main, *arguments, "--fresh")
+    monkey.undo()
+
+
+def test_a_missing_package_is_named_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
+    result = CliRunner().invoke(reconstruction.main, ["--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "needs matplotlib" in result.output
+    assert ".[experiments]" in result.output
+    assert not list(tmp_path.iterdir())

