@@ -30,7 +30,7 @@ def ece(scores: Any, labels: Any, *, bins: int = BINS, scheme: Literal["width", 
     scores, labels
         Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
     bins
-        The number of bins; the paper uses 15.
+        The number of bins; 15 is usual, the paper names no number.
     scheme
         "width": bins of equal width, closed on the left, the last on both sides. "mass": bins that hold equal
         numbers of rows, as far as ties permit; equal scores always share a bin.

@@ -50,19 +50,21 @@ def lipschitz_buckets(
     Scores are cut into buckets of equal width and the curve is the mean training label of each bucket. Inside a
     bucket its error is bounded by (Lipschitz constant) x (width) + 1/(2 sqrt(training rows)). The bound has the
     form of :func:`perturb_and_smooth`. It is computed for every bucket count and every shift of the inner edges,
-    each at its share of delta, and the smallest is kept.
+    each at its share of delta, and the smallest is kept. The paper describes the method and prints no formula; this
+    one is ours.
 
     Not a certificate, in either reading: for one under the same assumption see :func:`calcert.lipschitz`.
 
     Known faults
-        *Realised labels.* As in :func:`perturb_and_smooth`, the error bound holds on average over the training
-        labels and is used for the labels at hand. `per_fold` does not mend this.
+        *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over
+        the training labels and is used for the labels at hand. `per_fold` does not mend this.
         *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
 
     Choices of ours, where the paper names none
-        Bucket counts 2, 4, ..., 8192; four shifts (the first bucket grows by what the last one loses); delta in
+        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper prints
+        offsets of whole ones (the first bucket grows by what the last one loses); delta in
         equal parts; five folds. A bucket without training rows takes the mean training label and the error bound 1,
         which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for the same reason.
         `per_fold=True` caps all error bounds at 1.

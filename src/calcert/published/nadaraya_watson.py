@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from calcert.serving.kernel import perturb
 from calcert.sources.arrays import pair
 
 _NARROWEST, _WIDEST = 1e-4, 0.25
+
+Scale = Literal["smoother", "perturbation"]
 
 
 def derivative_bounds(bandwidth: float) -> tuple[float, float]:
@@ -50,6 +52,7 @@ def perturb_and_smooth(
     delta: float = 0.05,
     folds: int = FOLDS,
     per_fold: bool = False,
+    scale: Scale = "smoother",
     rng: int | np.random.Generator | None = None,
 ) -> PublishedBound:
     """The published bound on the calibration error of the classifier served through :func:`calcert.perturb`.
@@ -63,10 +66,11 @@ def perturb_and_smooth(
 
     Known faults
         *Realised labels.* The error bound holds on average over the training labels, but the surrogate is compared
-        for the labels at hand, where its error is larger half of the time; the Bernstein terms do not make up for
-        it. With all scores at 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the printed
-        statement fails with probability 0.128; with two training rows at score 1, with probability 1/4. `per_fold`
-        does not mend this.
+        for the labels at hand, where its error can be larger, about a third of the time; the Bernstein terms do not
+        make up for it. With all scores at 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the
+        printed statement fails with probability 0.128; with two training rows at score 1, with probability 1/4.
+        Both laws have an atom, which perturbed scores have not: for those neither a failure nor a proof is known.
+        `per_fold` does not mend this.
         *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
@@ -76,7 +80,8 @@ def perturb_and_smooth(
 
     Choices of ours, where the paper names none
         Five folds; delta in two equal parts; the largest R of all folds when they are pooled; equally near
-        neighbours share the weight.
+        neighbours share the weight. R is printed with the letter of the perturbation's bandwidth and said to depend
+        on the smoother, whose bandwidth is another: `scale` chooses.
 
     Parameters
     ----------
@@ -92,6 +97,9 @@ def perturb_and_smooth(
         The number of folds, at least 2.
     per_fold
         One bound a fold at delta/folds each, the smallest returned, in place of the pooled bound.
+    scale
+        The bandwidth in R: that of the "smoother", which is how we read it, or of the "perturbation", as printed. The
+        latter makes R 7/4 at every number of rows; it matters to the last term only.
     rng
         Seed or generator of the perturbation and the random folds.
 
@@ -112,13 +120,19 @@ def perturb_and_smooth(
     if not perturbed:
         x = perturb(x, bandwidth, generator)
     rows = fold_rows(x, y, folds=folds, rng=generator)
-    return smoothed(rows, slopes=slopes, delta=level, per_fold=per_fold)
+    if scale not in ("smoother", "perturbation"):
+        raise ValueError(f'scale must be "smoother" or "perturbation"; got {scale!r}.')
+    printed = check_bandwidth(bandwidth) if scale == "perturbation" else None
+    return smoothed(rows, slopes=slopes, delta=level, per_fold=per_fold, printed=printed)
 
 
-def smoothed(rows: FoldedRows, *, slopes: tuple[float, float], delta: float, per_fold: bool) -> PublishedBound:
+def smoothed(
+    rows: FoldedRows, *, slopes: tuple[float, float], delta: float, per_fold: bool, printed: float | None = None
+) -> PublishedBound:
     """:func:`perturb_and_smooth` of served scores that are sorted and in folds already.
 
-    `slopes` bounds the first and second derivative of their calibration function.
+    `slopes` bounds the first and second derivative of their calibration function; `printed` is the bandwidth in R if
+    not that of the smoother.
     """
     level = share(delta, len(rows.validation)) if per_fold else delta
     folds, gaps, errors, scales = [], [], [], []
@@ -130,7 +144,8 @@ def smoothed(rows: FoldedRows, *, slopes: tuple[float, float], delta: float, per
         fit = smooth(training_scores, training_labels, points, window)
         gap = np.abs(fit.curve - points)
         error = slopes[0] * fit.distance + slopes[1] / 2 * fit.squared_distance + np.sqrt(fit.concentration) / 2
-        scale = slopes[0] * window + slopes[1] / 2 * window**2 + 0.5
+        across = window if printed is None else printed
+        scale = slopes[0] * across + slopes[1] / 2 * across**2 + 0.5
         if per_fold:
             error, scale = np.minimum(error, 1.0), 1.0
             terms = judge(gap, error, scale, level)
