@@ -4,7 +4,7 @@
 
 On all laws every score is the same number s and labels are fair coins. As they are, the smoother is the mean training
 label and the error bound its standard deviation; the printed bound misses whenever that mean falls far enough towards
-s. Served, the scores are perturbed with bandwidth 1/64 first, and have no atom. Nominal probability of failure: 0.05. Our
+s. Served, scores are perturbed with bandwidth 1/64 first, and have no atom. Nominal probability of failure: 0.05. Our
 certificate, Theorem 4 or Theorem 1, sees the same rows, training and validation together.
 """
 
