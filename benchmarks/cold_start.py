@@ -41,15 +41,17 @@ import duckdb; mark("import duckdb")
 import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
 from calcert.certificates import distance, perturbed
-from calcert.reports.certify import as_it_is, certify
+from calcert.certificates.as_it_is import as_it_is
+from calcert.reports.certify import certify
 from calcert.certificates.betting import split
-from calcert.show.text.report import plain, report_view
+from calcert.show.text.layout import plain
+from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 split(summary, 0); mark("throw rows into batches")
 perturbed.upper_terms(summary, 1/64, 0.05); mark("perturbed, upper")
 from calcert.certificates.lower_bounds import distance_lower, perturbed_lower
 perturbed_lower(summary, 1/64, 0.05, 0); mark("perturbed, lower")
-as_it_is(summary, 1.0, 0.05, 0); mark("unmodified")
+as_it_is(summary); mark("unmodified")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")
 """

@@ -1,4 +1,7 @@
-"""Imports point one way: sources -> summary <- certificates <- show; and importing the package costs little."""
+"""The house: the top level is what users import, every other module has a room, and imports point one way.
+
+Imports inside functions count like any other; those for types alone do not, as they are never run.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,26 @@ import pytest
 import calcert
 
 ROOT = Path(calcert.__file__).parent
-FOUNDATION = {"cells", "query_result", "summary", "validation", "progress", "whole_file"}
-"""Modules that sources and certificates may both stand on."""
+
+TOP = {"__init__", "__main__", "cli", "sklearn", "torch"}
+"""What users import, and the entry of the command line."""
+
+ROOMS = {
+    "foundation": set(),
+    "summary": {"foundation"},
+    "sources": {"foundation", "summary"},
+    "serving": {"foundation", "summary", "sources"},
+    "certificates": {"foundation", "summary", "serving"},
+    "reports": {"foundation", "summary", "sources", "serving", "certificates"},
+    "monitoring": {"foundation", "summary", "sources", "certificates", "reports"},
+    "published": {"foundation", "sources", "serving", "certificates", "reports"},
+    "show": {"foundation", "summary", "serving", "reports", "certificates"},
+    "commands": {"foundation", "summary", "sources", "serving", "reports", "monitoring", "published", "show"},
+}
+"""Every room, and the rooms it may stand on."""
+
+DOOR = ("foundation.result", "show")
+"""Results show themselves through one door: the one import that points the other way."""
 
 
 def name_of(path: Path) -> str:
@@ -23,78 +44,78 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported_when_loaded(path: Path, modules: set[str]) -> set[str]:
-    """The modules of calcert that loading this one loads; imports inside functions and for types are not among them."""
+def imports_of(path: Path, modules: set[str]) -> set[str]:
+    """The modules of calcert that this one may load, when it is loaded or later."""
     found: set[str] = set()
 
-    def visit(body: list[ast.stmt]) -> None:
-        for node in body:
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-                visit(node.orelse)
-            elif isinstance(node, (ast.If, ast.Try, ast.With)):
-                visit(node.body)
-                visit(getattr(node, "orelse", []))
-            elif isinstance(node, ast.Import):
-                found.update(alias.name for alias in node.names if alias.name.split(".")[0] == "calcert")
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "calcert":
+    class Visitor(ast.NodeVisitor):
+        def visit_If(self, node: ast.If) -> None:
+            if "TYPE_CHECKING" not in ast.dump(node.test):
+                self.generic_visit(node)
+
+        def visit_Import(self, node: ast.Import) -> None:
+            found.update(alias.name for alias in node.names if alias.name.split(".")[0] == "calcert")
+
+        def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+            if (node.module or "").split(".")[0] == "calcert":
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
                     found.add(inner if inner.removeprefix("calcert.") in modules else str(node.module))
 
-    visit(ast.parse(path.read_text()).body)
+    Visitor().visit(ast.parse(path.read_text()))
     return {name.removeprefix("calcert").removeprefix(".") for name in found}
 
 
 PATHS = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
-IMPORTS = {name: imported_when_loaded(path, set(PATHS)) for name, path in PATHS.items()}
+IMPORTS = {name: imports_of(path, set(PATHS)) for name, path in PATHS.items()}
 
 
-def part(name: str) -> str:
+def room(name: str) -> str:
     return name.split(".")[0]
 
 
 def test_the_map_of_imports_sees_the_program() -> None:
-    assert {"summary", "sources.arrays", "certificates.perturbed", "show.text", "certification"} <= PATHS.keys()
-    assert "summary" in IMPORTS["certificates.perturbed"]
-    assert "summary" in IMPORTS["sources.arrays"]
+    assert "summary.counts" in IMPORTS["certificates.perturbed"]
     assert "certificates.perturbed" in IMPORTS["certificates.distance"]
-    assert "certificate" in IMPORTS["show.text"]
+    assert "reports.groups" in IMPORTS["reports.certify"], "imports inside functions count"
+    assert "reports.report" not in IMPORTS["show.text.report"], "imports for types do not"
 
 
-def test_a_summary_knows_neither_sources_nor_certificates_nor_showing() -> None:
-    for name in FOUNDATION & PATHS.keys():
-        assert IMPORTS[name] <= FOUNDATION, name
+def test_the_top_level_is_what_users_import() -> None:
+    assert {path.stem for path in ROOT.glob("*.py")} == TOP
+    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == ROOMS.keys()
 
 
-def test_sources_know_summaries_and_nothing_of_what_is_done_with_them() -> None:
+@pytest.mark.parametrize("name", [name for name in PATHS if room(name) in ROOMS])
+def test_every_room_stands_on_the_rooms_it_may_stand_on(name: str) -> None:
+    for used in IMPORTS[name]:
+        if (name, used) != DOOR and used:  # The package itself, for its version.
+            assert room(used) in ROOMS[room(name)] | {room(name)}, f"{name} imports {used}"
+
+
+def test_only_commands_and_the_door_reach_showing() -> None:
+    reaching = {name for name in PATHS if any(room(used) == "show" for used in IMPORTS[name]) and room(name) != "show"}
+    assert {name for name in reaching if room(name) != "commands"} == {DOOR[0]}
+    assert {used for used in IMPORTS[DOOR[0]] if room(used) == "show"} == {DOOR[1]}
+
+
+def test_showing_calls_no_certificate() -> None:
     for name in PATHS:
-        if part(name) == "sources":
-            assert {part(used) for used in IMPORTS[name]} <= FOUNDATION | {"sources"}, name
+        if room(name) == "show":
+            used = {used for used in IMPORTS[name] if room(used) == "certificates"}
+            assert used <= {"certificates.certificate"}, name
 
 
-def test_certificates_do_not_know_where_rows_come_from_or_how_results_are_shown() -> None:
-    mathematics = {"perturbation", "deviations", "served", "grouping", "prequential", "certificate", "certificates"}
-    for name in PATHS:
-        if part(name) in mathematics:
-            assert {part(used) for used in IMPORTS[name]} <= FOUNDATION | mathematics, name
-
-
-def test_showing_does_not_read_rows() -> None:
-    for name in PATHS:
-        if part(name) == "show":
-            assert "sources" not in {part(used) for used in IMPORTS[name]}, name
-
-
-def test_only_the_command_line_and_showing_load_showing() -> None:
-    for name, used in IMPORTS.items():
-        if any(part(module) == "show" for module in used):
-            assert part(name) in ("show", "cli", "commands"), name
-
-
-def test_no_module_needs_itself_to_load() -> None:
+def test_no_module_needs_itself() -> None:
     graph = {name: {used for used in IMPORTS[name] if used in PATHS and used} for name in PATHS if name}
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(graph)
+
+
+def test_no_path_of_a_module_is_built_from_parts() -> None:
+    for name, path in PATHS.items():
+        if name != "cli":  # Commands are files of their names.
+            assert 'import_module(f"' not in path.read_text(), name
 
 
 HEAVY = ("pandas", "polars", "torch", "sklearn", "matplotlib", "pyspark", "duckdb", "dask", "ibis", "pyarrow", "numba")
@@ -122,7 +143,14 @@ def test_certifying_arrays_loads_no_data_frame_library() -> None:
 
 @pytest.mark.parametrize("name", calcert.__all__)
 def test_every_public_name_exists_and_is_documented(name: str) -> None:
+    assert name in dir(calcert)
     thing = getattr(calcert, name)
     if name != "__version__":
         assert thing.__doc__
         assert len(thing.__doc__) > 100
+
+
+def test_everything_public_is_there_after_importing_the_package() -> None:
+    code = "import calcert\nprint(calcert.published.compare, calcert.plan, 'plan' in dir(calcert))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("True\n")

@@ -21,6 +21,7 @@ from calcert.sources.sql_text import sql
 from calcert.summary.counts import Summary
 
 if TYPE_CHECKING:
+    from calcert import published as published
     from calcert.certificates.band import calibration_band
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
@@ -63,7 +64,13 @@ _LATER = {
 }
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER, "published"]
+
+
 def __getattr__(name: str) -> object:
+    if name == "published":
+        return import_module("calcert.published")
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'calcert' has no attribute {name!r}")

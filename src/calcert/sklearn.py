@@ -22,9 +22,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from calcert.certificates.as_it_is import as_it_is
 from calcert.certificates.perturbed import perturbed
 from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_variation
-from calcert.reports.certify import RARE, as_it_is, certify
+from calcert.reports.advice import RARE
+from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
 from calcert.serving.kernel import sample
@@ -258,7 +260,7 @@ def certified_upper_scorer(
     _check_estimator(estimator)
     proba = np.asarray(estimator.predict_proba(X), np.float64)
     rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
-    return -as_it_is(rows, variation, delta, seed).upper
+    return -as_it_is(rows, variation=variation, delta=delta, seed=seed).upper
 
 
 def _check_estimator(estimator: Any) -> None:

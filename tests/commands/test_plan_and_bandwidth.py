@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import calcert
-from calcert.commands.bandwidth import shown
+from calcert.foundation.numbers import fraction
 from calcert.reports.bandwidths import bandwidth_costs
 
 from .conftest import Run
@@ -49,13 +49,13 @@ def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, ro
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
     for row in costs.rows:
-        line = lines[shown(row.bandwidth)]
+        line = lines[fraction(row.bandwidth)]
         assert f"{row.auroc:.4f}" in line
         assert f"{row.upper:.4f}" in line
         assert ("recommended" in line) == (row is best)
         assert ("too large" in line) == (not row.fits_rare_events)
     text = " ".join(done.stdout.split())
-    assert f"Recommended: {shown(best.bandwidth)}, the largest that costs at most 0.001 of AUROC." in text
+    assert f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most 0.001 of AUROC." in text
     assert "hold together with probability 0.95; the rest are estimates." in text
 
 
@@ -101,4 +101,4 @@ def test_bad_input_has_code_2(run: Run, command: tuple[str, ...], file: str, sai
 
 @pytest.mark.parametrize(("value", "text"), [(1 / 64, "1/64"), (2.0**-20, "1/1048576"), (0.3, "0.3"), (1.5, "1.5")])
 def test_bandwidths_are_shown_as_people_say_them(value: float, text: str) -> None:
-    assert shown(value) == text
+    assert fraction(value) == text

@@ -190,7 +190,7 @@ def test_the_width_is_that_of_the_terminal_or_80(spawn: Spawn) -> None:
 
 def test_json_is_json_whatever_the_terminal(spawn: Spawn) -> None:
     done = spawn("certify", "rows.csv", "--json", env={"FORCE_COLOR": "1", "COLUMNS": "20"})
-    assert json.loads(done.stdout)["schema"] == 1
+    assert json.loads(done.stdout)["kind"] == "report"
 
 
 def test_a_closed_standard_output_is_no_crash(folder: Path) -> None:

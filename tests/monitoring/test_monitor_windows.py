@@ -27,7 +27,7 @@ def batch(number: int, rows: int, window: str | None) -> Batch:
 def statement(key: str, lower: float, upper: float) -> WindowStatement:
     certificate = replace(CERTIFICATE, lower=lower, upper=upper)
     unsure = replace(CERTIFICATE, lower=0.0, upper=1.0)
-    return WindowStatement(key, key, key, 1, 100, perturbed=unsure, unmodified=certificate)
+    return WindowStatement(key, key, key, 1, 100, {"perturbed": unsure, "unmodified": certificate})
 
 
 def test_the_bounds_of_all_windows_and_looks_spend_no_more_than_delta() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 import calcert
 from calcert.reports.bandwidths import MOST, bandwidth_costs, default_bandwidths, ranking_and_log_loss
-from calcert.reports.facts import log_loss
+from calcert.reports.estimates import log_loss
 from calcert.serving import kernel
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,9 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.over_classes import mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
-from calcert.reports.classes import ClassReport, check_probabilities, mean_of, mean_perturbed
+from calcert.reports.classes import ClassReport, check_probabilities
 from calcert.serving.kernel import density
 from tests.shared_data import real_data
 

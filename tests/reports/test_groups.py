@@ -61,7 +61,7 @@ def test_a_group_too_small_to_say_anything_is_shown_as_such() -> None:
 
 def test_the_picture_has_a_bar_a_group_worst_first(report: GroupReport) -> None:
     pytest.importorskip("matplotlib")
-    (axes,) = report.plot("perturbed").axes
+    (axes,) = report.plot(statement="perturbed").axes
     names = report.worst_first("perturbed")
     assert [label.get_text().split(" (")[0] for label in axes.get_yticklabels()] == names
     bars = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.reports.facts import fingerprint, log_loss
+from calcert.reports.estimates import fingerprint, log_loss
 from calcert.reports.report import Report
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means

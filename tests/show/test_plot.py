@@ -15,6 +15,7 @@ from matplotlib.patches import StepPatch
 import calcert
 from calcert.certificates.band import calibration_band
 from calcert.commands.simulated_rows import simulate
+from calcert.foundation.numbers import rows_about
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
@@ -131,15 +132,10 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
     assert list(now.get_ydata()) == [wanted.now.lower, wanted.now.upper]  # type: ignore[arg-type]
     assert list(target.get_ydata()) == [0.045, 0.045]  # type: ignore[arg-type]
     assert wanted.rows is not None
-    rows = plot.round_number(wanted.rows)
+    rows = rows_about(wanted.rows)
     assert axes.get_title(loc="left") == f"At most 0.0450 takes about {rows} rows (estimate)"
     assert legend(axes) == ["at most (estimate)", "at least (estimate)", "certified now", "target 0.0450"]
     assert axes.get_xscale() == "log"
-
-
-def test_estimated_rows_do_not_look_exact() -> None:
-    assert plot.round_number(38_412) == "38,000"
-    assert plot.round_number(7) == "7"
 
 
 def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> None:

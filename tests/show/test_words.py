@@ -8,6 +8,7 @@ import pytest
 
 from calcert.certificates.certificate import Certificate
 from calcert.reports.report import Report
+from calcert.reports.settings import Settings
 from calcert.show import words
 
 SERVED = Certificate(
@@ -29,7 +30,8 @@ AS_IT_IS = replace(
     parameters={"variation": 1.0, "seed": 3},
 )
 DISTANCE = replace(SERVED, quantity="distance from calibration", lower=0.0, parameters={"bandwidth": 0.0017, "seed": 3})
-REPORT = Report(SERVED, AS_IT_IS, DISTANCE, {"AUROC": 0.8}, "More rows.")
+CERTIFICATES = {"perturbed": SERVED, "unmodified": AS_IT_IS, "distance": DISTANCE}
+REPORT = Report(CERTIFICATES, Settings(seed=3), {"AUROC": 0.8}, "More rows.")
 
 
 def test_statements() -> None:
@@ -56,10 +58,10 @@ def test_intervals() -> None:
 
 
 def test_confidence_names_one_bound_and_both() -> None:
-    assert words.confidence(SERVED) == (
+    assert words.confidence(0.05) == (
         "Each bound holds with probability at least 95% over the choice of the rows, both together with 90%."
     )
-    assert "99.9%" in words.confidence(replace(SERVED, delta=0.001))
+    assert "99.9%" in words.confidence(0.001)
 
 
 def test_assumptions_and_what_is_not_promised() -> None:
@@ -91,9 +93,10 @@ def test_bandwidths(h: float, shown: str) -> None:
 
 
 def test_code_makes_the_same_report_again() -> None:
-    assert words.code(REPORT) == ("calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=3)")
-    odd = replace(REPORT, perturbed=replace(SERVED, parameters={"bandwidth": 0.012345678, "seed": 3}))
-    assert "bandwidth=0.012345678" in words.code(odd)
+    assert words.code(REPORT.settings) == (
+        "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=3)"
+    )
+    assert "bandwidth=0.012345678" in words.code(Settings.of(bandwidth=0.012345678))
 
 
 def test_pictures_are_told_to_those_who_cannot_see_them() -> None:

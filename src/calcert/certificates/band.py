@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, expit, kl_div, logit, xlogy
 
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
 from calcert.serving.grid import Grid
 from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
@@ -41,7 +43,7 @@ CUT_OFF = 1e-16
 
 
 @dataclass(frozen=True)
-class CalibrationBand:
+class CalibrationBand(Result):
     """The chance of label 1 given the served score, between `lower` and `upper` everywhere at once.
 
     Attributes
@@ -68,6 +70,9 @@ class CalibrationBand:
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(band.lower, band.upper)]
     ['0.00 to 0.40', '0.18 to 0.63', '0.37 to 0.85', '0.62 to 1.00']
     """
+
+    kind: ClassVar = "band"
+    noun: ClassVar = "the band"
 
     t: Floats
     edges: Floats
@@ -97,6 +102,11 @@ class CalibrationBand:
             negative=self.negative[centre],
             positive=self.positive[centre],
         )
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("t", "estimate", "lower", "upper", "negative", "positive")
+        columns = (getattr(self, name).tolist() for name in names)
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def calibration_band(

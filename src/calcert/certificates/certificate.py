@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.plain import plain_fields, restored_fields
 
 TELLING = 0.95
 """Intervals up to this wide are said to say something."""
@@ -46,6 +49,8 @@ class Certificate:
     (0.264, 'none', False)
     """
 
+    derived: ClassVar = ("vacuous",)
+
     quantity: str
     subject: str
     assumption: str
@@ -56,6 +61,17 @@ class Certificate:
     theorem: str
     terms: Mapping[str, float]
     parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lower <= self.upper <= 1:
+            raise ValueError(
+                f"a certificate must have 0 <= lower <= upper <= 1; got lower {self.lower!r}, upper {self.upper!r}."
+            )
+        if not (0 < self.delta < 1 and self.n >= 1 and all(map(math.isfinite, self.terms.values()))):
+            raise ValueError(
+                "a certificate must have delta between 0 and 1, at least one row and finite terms; got delta "
+                f"{self.delta!r}, {self.n!r} rows, terms {dict(self.terms)!r}."
+            )
 
     @classmethod
     def from_terms(
@@ -98,22 +114,20 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return values | {
-            "terms": dict(self.terms),
-            "parameters": dict(self.parameters),
-            "vacuous": self.vacuous,
-        }
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
         """The inverse of :meth:`to_dict`."""
-        return cls(**{f.name: values[f.name] for f in fields(cls)})
+        return restored_fields(cls, values, "the certificate")
 
     def __str__(self) -> str:
-        from calcert.show.text.report import certificate_text
-
-        return certificate_text(self)
+        terms = " + ".join(f"{name} {value:.2g}" for name, value in self.terms.items())
+        return (
+            f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
+            f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
+            f"each with probability {1 - self.delta:.4g} ({self.n:,} rows, {self.theorem}).\nAt most = {terms}."
+        )
 
 
 def total(terms: Mapping[str, float]) -> tuple[float, dict[str, float]]:
@@ -121,4 +135,4 @@ def total(terms: Mapping[str, float]) -> tuple[float, dict[str, float]]:
     upper = math.fsum(terms.values())
     if upper < NOTHING:
         return upper, dict(terms)
-    return 1.0, {**terms, "cap at 1": 1.0 - upper}
+    return 1.0, {**terms, "cap at 1": terms.get("cap at 1", 0.0) + 1.0 - upper}

@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
+    from calcert.reports.settings import Settings
 
 REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--variation", "--seed")
 
 
 @click.command(
+    help=f"""Certify how well calibrated a classifier is.
+
+FILE is Parquet, CSV, TSV or JSON lines, compressed or not; a glob; a folder; several files; - for CSV or JSON
+lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
+if only one pair is plausible.
+
+{options.statement_lines()}
+
+Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
+""",
     epilog="""\b
 Examples:
   calcert certify predictions.parquet --score p --label y
@@ -27,14 +37,14 @@ Examples:
   calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.csv --html report.html
   head -5000 predictions.csv | calcert certify -
-"""
+""",
 )
 @options.rows
-@options.parameters
+@options.settings
 @click.option(
     "--statement",
     "statements",
-    type=click.Choice(options.STATEMENTS),
+    type=options.statement,
     multiple=True,
     help="Show this statement only; may be given more than once.",
 )
@@ -46,42 +56,24 @@ def command(
     files: tuple[str, ...],
     score: str | None,
     label: str | None,
-    delta: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
+    settings: Settings,
     statements: tuple[str, ...],
     groups: str | None,
     as_json: bool,
     html: str | None,
 ) -> None:
-    """Certify how well calibrated a classifier is.
-
-    FILE is Parquet, CSV, TSV or JSON lines, compressed or not; a glob; a folder; several files; - for CSV or JSON
-    lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
-    if only one pair is plausible.
-
-    \b
-    perturbed   L1 calibration error of the classifier that serves perturbed
-                scores (calcert perturb); assumes nothing
-    unmodified  L1 calibration error of the classifier as it is; assumes few
-                distinct scores, or a bound on a variation
-    distance    distance from calibration of the classifier as it is; assumes
-                nothing
-
-    Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
-    """
+    """Rows in files become a report."""
     from calcert.commands.reading import named_files, summarize
-    from calcert.reports.certify import certify
+    from calcert.reports.groups import certify_groups
+    from calcert.reports.report import certify_summary
 
     report: Report | GroupReport
-    settings: dict[str, Any] = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
     if groups is None:
-        report = certify(summarize(files, score, label), **settings)
+        report = certify_summary(summarize(files, score, label), settings)
         values = chosen(report.to_dict(), statements)
     else:
         with named_files(files) as paths:
-            report = certify(paths, score=score, label=label, groups=groups, **settings)
+            report = certify_groups(paths, None, groups, score, label, settings)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
     if html is not None:
@@ -95,24 +87,12 @@ def command(
     else:
         from calcert.commands.screen import show
 
-        show(_view(report, statements))
-
-
-def _view(report: Report | GroupReport, statements: tuple[str, ...]) -> RenderableType:
-    from calcert.reports.report import Report
-
-    if isinstance(report, Report):
-        from calcert.show.text.report import report_view
-
-        return report_view(report, statements)
-    from calcert.show.text.groups import groups_view
-
-    return groups_view(report, statements)
+        show(report, statements=statements)
 
 
 def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
     """The report without the statements that were not asked for; all of it where none was."""
-    left_out = set(options.STATEMENTS) - set(statements) if statements else set()
+    left_out = set(STATEMENTS) - set(statements) if statements else set()
     return {name: value for name, value in values.items() if name not in left_out}
 
 

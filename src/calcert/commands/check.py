@@ -11,6 +11,7 @@ from calcert.commands import options
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
+    from calcert.reports.settings import Settings
     from calcert.summary.counts import Summary
 
 NOT_CERTIFIED = 1
@@ -34,11 +35,11 @@ Examples:
 )
 @click.option(
     "--statement",
-    type=click.Choice(options.STATEMENTS),
+    type=options.statement,
     required=True,
     help="Of which classifier: the one that serves perturbed scores, or the unmodified one (L1 error, or distance).",
 )
-@options.parameters
+@options.settings
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
@@ -47,10 +48,7 @@ def command(
     label: str | None,
     largest: float,
     statement: str,
-    delta: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
+    settings: Settings,
     junit: str | None,
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
@@ -59,17 +57,18 @@ def command(
     --bandwidth and --variation before you see the rows; trying values until one passes voids the guarantee.
     """
     from calcert.commands.reading import summarize
+    from calcert.reports.statements import STATEMENTS
     from calcert.show.exports.junit import Outcome
 
     started = time.monotonic()
     outcome = Outcome(statement, largest)
     try:
         summary = summarize(files, score, label)
-        certificate = _certify(summary, statement, delta, bandwidth, variation, seed)
+        certificate = STATEMENTS[statement].certify(summary, settings)
         passed = certificate.upper <= largest
         words = _verdict(certificate, largest)
         if not passed:
-            words += "\n" + _way_out(summary, certificate, statement, largest, bandwidth, variation, seed)
+            words += "\n" + _way_out(summary, certificate, statement, largest, settings)
         outcome = Outcome(statement, largest, certificate, words)
     except Exception as error:
         outcome = Outcome(statement, largest, words=str(error))
@@ -82,23 +81,8 @@ def command(
         click.get_current_context().exit(NOT_CERTIFIED)
 
 
-def _certify(
-    summary: Summary, statement: str, delta: float, bandwidth: float, variation: float, seed: int
-) -> Certificate:
-    """One statement of a Report, without the cost of the others."""
-    from calcert.certificates.distance import distance
-    from calcert.certificates.perturbed import perturbed
-    from calcert.reports.certify import as_it_is
-
-    if statement == "perturbed":
-        return perturbed(summary, bandwidth=bandwidth, delta=delta, seed=seed)
-    if statement == "unmodified":
-        return as_it_is(summary, variation, delta, seed)
-    return distance(summary, delta=delta, seed=seed)
-
-
 def _verdict(c: Certificate, largest: float) -> str:
-    from calcert.show.text.report import number
+    from calcert.foundation.numbers import at_most
 
     condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
     about_what = (
@@ -106,50 +90,28 @@ def _verdict(c: Certificate, largest: float) -> str:
         f"{c.n:,} rows, probability {1 - c.delta:.4g}, {condition}."
     )
     if c.upper <= largest:
-        return f"Certified: at most {number(c.upper)}, within {largest:g}.\n{about_what}"
+        return f"Certified: at most {at_most(c.upper)}, within {largest:g}.\n{about_what}"
     return (
-        f"Not certified: at most {number(c.upper)}, which is {c.upper - largest:.2g} above {largest:g}.\n{about_what}"
+        f"Not certified: at most {at_most(c.upper)}, which is {c.upper - largest:.2g} above {largest:g}.\n{about_what}"
     )
 
 
-def _way_out(
-    summary: Summary,
-    certificate: Certificate,
-    statement: str,
-    largest: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
-) -> str:
+def _way_out(summary: Summary, certificate: Certificate, statement: str, largest: float, settings: Settings) -> str:
     """What would make the check pass."""
     from calcert.commands.screen import working
+    from calcert.foundation.numbers import at_least, number, rows_about
     from calcert.reports.plan import plan
-    from calcert.show.text.report import number
 
     if certificate.lower > largest:
         return (
-            f"It is at least {number(certificate.lower)}, with the same probability: more rows cannot help. "
+            f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
             "Recalibrate the classifier."
         )
     with working("estimating how many rows would do"):
-        wanted = plan(
-            summary,
-            largest,
-            statement=statement,  # type: ignore[arg-type]
-            bandwidth=bandwidth,
-            variation=variation,
-            delta=certificate.delta,
-            seed=seed,
-        )
+        wanted = plan(summary, largest, statement=statement, **settings.to_dict())
     if wanted.rows is None:
         return (
             "No number of rows would do, by an estimate: with ever more of them the bound ends near "
             f"{number(wanted.limit)}. Recalibrate the classifier."
         )
-    return f"About {about(max(wanted.rows, summary.n + 1))} rows would do: an estimate."
-
-
-def about(rows: int) -> str:
-    """Two digits of a number of rows, upwards: more would pretend to know more."""
-    unit = 10 ** max(len(str(rows)) - 2, 0)
-    return f"{-(-rows // unit) * unit:,}"
+    return f"About {rows_about(max(wanted.rows, summary.n + 1))} rows would do: an estimate."

@@ -36,15 +36,15 @@ def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
     from calcert.commands.screen import show
     from calcert.commands.simulated_rows import simulate, truth
+    from calcert.foundation.numbers import number
     from calcert.reports.certify import certify
-    from calcert.show.text.report import number, report_view
 
     scores, labels = simulate(rows, seed)
     if save is not None:
         write(save, scores, labels)
     report = certify(scores, labels)
-    show(report_view(report))
-    known = truth(report.perturbed.parameters["bandwidth"])
+    show(report)
+    known = truth(report.settings.noise.size)
     click.echo("\nThe truth, which only a simulation knows:")
     for name, value in (("served with perturbed scores", known.perturbed), ("as it is", known.unmodified)):
         click.echo(f"  L1 calibration error, {name}: {number(value)}")

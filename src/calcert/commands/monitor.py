@@ -108,9 +108,8 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
     else:
         from calcert.commands.screen import show
-        from calcert.show.text.monitor import status_view
 
-        show(status_view(found))
+        show(found)
     if found.alarm is not None:
         ctx.exit(ALARMED)
 

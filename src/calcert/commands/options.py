@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS
+from calcert.show import words
 
-STATEMENTS = ("perturbed", "unmodified", "distance")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 POWER = re.compile(r"(?P<base>[0-9.]+)(?:\^|\*\*)(?P<exponent>[+-]?[0-9.]+)")
 
@@ -112,11 +116,32 @@ seed = click.option(
 )
 
 
+statement = click.Choice(list(STATEMENTS))
+
+
+def statement_lines() -> str:
+    """What each statement bounds and assumes, as a paragraph that click leaves as it is."""
+    widest = max(map(len, STATEMENTS)) + 2
+    wrapped = [
+        textwrap.fill(f"{name:{widest}}{words.STATEMENTS[name].line}", 75, subsequent_indent=" " * widest)
+        for name in STATEMENTS
+    ]
+    return "\n".join(["\b", *wrapped])
+
+
 def rows(command: Function) -> Function:
     """FILE..., ``--score`` and ``--label``: where the rows are."""
     return files(score(label(command)))
 
 
-def parameters(command: Function) -> Function:
-    """What must be fixed before the rows are seen."""
-    return delta(bandwidth(variation(seed(command))))
+def settings(command: Callable[..., None]) -> Callable[..., None]:
+    """What must be fixed before the rows are seen, as one :class:`Settings`."""
+
+    @wraps(command)
+    def with_settings(delta: float, bandwidth: float, variation: float, seed: int, **options: Any) -> None:
+        command(
+            settings=Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed),
+            **options,
+        )
+
+    return delta(bandwidth(variation(seed(with_settings))))

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.check import about
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from calcert.reports.plan import Plan
+    from calcert.reports.settings import Settings
 
 
 @click.command(
@@ -27,12 +24,12 @@ Examples:
 @click.option("--target", type=options.Probability(), required=True, help="The upper bound wanted, such as 0.02.")
 @click.option(
     "--statement",
-    type=click.Choice(options.STATEMENTS),
+    type=options.statement,
     default="perturbed",
     show_default=True,
     help="Which statement to certify.",
 )
-@options.parameters
+@options.settings
 @options.debug.option
 def command(
     files: tuple[str, ...],
@@ -40,10 +37,7 @@ def command(
     label: str | None,
     target: float,
     statement: str,
-    delta: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
+    settings: Settings,
 ) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
@@ -56,44 +50,5 @@ def command(
 
     summary = summarize(files, score, label)
     with working("estimating"):
-        found = plan(
-            summary,
-            target,
-            statement=statement,  # type: ignore[arg-type]
-            bandwidth=bandwidth,
-            variation=variation,
-            delta=delta,
-            seed=seed,
-        )
-    show(view(found))
-
-
-def view(found: Plan) -> RenderableType:
-    """The answer in a sentence, and the bounds to expect at some numbers of rows."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    from calcert.show.text.report import number
-
-    now = found.now
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("rows", "at least, about", "at most, about"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
-        style = "bold" if upper <= found.target else ""
-        table.add_row(f"{size:,}", number(lower), number(upper), style=style)
-    if now.upper <= found.target:
-        answer = f"the {now.n:,} rows at hand certify it already."
-    elif found.rows is None:
-        answer = f"no number of rows would do: with ever more of them the bound would end near {number(found.limit)}."
-    else:
-        answer = f"about {about(found.rows)} rows would certify at most {found.target:g}."
-    return Group(
-        Text(f"{now.quantity} of the classifier {now.subject}"),
-        Text(f"Certified now, from {now.n:,} rows: at least {number(now.lower)}, at most {number(now.upper)}."),
-        Text(f"Estimate, without guarantee: {answer}", style="bold"),
-        Text(""),
-        table,
-    )
+        found = plan(summary, target, statement=statement, **settings.to_dict())
+    show(found)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.reports.settings import Settings
 
 
 @click.command(
@@ -16,17 +21,14 @@ Examples:
 """,
 )
 @options.rows
-@options.parameters
+@options.settings
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @options.debug.option
 def command(
     files: tuple[str, ...],
     score: str | None,
     label: str | None,
-    delta: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Compare the paper's four numbers with our certificates, on your own rows.
@@ -44,12 +46,10 @@ def command(
     with named_files(files) as paths:
         scores, labels = read_rows(paths, score, label)
     with working("computing the published bounds"):
-        found = compare(scores, labels, delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+        found = compare(scores, labels, **settings.to_dict())
     if as_json:
         import json
 
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
     else:
-        from calcert.show.text.published import comparison_view
-
-        show(comparison_view(found))
+        show(found)

@@ -6,30 +6,31 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from calcert.foundation.result import Result
 
 
-def show(view: RenderableType) -> None:
-    """Print a view: in colour and as wide as the terminal, or plain and 80 columns wide where there is none.
+def show(result: Result, **options: Any) -> None:
+    """Print a result: in colour and as wide as the terminal, or plain and 80 columns wide where there is none.
 
     NO_COLOR, FORCE_COLOR and COLUMNS are respected. It is written in one piece, so that a closed pipe is an error here
     and not inside rich, which would end the program with a code of its own.
     """
     from rich.console import Console
 
-    from calcert.show.text.report import plain
+    from calcert.show import as_view
+    from calcert.show.text.layout import plain
 
-    console = Console()
+    console, shown = Console(), as_view(result, **options)
     if not console.is_terminal:
-        click.echo(plain(view, console.width))
+        click.echo(plain(shown, console.width))
         return
     with console.capture() as captured:
-        console.print(view, highlight=False)
+        console.print(shown, highlight=False)
     click.echo(captured.get(), nl=False)
 
 

@@ -15,6 +15,8 @@ from calcert.monitoring.layout import Batch
 from calcert.monitoring.state import LookKey
 from calcert.monitoring.status import Look
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
+from calcert.reports.settings import Settings
+from calcert.reports.statements import OF_WINDOWS
 from calcert.summary.counts import Summary
 
 EVERYTHING = "all rows"
@@ -38,7 +40,7 @@ class Certifier:
     """
 
     batches: Sequence[Batch]
-    settings: Mapping[str, float]
+    settings: Settings
     rows: Rows
     pooled: int
     pool: Summary
@@ -53,8 +55,8 @@ class Certifier:
             if key not in self.known:
                 self.pool = sum(map(self.rows, self.batches[self.pooled : place + 1]), self.pool)
                 self.pooled = place + 1
-                delta = self.settings["delta"] * share(number)
-                self._keep({key: pooled_upper(self.pool, self.settings["bandwidth"], delta)})
+                delta = self.settings.delta * share(number)
+                self._keep({key: pooled_upper(self.pool, self.settings.noise.size, delta)})
             batch = self.batches[place]
             found.append(Look(batch.number, batch.time, self.known[key]))
         return found
@@ -62,19 +64,16 @@ class Certifier:
     def window(self, window: Window) -> WindowStatement:
         """The certificates of the last look at a window."""
         stretch = f"window {window.key}"
-        keys = {name: (stretch, window.look, name) for name in ("perturbed", "unmodified")}
+        keys = {name: (stretch, window.look, name) for name in OF_WINDOWS}
         if not all(key in self.known for key in keys.values()):
             made = certify_window(
                 sum(map(self.rows, window.seen), Summary.empty()),
-                window.failure(self.settings["delta"]),
-                self.settings["bandwidth"],
-                self.settings["variation"],
-                int(self.settings["seed"]),
+                self.settings.at(window.failure(self.settings.delta)),
             )
             self._keep({key: made[name] for name, key in keys.items()})
         times = [batch.time for batch in window.batches]
         certificates = {name: self.known[key] for name, key in keys.items()}
-        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, **certificates)
+        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, certificates)
 
     def _keep(self, made: Mapping[LookKey, Certificate]) -> None:
         self.known |= made

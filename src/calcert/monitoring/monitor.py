@@ -20,6 +20,7 @@ from calcert.monitoring.layout import Batch
 from calcert.monitoring.state import State
 from calcert.monitoring.status import Added, BatchPoint, Status
 from calcert.monitoring.windows import changes, windows_of
+from calcert.reports.settings import Settings
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
@@ -146,13 +147,13 @@ class Monitor:
             batches = state.batches()
             settings = self._settings(state)
             evidence = float(state.learned(batches)[1].evidence()[0])
-            raised = None if limit is None else first_alarm(state, batches, limit, settings["delta"])
+            raised = None if limit is None else first_alarm(state, batches, limit, settings.delta)
             certifier = Certifier(batches, settings, self._rows, *state.pool(batches), state.looks())
         looks = certifier.looks()
         windows = sorted(map(certifier.window, windows_of(batches)), key=lambda window: (window.start, window.key))
         self._keep(certifier)
         return Status(
-            delta=settings["delta"],
+            delta=settings.delta,
             lower=max(batch.lower for batch in batches),
             evidence=evidence / math.log(10),
             upper=looks[-1].certificate,
@@ -164,7 +165,7 @@ class Monitor:
             looks=tuple(looks),
         )
 
-    def _settings(self, state: State) -> dict[str, float]:
+    def _settings(self, state: State) -> Settings:
         """The settings of the state, which must be those given."""
         settings = state.settings()
         for name, value in self._given.items():
@@ -173,7 +174,7 @@ class Monitor:
                     f"{name} is fixed for the life of a state; got {value:g}, and {self.path} was started with "
                     f"{settings[name]:g}. Leave it out, or start another state."
                 )
-        return settings
+        return Settings.of(**settings | {"seed": int(settings["seed"])})
 
     def _replay(self, database: sqlite3.Connection, lines: Iterator[tuple[str, str, Summary]]) -> None:
         state = State(database, self.path)

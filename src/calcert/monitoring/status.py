@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.result import Result
 from calcert.monitoring.windows import Change, WindowStatement
-from calcert.reports.result import Paged
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -123,13 +121,25 @@ class Look:
     ('2026-03-02T00:00:00', 0.03)
     """
 
+    derived: ClassVar = ("rows", "upper")
+
     number: int
     time: str
     certificate: Certificate
 
+    @property
+    def rows(self) -> int:
+        """The rows up to this look."""
+        return self.certificate.n
+
+    @property
+    def upper(self) -> float:
+        """The upper bound."""
+        return self.certificate.upper
+
 
 @dataclass(frozen=True)
-class Status(Paged):
+class Status(Result):
     """What :meth:`calcert.Monitor.status` returns.
 
     Attributes
@@ -164,7 +174,9 @@ class Status(Paged):
     (5000, 0.0, 0.03, None)
     """
 
-    _pages: ClassVar[str] = "pages.monitor"
+    kind: ClassVar = "status"
+    noun: ClassVar = "the status"
+    derived: ClassVar = ("batches", "rows", "first", "last")
 
     delta: float
     lower: float
@@ -182,37 +194,20 @@ class Status(Paged):
         """All rows so far."""
         return sum(point.rows for point in self.history)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
-        return {
-            "schema": SCHEMA,
-            "delta": self.delta,
-            "batches": len(self.history),
-            "rows": self.rows,
-            "first": self.history[0].time,
-            "last": self.history[-1].time,
-            "lower": self.lower,
-            "evidence": self.evidence,
-            "upper": self.upper.to_dict(),
-            "limit": self.limit,
-            "alarm": None if self.alarm is None else dict(vars(self.alarm)),
-            "windows": [window.to_dict() for window in self.windows],
-            "changes": [change.to_dict() for change in self.changes],
-            "history": [dict(vars(point)) for point in self.history],
-            "looks": [
-                {"number": look.number, "time": look.time, "rows": look.certificate.n, "upper": look.certificate.upper}
-                for look in self.looks
-            ],
-        }
+    @property
+    def batches(self) -> int:
+        """How many batches were added."""
+        return len(self.history)
 
-    def __str__(self) -> str:
-        from calcert.show.text.monitor import status_text
+    @property
+    def first(self) -> str:
+        """The time of the first batch."""
+        return self.history[0].time
 
-        return status_text(self)
+    @property
+    def last(self) -> str:
+        """The time of the last batch."""
+        return self.history[-1].time
 
-    def plot(self, ax: Any = None) -> Any:
-        """Bounds over time (matplotlib): the upper bound falls as rows come in, and a drift lifts the lower one."""
-        from calcert.show.pictures.canvas import figure_of
-        from calcert.show.pictures.monitor import plot_status
-
-        return figure_of(plot_status(self, ax=ax))
+    def _rows(self) -> list[dict[str, Any]]:
+        return [dict(vars(point)) for point in self.history]

@@ -8,15 +8,16 @@ holds too: where the intervals of two windows do not meet, calibration has chang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import schedule, share
-from calcert.certificates.perturbed import perturbed
+from calcert.foundation.plain import plain_fields
 from calcert.monitoring.layout import Batch
-from calcert.reports.certify import as_it_is
+from calcert.reports.settings import Settings
+from calcert.reports.statements import OF_WINDOWS, Certified, certificates_of
 from calcert.summary.counts import Summary
 
 
@@ -65,10 +66,8 @@ def windows_of(batches: Sequence[Batch]) -> list[Window]:
     return [Window(key, number, tuple(found)) for number, (key, found) in enumerate(members.items(), start=1)]
 
 
-def certify_window(
-    rows: Summary, delta: float, bandwidth: float, variation: float, seed: int
-) -> dict[str, Certificate]:
-    """The statements of one look at one window, each bound at `delta`.
+def certify_window(rows: Summary, settings: Settings) -> dict[str, Certificate]:
+    """The statements of one look at one window, each bound at the delta of the settings.
 
     Guarantee
         Of :func:`calcert.perturbed`, and of theorems 2 and 4 for the classifier as it is, for the law of the window.
@@ -77,14 +76,11 @@ def certify_window(
         come at random times: given their number, rows of a Poisson process are independent draws from the law of the
         whole window.
     """
-    return {
-        "perturbed": perturbed(rows, bandwidth=bandwidth, delta=delta, seed=seed),
-        "unmodified": as_it_is(rows, variation, delta, seed),
-    }
+    return certificates_of(rows, settings, OF_WINDOWS)
 
 
 @dataclass(frozen=True)
-class WindowStatement:
+class WindowStatement(Certified):
     """What is certified of one window.
 
     Attributes
@@ -93,8 +89,8 @@ class WindowStatement:
         The window, and the times of its first and last batch.
     batches, rows
         What has come for it; the certificates speak of the `n` rows up to the last look.
-    perturbed, unmodified
-        The certificates, as in :class:`calcert.Report`.
+    certificates
+        Statements by name, and as attributes, as in :class:`calcert.Report`.
 
     Examples
     --------
@@ -108,23 +104,18 @@ class WindowStatement:
     ('2026-03', 5000, 0.03)
     """
 
+    flat: ClassVar = "certificates"
+
     key: str
     start: str
     end: str
     batches: int
     rows: int
-    perturbed: Certificate
-    unmodified: Certificate
-
-    @property
-    def certificates(self) -> dict[str, Certificate]:
-        """The statements by name."""
-        return {"perturbed": self.perturbed, "unmodified": self.unmodified}
+    certificates: Mapping[str, Certificate]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only."""
-        fields = {name: getattr(self, name) for name in ("key", "start", "end", "batches", "rows")}
-        return fields | {name: certificate.to_dict() for name, certificate in self.certificates.items()}
+        return plain_fields(self)
 
 
 @dataclass(frozen=True)
@@ -134,7 +125,7 @@ class Change:
     Attributes
     ----------
     statement
-        "perturbed" or "unmodified".
+        Which one, such as "perturbed" or "unmodified".
     earlier, later
         The keys of the windows.
     grown
@@ -163,7 +154,7 @@ class Change:
 def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
     """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
     found = []
-    for statement in ("perturbed", "unmodified"):
+    for statement in OF_WINDOWS:
         for place, later in enumerate(windows):
             gaps = [_gap(earlier.certificates[statement], later.certificates[statement]) for earlier in windows[:place]]
             best = max(range(place), key=lambda i: abs(gaps[i]), default=None)

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calcert.foundation.plain import UNSAVED
+
 Floats = NDArray[np.float64]
 
 REALISED = (
@@ -90,7 +92,11 @@ class Fold:
         return float(sum(self.terms.values()))
 
 
-@dataclass(frozen=True, eq=False)
+UNKNOWN = Curve(np.zeros(1), np.full(1, np.nan), "step")
+"""The curve of a bound that was read from JSON, which holds none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PublishedBound:
     """A number from the paper, for comparison: a :class:`calcert.Certificate` is what comes with a proof.
 
@@ -129,8 +135,8 @@ class PublishedBound:
     method: str
     value: float
     terms: Mapping[str, float]
-    curve: Curve
-    folds: tuple[Fold, ...]
+    curve: Curve = field(default=UNKNOWN, compare=False, metadata=UNSAVED)
+    folds: tuple[Fold, ...] = field(default=(), compare=False, metadata=UNSAVED)
     n: int
     delta: float | None
     guarantee: str

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.validation import check_bandwidth, check_delta, check_rng, check_seed, check_variation
+from calcert.foundation.result import Result
+from calcert.foundation.validation import check_rng
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
 from calcert.published.nadaraya_watson import perturb_and_smooth
 from calcert.published.total_variation import total_variation
-from calcert.reports.report import Report
+from calcert.reports.report import Report, certify_summary
+from calcert.reports.settings import Settings
 from calcert.serving.kernel import perturb
+from calcert.sources import summarize
 from calcert.sources.arrays import pair
+
+BESIDE = {"perturbed": ("perturb and smooth", "Lipschitz buckets"), "unmodified": ("total variation", "ECE, 15 bins")}
+"""Which published numbers are about the same classifier as a statement."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """What :func:`compare` returns: published numbers by method, and our report on the same rows.
 
     Examples
@@ -54,46 +60,23 @@ class Comparison:
     published: perturb and smooth: 0.230
     """
 
+    kind: ClassVar = "published"
+    noun: ClassVar = "the comparison"
+
     published: Mapping[str, PublishedBound]
     report: Report
 
     @property
     def lines(self) -> list[Line]:
         """One line a method, ours first for each classifier."""
-        ours, theirs = self.report, self.published
-        served, plain = ours.perturbed.subject, ours.unmodified.subject
-        return [
-            _certified(ours.perturbed),
-            _published(served, theirs["perturb and smooth"]),
-            _published(served, theirs["Lipschitz buckets"]),
-            _certified(ours.unmodified),
-            _published(plain, theirs["total variation"]),
-            _published(plain, theirs["ECE, 15 bins"]),
-            _certified(ours.distance),
-        ]
+        found = []
+        for name, ours in self.report.certificates.items():
+            theirs = (self.published[method] for method in BESIDE.get(name, ()))
+            found += [_certified(ours), *(_published(ours.subject, bound) for bound in theirs)]
+        return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return {
-            "published": {
-                name: {
-                    "value": bound.value,
-                    "terms": dict(bound.terms),
-                    "guarantee": bound.guarantee,
-                    "faults": list(bound.faults),
-                    "parameters": dict(bound.parameters),
-                    "delta": bound.delta,
-                    "n": bound.n,
-                }
-                for name, bound in self.published.items()
-            },
-            "calcert": self.report.to_dict(),
-        }
-
-    def __str__(self) -> str:
-        from calcert.show.text.published import comparison_text
-
-        return comparison_text(self)
+    def _rows(self) -> list[dict[str, Any]]:
+        return [dict(vars(line)) for line in self.lines]
 
 
 def compare(
@@ -130,11 +113,9 @@ def compare(
     >>> theirs.value > 10 * ours.upper
     True
     """
-    from calcert.reports.certify import certify
-
     x, y = pair(scores, labels)
-    level, h, v = check_delta(delta), check_bandwidth(bandwidth), check_variation(variation)
-    rng = check_rng(check_seed(seed))
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
     served = perturb(x, h, rng)
     return Comparison(
         published={
@@ -143,7 +124,7 @@ def compare(
             "total variation": total_variation(x, y, variation=v, delta=level, rng=rng),
             "ECE, 15 bins": ece(x, y),
         },
-        report=certify(x, y, delta=level, bandwidth=h, variation=v, seed=seed),
+        report=certify_summary(summarize(x, y), settings),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,10 @@ from scipy.special import xlogy
 
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import total
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
-from calcert.reports.certify import RARE
-from calcert.reports.estimates import auroc
-from calcert.reports.facts import log_loss
+from calcert.reports.advice import RARE
+from calcert.reports.estimates import auroc, log_loss
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
 from calcert.summary.counts import Summary
@@ -75,7 +76,7 @@ class BandwidthCost:
 
 
 @dataclass(frozen=True)
-class BandwidthCosts:
+class BandwidthCosts(Result):
     """A row for each bandwidth, smallest first, and the scores as they are for comparison.
 
     The upper bounds of all rows hold together with probability at least 1 - delta: any of the bandwidths may be chosen
@@ -101,6 +102,9 @@ class BandwidthCosts:
     0.0078125
     """
 
+    kind: ClassVar = "bandwidths"
+    noun: ClassVar = "the table of bandwidths"
+
     rows: tuple[BandwidthCost, ...]
     auroc: float
     log_loss: float
@@ -113,6 +117,9 @@ class BandwidthCosts:
         """The largest bandwidth that fits rare events and costs at most so much AUROC; None if there is none."""
         good = [row for row in self.rows if row.fits_rare_events and not row.auroc_loss > max_auroc_loss]
         return max(good, key=lambda row: row.bandwidth, default=None)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [dict(vars(row)) for row in self.rows]
 
 
 def bandwidth_costs(

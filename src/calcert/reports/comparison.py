@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_variation
-from calcert.reports.certify import certify_summary
-from calcert.reports.report import Report
-from calcert.reports.result import Paged
+from calcert.foundation.result import Result
+from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.settings import Settings
+from calcert.reports.statements import ByStatement
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,13 @@ class Verdict:
         """The distance between the two intervals, 0 where they meet."""
         return max(self.b.lower - self.a.upper, self.a.lower - self.b.upper, 0.0)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only; the certificates are in the Reports."""
+        return {"smaller": self.smaller, "by": self.by}
+
 
 @dataclass(frozen=True)
-class Comparison(Paged):
+class Comparison(ByStatement[Verdict], Result):
     """What :func:`calcert.compare` returns.
 
     Attributes
@@ -74,7 +76,9 @@ class Comparison(Paged):
     {'perturbed': 'a', 'unmodified': 'a', 'distance': 'a'}
     """
 
-    _pages: ClassVar[str] = "pages.comparison"
+    kind: ClassVar = "comparison"
+    noun: ClassVar = "the comparison"
+    derived: ClassVar = ("verdicts",)
 
     delta: float
     a: Report
@@ -82,36 +86,16 @@ class Comparison(Paged):
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The three statements by name, compared."""
-        return {name: Verdict(a, self.b.certificates[name]) for name, a in self.a.certificates.items()}
+        """The statements by name, compared."""
+        return {name: self.statement(name) for name in self.a.certificates}
 
-    @property
-    def perturbed(self) -> Verdict:
-        """Of the classifiers served through :func:`calcert.perturb`."""
-        return self.verdicts["perturbed"]
+    def statement(self, name: str) -> Verdict:
+        """The statement called `name`, compared."""
+        return Verdict(self.a.statement(name), self.b.statement(name))
 
-    @property
-    def unmodified(self) -> Verdict:
-        """Of the classifiers as they are."""
-        return self.verdicts["unmodified"]
-
-    @property
-    def distance(self) -> Verdict:
-        """Distances from calibration."""
-        return self.verdicts["distance"]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
-        verdicts = {name: {"smaller": v.smaller, "by": v.by} for name, v in self.verdicts.items()}
-        return {"schema": SCHEMA, "delta": self.delta, "verdicts": verdicts} | {
-            "a": self.a.to_dict(),
-            "b": self.b.to_dict(),
-        }
-
-    def __str__(self) -> str:
-        from calcert.show.text.comparison import comparison_text
-
-        return comparison_text(self)
+    def _rows(self) -> list[dict[str, Any]]:
+        both = (("a", self.a), ("b", self.b))
+        return [row for name, report in both for row in certificate_rows({"model": name}, report.certificates)]
 
 
 def compare(
@@ -151,9 +135,7 @@ def compare(
     >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
     ('a', 0.06)
     """
-    delta, seed = check_delta(delta), check_seed(seed)
-    bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
-    reports = []
+    settings, reports = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed), []
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
         if isinstance(scores, Summary):
             if labels is not None:
@@ -164,5 +146,5 @@ def compare(
                 rows = summarize(scores, labels)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from error
-        reports.append(certify_summary(rows, delta / 4, bandwidth, variation, seed))
-    return Comparison(delta, *reports)
+        reports.append(certify_summary(rows, settings.at(settings.delta / 4)))
+    return Comparison(settings.delta, *reports)

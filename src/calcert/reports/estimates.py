@@ -1,13 +1,19 @@
-"""Point estimates from a Summary: familiar numbers, without any guarantee."""
+"""Plain facts of the rows and point estimates: familiar numbers, without any guarantee."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.certificates.score_groups import brier
 from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+
+LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def estimates(summary: Summary) -> dict[str, float]:
@@ -36,8 +42,7 @@ def estimates(summary: Summary) -> dict[str, float]:
 
 def ece(summary: Summary, bins: int = 15) -> float:
     """The binned calibration error with equal-width bins; it depends on the bins and bounds nothing."""
-    points = summary.points
-    score = points.low[:, None] + points.fraction * (points.high - points.low)[:, None]
+    points, score = summary.points, mean_positions(summary)
     which = np.minimum((score * bins).astype(np.int64), bins - 1)
     excess = (points.count * score).ravel()
     excess -= (points.count * [0, 1]).ravel()
@@ -52,3 +57,55 @@ def auroc(summary: Summary) -> float:
         return math.nan
     below = np.cumsum(negative) - negative
     return float((positive * (below + negative / 2)).sum() / pairs)
+
+
+def score_quantiles(summary: Summary, levels: tuple[float, ...] = LEVELS) -> dict[float, float]:
+    """The smallest score at or below which a share `level` of the rows lies, to the width of a cell.
+
+    Examples
+    --------
+    >>> score_quantiles(calcert.summarize([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]), (0.5, 0.75))
+    {0.5: 0.2, 0.75: 0.3}
+    """
+    points = summary.points
+    rows = points.count.sum(axis=1)
+    mean = (points.count * mean_positions(summary)).sum(axis=1) / rows
+    below = np.cumsum(rows)
+    # A level such as 0.07 times n may exceed a whole number by rounding alone.
+    place = np.searchsorted(below, np.asarray(levels) * summary.n * (1 - 1e-12))
+    return dict(zip(levels, mean[np.minimum(place, mean.size - 1)].tolist(), strict=True))
+
+
+def log_loss(summary: Summary) -> float:
+    """The mean of -ln(score of the label that occurred); infinite where a score of 0 or 1 was wrong.
+
+    Examples
+    --------
+    >>> round(log_loss(calcert.summarize([0.5, 0.5], [0, 1])), 4)
+    0.6931
+    """
+    right = np.stack([1 - mean_positions(summary)[:, 0], mean_positions(summary)[:, 1]], axis=1)
+    rows, seen = summary.points.count, summary.points.count > 0
+    with np.errstate(divide="ignore"):
+        return float(-(rows[seen] * np.log(right[seen])).sum() / summary.n)
+
+
+def fingerprint(summary: Summary) -> str:
+    """A short name for the rows: the same for the same scores and labels in any order, from any source.
+
+    Examples
+    --------
+    >>> morning, evening = calcert.summarize([0.2, 0.7], [0, 1]), calcert.summarize([0.7, 0.2], [1, 0])
+    >>> fingerprint(morning) == fingerprint(evening)
+    True
+    """
+    digest = hashlib.sha256()
+    for array in (summary.cell, summary.count, summary.offset):
+        digest.update(array.astype("<i8").tobytes())
+    return digest.hexdigest()[:16]
+
+
+def mean_positions(summary: Summary) -> Floats:
+    """The mean score per point and label, shape (points, 2)."""
+    points = summary.points
+    return np.asarray(points.low[:, None] + points.fraction * (points.high - points.low)[:, None])

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calcert.reports.certify import certify_summary
-from calcert.reports.report import Report
-from calcert.reports.result import Paged
+from calcert.foundation.result import Result
+from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.settings import Settings
+from calcert.reports.statements import LEADING, check_statement
 from calcert.sources.grouped import summarize_groups
-
-SCHEMA = 1
-STATEMENTS = ("perturbed", "unmodified", "distance")
 
 
 @dataclass(frozen=True)
-class GroupReport(Paged):
+class GroupReport(Result):
     """What :func:`calcert.certify` returns where groups are given: a Report for every group.
 
     Attributes
@@ -37,56 +35,30 @@ class GroupReport(Paged):
     (['north', 'south'], 0.025)
     """
 
-    _pages: ClassVar[str] = "pages.groups"
+    kind: ClassVar = "groups"
+    noun: ClassVar = "the report"
 
     delta: float
     groups: Mapping[str, Report]
 
-    def worst_first(self, statement: str = "unmodified") -> list[str]:
+    def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
-        _check_statement(statement)
-        certificates = {name: report.certificates[statement] for name, report in self.groups.items()}
+        check_statement(statement)
+        certificates = {name: report.statement(statement) for name, report in self.groups.items()}
         return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].upper, name))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
-        return {
-            "schema": SCHEMA,
-            "delta": self.delta,
-            "groups": {name: report.to_dict() for name, report in self.groups.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> GroupReport:
-        """The inverse of :meth:`to_dict`; a foreign schema is refused by number."""
-        if values.get("schema") != SCHEMA:
-            raise ValueError(f"the report has schema {values.get('schema')!r}; this calcert reads schema {SCHEMA}.")
-        groups = {name: Report.from_dict(report) for name, report in values["groups"].items()}
-        return cls(delta=values["delta"], groups=groups)
-
-    def __str__(self) -> str:
-        from calcert.show.text.groups import groups_text
-
-        return groups_text(self)
-
-    def plot(self, statement: str = "unmodified", ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, statement: str = LEADING, **options: Any) -> Any:
         """The intervals of all groups, worst first (matplotlib)."""
-        _check_statement(statement)
-        from calcert.show.pictures.intervals import plot_groups
+        return super().plot(ax, statement=check_statement(statement), **options)
 
-        return plot_groups(self, statement, ax=ax)
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            row for name in self.groups for row in certificate_rows({"group": name}, self.groups[name].certificates)
+        ]
 
 
 def certify_groups(
-    scores: Any,
-    labels: Any,
-    groups: Any,
-    score: str | None,
-    label: str | None,
-    delta: float,
-    bandwidth: float,
-    variation: float,
-    seed: int,
+    scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, settings: Settings
 ) -> GroupReport:
     """Certify every group at delta / m, m the number of groups.
 
@@ -106,11 +78,6 @@ def certify_groups(
     0.16
     """
     summaries = summarize_groups(scores, labels, groups, score=score, label=label)
-    each = delta / len(summaries)
-    reports = {name: certify_summary(rows, each, bandwidth, variation, seed) for name, rows in summaries.items()}
-    return GroupReport(delta=delta, groups=reports)
-
-
-def _check_statement(statement: str) -> None:
-    if statement not in STATEMENTS:
-        raise ValueError(f"statement must be one of {', '.join(map(repr, STATEMENTS))}; got {statement!r}.")
+    each = settings.at(settings.delta / len(summaries))
+    reports = {name: certify_summary(rows, each) for name, rows in summaries.items()}
+    return GroupReport(delta=settings.delta, groups=reports)

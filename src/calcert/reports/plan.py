@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.distance import distance
-from calcert.certificates.perturbed import perturbed
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary, check_variation
-from calcert.reports.certify import as_it_is
+from calcert.foundation.result import Result
+from calcert.foundation.validation import check_summary
 from calcert.reports.fitted_law import FittedLaw, fit
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.summary.counts import Summary
-
-Statement = Literal["perturbed", "unmodified", "distance"]
 
 FAR = 1 << 34
 """So many rows that sampling no longer matters."""
@@ -30,7 +28,7 @@ SHOWN = (1 / 4, 1, 4, 16)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """How the bounds of one statement would go with the number of rows. Estimates, but for `now`.
 
     Attributes
@@ -55,7 +53,10 @@ class Plan:
     (0.001, 2000)
     """
 
-    statement: Statement
+    kind: ClassVar = "plan"
+    noun: ClassVar = "the plan"
+
+    statement: str
     target: float
     rows: int | None
     limit: float
@@ -64,15 +65,21 @@ class Plan:
     uppers: tuple[float, ...]
     lowers: tuple[float, ...]
 
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {"rows": rows, "lower": lower, "upper": upper}
+            for rows, lower, upper in zip(self.sizes, self.lowers, self.uppers, strict=True)
+        ]
+
 
 def plan(
     summary: Summary,
     target: float,
     *,
-    statement: Statement = "perturbed",
+    statement: str = "perturbed",
+    delta: float = 0.05,
     bandwidth: float = 1 / 64,
     variation: float = 1.0,
-    delta: float = 0.05,
     seed: int = 0,
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
@@ -87,8 +94,8 @@ def plan(
     target
         The upper bound wanted, between 0 and 1.
     statement
-        "perturbed", "unmodified" or "distance", as in a Report.
-    bandwidth, variation, delta, seed
+        The name of a statement of a Report, such as "perturbed", "unmodified" or "distance".
+    delta, bandwidth, variation, seed
         As for :func:`calcert.certify`.
 
     Examples
@@ -100,15 +107,19 @@ def plan(
     at most 0.020 now; about 4e+04 rows for 0.01
     """
     check_summary(summary)
-    target, delta, seed = _check_target(target), check_delta(delta), check_seed(seed)
-    bandwidth, variation = check_bandwidth(bandwidth), check_variation(variation)
-    certify = _certifier(statement, bandwidth, variation, delta, seed)
-    law = fit(summary, bandwidth, seed)
+    target = _check_target(target)
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    statement_of_rows = STATEMENTS[check_statement(statement)].certify
+
+    def certify(rows: Summary) -> Certificate:
+        return statement_of_rows(rows, settings)
+
+    law = fit(summary, settings.noise.size, settings.seed)
     expected: dict[int, tuple[float, float]] = {}
 
     def upper(n: int) -> float:
         if n not in expected:
-            expected[n] = _expected(law, n, certify, seed)
+            expected[n] = _expected(law, n, certify, settings.seed)
         return expected[n][0]
 
     limit = upper(FAR)
@@ -150,19 +161,6 @@ def _expected(law: FittedLaw, n: int, certify: Callable[[Summary], Certificate],
     rng = np.random.default_rng([seed, n])
     drawn = [certify(law.draw(n, rng)) for _ in range(1 if n == FAR else DRAWS)]
     return float(np.mean([c.upper for c in drawn])), float(np.mean([c.lower for c in drawn]))
-
-
-def _certifier(
-    statement: Statement, bandwidth: float, variation: float, delta: float, seed: int
-) -> Callable[[Summary], Certificate]:
-    """The certificate that a Report has under that name."""
-    if statement == "perturbed":
-        return lambda rows: perturbed(rows, bandwidth=bandwidth, delta=delta, seed=seed)
-    if statement == "unmodified":
-        return lambda rows: as_it_is(rows, variation, delta, seed)
-    if statement == "distance":
-        return lambda rows: distance(rows, delta=delta, seed=seed)
-    raise ValueError(f"statement must be one of {', '.join(get_args(Statement))}; got {statement!r}.")
 
 
 def _check_target(target: float) -> float:

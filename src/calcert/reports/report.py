@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.result import Paged
+from calcert.foundation.plain import UNSAVED
+from calcert.foundation.result import Result
+from calcert.reports.advice import advise, warnings_of
+from calcert.reports.estimates import estimates
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS, Certified, certificates_of
+from calcert.serving.noise import choose_noise
 from calcert.summary.counts import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCHEMA = 1
+    from calcert.certificates.band import CalibrationBand
 
 
 @dataclass(frozen=True)
-class Report(Paged):
-    """What :func:`calcert.certify` returns: three certified statements and, named as such, estimates.
+class Report(Certified, Result):
+    """What :func:`calcert.certify` returns: certified statements and, named as such, estimates.
+
+    Each statement is an attribute of its name: ``report.perturbed``, ``report.unmodified``, ``report.distance``.
 
     Attributes
     ----------
-    perturbed
-        L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption.
-    unmodified
-        L1 calibration error of the classifier as it is. Its `assumption` is none where a finite score set with many
-        rows to each score gives the smaller bound, else total variation; :func:`calcert.finite` never assumes any.
-    distance
-        Distance from calibration of the classifier as it is: no assumption.
+    certificates
+        The statements by name, in the order of the table.
+    settings
+        What was fixed before the rows were seen.
     estimates
         Point estimates without any guarantee (base rate, Brier score, ECE, AUROC).
     advice, warnings
@@ -50,51 +55,38 @@ class Report(Paged):
     distance: at most 0.039, assuming none
     """
 
-    _pages: ClassVar[str] = "pages.report"
+    kind: ClassVar = "report"
+    noun: ClassVar = "the report"
+    flat: ClassVar = "certificates"
 
-    perturbed: Certificate
-    unmodified: Certificate
-    distance: Certificate
+    certificates: Mapping[str, Certificate]
+    settings: Settings
     estimates: Mapping[str, float]
     advice: str
     warnings: tuple[str, ...] = ()
-    summary: Summary | None = field(default=None, compare=False, repr=False)
+    summary: Summary | None = field(default=None, compare=False, repr=False, metadata=UNSAVED)
 
     @property
-    def certificates(self) -> dict[str, Certificate]:
-        """The three statements by name."""
-        return {"perturbed": self.perturbed, "unmodified": self.unmodified, "distance": self.distance}
+    def n(self) -> int:
+        """The number of rows."""
+        return next(iter(self.certificates.values())).n
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, with a schema number; ``json.dumps`` takes it as it is."""
-        return {
-            "schema": SCHEMA,
-            **{name: certificate.to_dict() for name, certificate in self.certificates.items()},
-            "estimates": {k: (None if math.isnan(v) else v) for k, v in self.estimates.items()},
-            "advice": self.advice,
-            "warnings": list(self.warnings),
-        }
+    @cached_property
+    def band(self) -> CalibrationBand:
+        """The chance of label 1 given the served score, enclosed everywhere at once with probability 1 - delta.
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Report:
-        """The inverse of :meth:`to_dict`; a foreign schema is refused by number."""
-        if values.get("schema") != SCHEMA:
-            raise ValueError(f"the report has schema {values.get('schema')!r}; this calcert reads schema {SCHEMA}.")
-        return cls(
-            perturbed=Certificate.from_dict(values["perturbed"]),
-            unmodified=Certificate.from_dict(values["unmodified"]),
-            distance=Certificate.from_dict(values["distance"]),
-            estimates={k: (math.nan if v is None else v) for k, v in values["estimates"].items()},
-            advice=values["advice"],
-            warnings=tuple(values["warnings"]),
-        )
+        Computed when first asked for, from the Summary of the rows.
+        """
+        if self.summary is None:
+            raise ValueError(
+                "the report must hold the Summary of its rows for its band; it has none, as after a round trip through "
+                "JSON. Certify the rows again, or draw calcert.show.pictures.plot.terms(report), which needs none."
+            )
+        from calcert.certificates.band import calibration_band
 
-    def __str__(self) -> str:
-        from calcert.show.text.report import report_text
+        return calibration_band(self.summary, bandwidth=self.settings.noise.size, delta=self.settings.delta)
 
-        return report_text(self)
-
-    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None) -> Figure:
+    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
 
         One `ax` takes the reliability picture alone, a pair of them takes both; without, there is a new figure.
@@ -106,6 +98,44 @@ class Report(Paged):
         >>> import tempfile, pathlib
         >>> report.plot().savefig(pathlib.Path(tempfile.mkdtemp()) / "calibration.pdf")
         """
-        from calcert.show.pictures.plot import report_picture
+        figure: Figure = super().plot(ax, **options)
+        return figure
 
-        return report_picture(self, ax)
+    def _rows(self) -> list[dict[str, Any]]:
+        return certificate_rows({}, self.certificates)
+
+    @classmethod
+    def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Schema 1 had its settings in the certificates alone."""
+        certificates = [values[name] for name in STATEMENTS if name in values]
+        known = {k: v for c in certificates for k, v in c.get("parameters", {}).items()}
+        served = values.get("perturbed", {}).get("parameters", {})
+        settings = Settings(
+            next((c["delta"] for c in certificates if "delta" in c), Settings.delta),
+            choose_noise(bandwidth=served.get("bandwidth")),
+            known.get("variation", Settings.variation),
+            known.get("seed", Settings.seed),
+        )
+        return {"settings": settings.to_dict()} | values
+
+
+def certify_summary(summary: Summary, settings: Settings) -> Report:
+    """The Report of rows that were summarised."""
+    certificates = certificates_of(summary, settings)
+    return Report(
+        certificates=certificates,
+        settings=settings,
+        estimates=estimates(summary),
+        advice=advise(certificates),
+        warnings=warnings_of(summary, certificates, settings),
+        summary=summary,
+    )
+
+
+def certificate_rows(about: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> list[dict[str, Any]]:
+    """Lines of a frame, one a certificate, that begin with what they are `about`."""
+    shown = ("quantity", "subject", "assumption", "lower", "upper", "delta", "n", "theorem")
+    return [
+        {**about, "statement": name} | {column: getattr(c, column) for column in shown}
+        for name, c in certificates.items()
+    ]

@@ -1,1 +1,60 @@
-"""Showing results: text, pictures, pages. Nothing here computes a bound."""
+"""The door: the text, picture, page and notebook view of any result, by its kind. Nothing here computes a bound."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+    from calcert.foundation.result import Result
+
+
+def as_view(result: Result, **options: Any) -> RenderableType:
+    """The result for a rich console."""
+    from calcert.show.text import VIEWS
+
+    return VIEWS[result.kind](result, **options)
+
+
+def as_text(result: Result) -> str:
+    """The result as plain text."""
+    from calcert.show.text.layout import plain
+
+    return plain(as_view(result))
+
+
+def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
+    """The result drawn with matplotlib, on `ax` or a figure of its own."""
+    from calcert.show.pictures import PICTURES
+
+    return PICTURES[result.kind](result, ax, **options)
+
+
+def as_page(result: Result, *, title: str | None = None, command: str | None = None, **options: Any) -> str:
+    """The result as a page in HTML; `command` is shown as the exact command that made it."""
+    from calcert.show.pages import PAGES
+
+    return str(PAGES[result.kind].page(result, title=title, command=command, **options))
+
+
+def write_page(
+    result: Result, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None
+) -> Path:
+    """Write the page to a file, whole or not at all, and return its path."""
+    from calcert.foundation.whole_file import replacing
+
+    content, target = as_page(result, title=title, command=command), Path(path)
+    with replacing(target) as unfinished:
+        unfinished.write_text(content, encoding="utf-8")
+    return target
+
+
+def as_notebook(result: Result) -> str:
+    """The result as part of a page that takes on the colours of the notebook around it."""
+    from calcert.show.pages import PAGES
+
+    return str(PAGES[result.kind].notebook_view(result))

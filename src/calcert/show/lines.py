@@ -11,10 +11,8 @@ from calcert.certificates.certificate import Certificate
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
     from calcert.reports.classes import ClassReport
+    from calcert.reports.comparison import Comparison
     from calcert.reports.groups import GroupReport
-
-SUBJECTS = {"unmodified": "as it is", "perturbed": "perturbed", "distance": "distance"}
-"""The statements in the order of their columns."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Line:
         return not any(certificate.telling for certificate in self.certificates)
 
 
-def group_lines(report: GroupReport, statements: Collection[str] = SUBJECTS) -> list[Line]:
+def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
     """The groups, worst first by the first of the statements."""
     first = next(iter(statements))
     found = []
@@ -58,3 +56,9 @@ def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
 def window_lines(status: Status, statements: Collection[str]) -> list[Line]:
     """The windows in the order of time."""
     return [Line(w.key, w.rows, tuple(w.certificates[key] for key in statements)) for w in status.windows]
+
+
+def model_lines(comparison: Comparison, statements: Collection[str]) -> list[Line]:
+    """The two models."""
+    models = (("a", comparison.a), ("b", comparison.b))
+    return [Line(name, report.n, tuple(report.certificates[key] for key in statements)) for name, report in models]

@@ -2,22 +2,81 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.report import Report
+from calcert.foundation.numbers import fraction, number, percent
+from calcert.reports.settings import Settings
+from calcert.serving.noise import choose_noise
 
-TITLES = {
-    "perturbed": "Served with perturbed scores",
-    "unmodified": "As it is",
-    "distance": "Distance from calibration",
-}
+if TYPE_CHECKING:
+    from calcert.reports.report import Report
 
-AWAY_FROM = {
-    "perturbed": ("a served score", "the true chance of label 1 given that score"),
-    "unmodified": ("a score", "the true chance of label 1 given that score"),
-    "distance": ("a score", "the nearest perfectly calibrated score"),
+
+@dataclass(frozen=True)
+class Words:
+    """What is said of a statement.
+
+    Attributes
+    ----------
+    title, short
+        Its heading, and its name in columns and pictures.
+    line, note
+        What it bounds and assumes, in a line, and what its column needs to say beside what it assumes.
+    what, reference
+        What is how far away from what.
+    not_promised
+        What it does not promise.
+    not_promised_if
+        The same for those of its certificates that assume what is named.
+    """
+
+    title: str
+    short: str
+    line: str
+    note: str
+    what: str
+    reference: str
+    not_promised: str
+    not_promised_if: Mapping[str, str] = field(default_factory=dict)
+
+
+STATEMENTS = {
+    "perturbed": Words(
+        title="Served with perturbed scores",
+        short="perturbed",
+        line="L1 calibration error of the classifier that serves perturbed scores (calcert perturb); assumes nothing",
+        note="served through calcert.perturb, ",
+        what="a served score",
+        reference="the true chance of label 1 given that score",
+        not_promised="It says nothing of scores that are served without the perturbation, or with another bandwidth.",
+    ),
+    "unmodified": Words(
+        title="As it is",
+        short="as it is",
+        line="L1 calibration error of the classifier as it is; assumes few distinct scores, or a bound on a variation",
+        note="",
+        what="a score",
+        reference="the true chance of label 1 given that score",
+        not_promised="The upper bound is only as good as the assumption; the lower bound needs none.",
+        not_promised_if={
+            "none": "It covers the scores seen in these rows; if serving gives other scores too, certify again."
+        },
+    ),
+    "distance": Words(
+        title="Distance from calibration",
+        short="distance",
+        line="distance from calibration of the classifier as it is; assumes nothing",
+        note="from calibration, as it is, ",
+        what="a score",
+        reference="the nearest perfectly calibrated score",
+        not_promised="A small distance does not make the L1 calibration error small: it forgives errors that a small "
+        "shift of the scores would mend.",
+    ),
 }
+"""The words of every statement of the table in ``reports/statements.py``."""
 
 TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
@@ -27,8 +86,6 @@ TERM_MEANING = {
     "discretisation": "what grid, cells and rounding may hide",
     "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
 }
-
-SHORT = {"perturbed": "perturbed", "unmodified": "as it is", "distance": "distance"}
 
 READING = {
     "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
@@ -48,34 +105,6 @@ NEVER_PROMISED = (
     "It is not accuracy: a calibrated classifier can still rank badly.",
 )
 
-NOT_PROMISED = {
-    "perturbed": "It says nothing of scores that are served without the perturbation, or with another bandwidth.",
-    "unmodified": "The upper bound is only as good as the assumption; the lower bound needs none.",
-    "unmodified, none": "It covers the scores seen in these rows; if serving gives other scores too, certify again.",
-    "distance": "A small distance does not make the L1 calibration error small: it forgives errors that a small shift "
-    "of the scores would mend.",
-}
-
-
-def number(value: float) -> str:
-    """Four decimals, or three significant digits below 0.01."""
-    if math.isnan(value):
-        return "none"
-    if math.isinf(value):
-        return "infinite"
-    return f"{value:.4f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """A probability as a percentage, with as many digits as it has."""
-    return f"{100 * share:.6g}%"
-
-
-def fraction(bandwidth: float) -> str:
-    """A bandwidth as people write it: 1/64 where it is one over a whole number."""
-    inverse = round(1 / bandwidth) if bandwidth < 1 else 0
-    return f"1/{inverse}" if inverse and 1 / inverse == bandwidth else f"{bandwidth:.4g}"
-
 
 def interval(certificate: Certificate) -> str:
     """The certified interval in a few words."""
@@ -89,9 +118,9 @@ def interval(certificate: Certificate) -> str:
     return f"between {number(c.lower)} and {number(c.upper)}"
 
 
-def confidence(certificate: Certificate) -> str:
+def confidence(delta: float) -> str:
     """How sure: of one bound, and of both."""
-    one, both = percent(1 - certificate.delta), percent(max(1 - 2 * certificate.delta, 0))
+    one, both = percent(1 - delta), percent(max(1 - 2 * delta, 0))
     return f"Each bound holds with probability at least {one} over the choice of the rows, both together with {both}."
 
 
@@ -100,10 +129,10 @@ def statement(name: str, certificate: Certificate) -> str:
     c = certificate
     if c.vacuous:
         return f"There are too few rows ({c.n:,}) to certify anything yet."
-    what, reference = AWAY_FROM[name]
+    said = STATEMENTS[name]
     limits = [f"at least {number(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {number(c.upper)}"] if c.upper < 1 else []
-    return f"On average {what} is {' and '.join(limits)} away from {reference}."
+    return f"On average {said.what} is {' and '.join(limits)} away from {said.reference}."
 
 
 def assumption(certificate: Certificate) -> str:
@@ -115,8 +144,8 @@ def assumption(certificate: Certificate) -> str:
 
 def not_promised(name: str, certificate: Certificate) -> str:
     """What this statement in particular does not promise."""
-    key = f"{name}, {certificate.assumption}"
-    return NOT_PROMISED.get(key, NOT_PROMISED[name])
+    said = STATEMENTS[name]
+    return said.not_promised_if.get(certificate.assumption, said.not_promised)
 
 
 def reliability_description(report: Report) -> str:
@@ -133,22 +162,28 @@ def terms_description(report: Report) -> str:
     bars = []
     for name, c in report.certificates.items():
         made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
-        bars.append(f"{SHORT[name]}: at most {number(c.upper)} = {made_of}; at least {number(c.lower)}")
+        bars.append(f"{STATEMENTS[name].short}: at most {number(c.upper)} = {made_of}; at least {number(c.lower)}")
     return "Stacked bars. " + ". ".join(bars) + "."
 
 
-def code(report: Report, *, rows: str = "scores, labels", more: str = "", delta: float | None = None) -> str:
-    """The call that makes the same report again from the same rows.
+def quantity(name: str, certificate: Certificate) -> str:
+    """What stands under the title of a statement."""
+    c = certificate
+    if c.quantity == STATEMENTS[name].title.lower():
+        return f"of the classifier {c.subject}"
+    if c.subject == "as it is":
+        return c.quantity
+    return f"{c.quantity}, {choose_noise(c.parameters.get('odds'), c.parameters.get('bandwidth')).words}"
 
-    `rows` and `more` are the arguments before the settings; `delta` is the one asked for where it was shared out.
+
+def code(settings: Settings, *, call: str = "certify", rows: str = "scores, labels", more: str = "") -> str:
+    """The call that makes the same result again from the same rows.
+
+    `rows` and `more` are the arguments before the settings.
     """
-    settings = {"delta": repr(report.perturbed.delta if delta is None else delta)}
-    for certificate in (report.perturbed, report.unmodified):
-        for name in ("bandwidth", "variation", "seed"):
-            if name in certificate.parameters:
-                value = certificate.parameters[name]
-                short = fraction(value) if name == "bandwidth" else ""
-                settings[name] = short if "/" in short else repr(value)
-    order = ("delta", "bandwidth", "variation", "seed")
-    shown = [rows, *([more] if more else []), *(f"{name}={settings[name]}" for name in order if name in settings)]
-    return f"calcert.certify({', '.join(shown)})"
+    given = {}
+    for name, value in settings.to_dict().items():
+        short = fraction(value) if name in settings.noise.parameters else ""
+        given[name] = short if "/" in short else repr(value)
+    shown = [rows, *([more] if more else []), *(f"{name}={value}" for name, value in given.items())]
+    return f"calcert.{call}({', '.join(shown)})"

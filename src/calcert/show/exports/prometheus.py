@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from calcert.monitoring.status import Status
+if TYPE_CHECKING:
+    from calcert.monitoring.status import Status
 
 
 def prometheus_text(status: Status) -> str:

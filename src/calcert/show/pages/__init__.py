@@ -1,1 +1,17 @@
-"""Results as pages: one self-contained file each."""
+"""Results as pages, one self-contained file each, by kind: modules with `page` and `notebook_view`."""
+
+from types import ModuleType
+
+from calcert.show.pages import classes, comparison, groups, monitor, plain, report
+
+PAGES: dict[str, ModuleType] = {
+    "report": report,
+    "groups": groups,
+    "classes": classes,
+    "comparison": comparison,
+    "plan": plain,
+    "bandwidths": plain,
+    "band": plain,
+    "status": monitor,
+    "published": plain,
+}

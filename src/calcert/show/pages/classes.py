@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.reports.classes import STATEMENTS, ClassReport
+from calcert.reports.statements import OF_CLASSES, columns
 from calcert.show import words
-from calcert.show.lines import SUBJECTS, class_lines
+from calcert.show.lines import class_lines
 from calcert.show.pages import report as of_prediction
 from calcert.show.pages.layout import fragment, render
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
 from calcert.show.text.classes import means
 
+if TYPE_CHECKING:
+    from calcert.reports.classes import ClassReport
+
 
 def page(
     report: ClassReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    call = words.code(report, rows="probabilities, labels")
+    call = words.code(report.settings, rows="probabilities, labels")
     content = of_prediction.content(report, command) | {"code": f'report = {call}\nreport.to_html("report.html")'}
     return render("classes.html.jinja", title=title or of_prediction.TITLE, date=date, **content | _classes(report))
 
@@ -39,13 +42,13 @@ def notebook_view(report: ClassReport) -> str:
 
 
 def _classes(report: ClassReport) -> dict[str, Any]:
-    lines, delta = class_lines(report, STATEMENTS), report.unmodified.delta
-    shown = {name: class_lines(report, [name]) for name in STATEMENTS}
+    names, delta = columns(OF_CLASSES), report.settings.delta
+    lines, shown = class_lines(report, names), {name: class_lines(report, [name]) for name in names}
     return {
         "together": together("classes", len(lines), delta),
         "means": means(report),
         "too_small": too_small("classes", lines),
-        "subjects": [SUBJECTS[name] for name in STATEMENTS],
+        "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": lines,
         "most": IN_TABLE,
         "class_pictures": pictures("classes", shown, all_lines(delta)),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.reports.comparison import Comparison
+from calcert.foundation.numbers import percent
+from calcert.reports.statements import columns
 from calcert.show import words
-from calcert.show.lines import SUBJECTS, Line
+from calcert.show.lines import model_lines
 from calcert.show.pages.layout import fragment, render, statement
 from calcert.show.pages.many_intervals import pictures
+from calcert.show.pictures.intervals import all_four
 from calcert.show.text.comparison import verdict_words
+
+if TYPE_CHECKING:
+    from calcert.reports.comparison import Comparison
 
 TITLE = "Two models compared"
 
@@ -19,10 +24,10 @@ def page(
     comparison: Comparison, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    call = words.code(comparison.a, rows="scores_a, scores_b, labels", delta=comparison.delta)
+    call = words.code(comparison.a.settings.at(comparison.delta), call="compare", rows="scores_a, scores_b, labels")
     cards = []
-    for name in SUBJECTS:
-        verdict = comparison.verdicts[name]
+    for name in columns(comparison.verdicts):
+        verdict = comparison.statement(name)
         sentences = [f"{model}: {words.interval(c)}." for model, c in (("a", verdict.a), ("b", verdict.b))]
         sentences.append(words.assumption(verdict.a))
         smaller = verdict_words(verdict) if verdict.smaller is None else f"smaller: {verdict_words(verdict)}"
@@ -34,7 +39,7 @@ def page(
         statements=cards,
         never_promised=words.NEVER_PROMISED,
         command=command,
-        code=f'comparison = {call.replace("certify", "compare")}\ncomparison.to_html("comparison.html")',
+        code=f'comparison = {call}\ncomparison.to_html("comparison.html")',
         report=comparison.to_dict(),
         **_shown(comparison),
     )
@@ -43,7 +48,10 @@ def page(
 def notebook_view(comparison: Comparison) -> str:
     """Both models and the verdicts, for a notebook."""
     shown = _shown(comparison)
-    verdicts = [f"{SUBJECTS[name]}: {verdict_words(comparison.verdicts[name])}" for name in SUBJECTS]
+    verdicts = [
+        f"{words.STATEMENTS[name].short}: {verdict_words(comparison.statement(name))}"
+        for name in columns(comparison.verdicts)
+    ]
     notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together")]
     return fragment(
         "notebook_lines.html.jinja", heading=f"{TITLE}: {shown.pop('rows')}", first="model", notes=notes, **shown
@@ -51,20 +59,15 @@ def notebook_view(comparison: Comparison) -> str:
 
 
 def _shown(comparison: Comparison) -> dict[str, Any]:
-    def lines(*statements: str) -> list[Line]:
-        models = (("a", comparison.a), ("b", comparison.b))
-        return [
-            Line(model, report.perturbed.n, tuple(report.certificates[name] for name in statements))
-            for model, report in models
-        ]
-
-    a, b = (line.rows for line in lines("perturbed"))
-    note = f"all four bounds together with probability {1 - comparison.delta:.4g}"
+    names = columns(comparison.verdicts)
+    a, b = comparison.a.n, comparison.b.n
     return {
         "rows": f"{a:,} labelled rows" if a == b else f"{a:,} labelled rows of a, {b:,} of b",
         "together": "Of each statement the bounds of both models, and so the verdict, hold together with probability "
-        f"at least {words.percent(1 - comparison.delta)}.",
-        "subjects": list(SUBJECTS.values()),
-        "lines": lines(*SUBJECTS),
-        "pictures": pictures("models", {name: lines(name) for name in SUBJECTS}, note),
+        f"at least {percent(1 - comparison.delta)}.",
+        "subjects": [words.STATEMENTS[name].short for name in names],
+        "lines": model_lines(comparison, names),
+        "pictures": pictures(
+            "models", {name: model_lines(comparison, [name]) for name in names}, all_four(comparison.delta)
+        ),
     }

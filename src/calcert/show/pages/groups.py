@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.reports.groups import GroupReport
+from calcert.foundation.numbers import number
+from calcert.reports.statements import columns
 from calcert.show import words
-from calcert.show.lines import SUBJECTS, Line, group_lines
+from calcert.show.lines import Line, group_lines
 from calcert.show.pages.layout import Picture, Statement, fragment, render, statement
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
+
+if TYPE_CHECKING:
+    from calcert.reports.groups import GroupReport
 
 TITLE = "Calibration certificates by group"
 
@@ -25,18 +29,18 @@ def page(
     report: GroupReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    lines = group_lines(report)
-    call = words.code(next(iter(report.groups.values())), more="groups=groups", delta=report.delta)
+    lines, settings = group_lines(report, columns()), next(iter(report.groups.values())).settings
+    call = words.code(settings.at(report.delta), more="groups=groups")
     return render(
         "groups.html.jinja",
         title=title or TITLE,
         date=date,
         n=sum(line.rows for line in lines),
-        statements=[_statement(name, group_lines(report, [name])) for name in SUBJECTS],
+        statements=[_statement(name, group_lines(report, [name])) for name in columns()],
         together=together("groups", len(lines), report.delta),
         too_small=too_small("groups", lines),
         never_promised=NEVER_PROMISED,
-        subjects=list(SUBJECTS.values()),
+        subjects=[words.STATEMENTS[name].short for name in columns()],
         lines=lines,
         most=IN_TABLE,
         pictures=_pictures(report),
@@ -50,12 +54,12 @@ def page(
 
 def notebook_view(report: GroupReport) -> str:
     """The table and the pictures, for a notebook."""
-    lines = group_lines(report)
+    lines = group_lines(report, columns())
     return fragment(
         "notebook_lines.html.jinja",
         heading=f"{TITLE}, {sum(line.rows for line in lines):,} rows",
         first="group",
-        subjects=list(SUBJECTS.values()),
+        subjects=[words.STATEMENTS[name].short for name in columns()],
         lines=lines,
         notes=[together("groups", len(lines), report.delta), too_small("groups", lines)],
         pictures=_pictures(report),
@@ -75,14 +79,14 @@ def _statement(name: str, lines: list[Line]) -> Statement:
         f"The worst proven is the group {worst.name}."
         if worst.certificates[0].lower > 0
         else "No error is proven of any group.",
-        f"For {every} it is at most {words.number(highest.certificates[0].upper)} (the largest: {highest.name}).",
+        f"For {every} it is at most {number(highest.certificates[0].upper)} (the largest: {highest.name}).",
         words.assumption(certificate),
     ]
     return statement(name, certificate, f"worst: {words.interval(worst.certificates[0])}", sentences)
 
 
 def _pictures(report: GroupReport) -> list[Picture]:
-    return pictures("groups", {name: group_lines(report, [name]) for name in SUBJECTS}, all_lines(report.delta))
+    return pictures("groups", {name: group_lines(report, [name]) for name in columns()}, all_lines(report.delta))
 
 
 def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
@@ -91,6 +95,8 @@ def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
         "name": line.name,
         "rows": line.rows,
         "nothing": line.nothing,
-        "sentences": [(words.TITLES[name], words.statement(name, group.certificates[name])) for name in SUBJECTS],
+        "sentences": [
+            (words.STATEMENTS[name].title, words.statement(name, group.certificates[name])) for name in columns()
+        ],
         "warnings": group.warnings,
     }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.numbers import fraction, number, percent
 from calcert.show import words
 from calcert.show.requirements import needed_for_reports
 
@@ -25,14 +23,6 @@ Picture = dict[str, str]
 
 Statement = dict[str, Any]
 """What a card of the page says."""
-
-
-def write(text: str, path: str | os.PathLike[str]) -> Path:
-    """Write a page to a file, whole or not at all, and return its path."""
-    target = Path(path)
-    with replacing(target) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
-    return target
 
 
 def render(template: str, *, title: str, date: datetime.date | None, **values: Any) -> str:
@@ -55,21 +45,14 @@ def statement(name: str, certificate: Certificate, interval: str, sentences: lis
     """A card: what is bounded, how far, in words, and what that does not promise."""
     return {
         "name": name,
-        "title": words.TITLES[name],
-        "short": words.SHORT[name],
-        "quantity": _quantity(name, certificate),
+        "title": words.STATEMENTS[name].title,
+        "short": words.STATEMENTS[name].short,
+        "quantity": words.quantity(name, certificate),
         "interval": interval,
         "sentences": sentences,
         "not_promised": words.not_promised(name, certificate),
         "certificate": certificate,
     }
-
-
-def _quantity(name: str, c: Certificate) -> str:
-    """What stands under the title of a statement."""
-    if name == "perturbed":
-        return f"{c.quantity}, bandwidth {words.fraction(c.parameters['bandwidth'])}"
-    return "of the classifier as it is" if name == "distance" else c.quantity
 
 
 @cache
@@ -81,9 +64,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=words.number, percent=words.percent, exact=repr, setting=_setting)
+    environment.filters.update(number=number, percent=percent, exact=repr, setting=_setting)
     return environment
 
 
 def _setting(value: float, name: str) -> str:
-    return words.fraction(value) if name == "bandwidth" else f"{value:.4g}"
+    return fraction(value) if name in ("bandwidth", "odds") else f"{value:.4g}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from calcert.foundation.numbers import percent
 from calcert.show import words
-from calcert.show.lines import SUBJECTS, Line
+from calcert.show.lines import Line
 from calcert.show.pages.layout import Picture, picture
 from calcert.show.pictures.intervals import plot_lines
 
@@ -15,11 +16,11 @@ IN_TABLE, IN_PICTURE, IN_SENTENCE = 50, 30, 12
 
 def together(many: str, size: int, delta: float) -> str:
     """What is promised of all groups, or classes, at once."""
-    one, both = words.percent(1 - delta), words.percent(max(1 - 2 * delta, 0))
+    one, both = percent(1 - delta), percent(max(1 - 2 * delta, 0))
     return (
         f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
         f"over the choice of the rows, and so do the lower bounds; all of both with {both}. For that, each is "
-        f"certified with probability {words.percent(1 - delta / size)}."
+        f"certified with probability {percent(1 - delta / size)}."
     )
 
 
@@ -45,10 +46,12 @@ def pictures(many: str, shown: Mapping[str, Sequence[Line]], note: str) -> list[
     drawn: list[Picture] = []
     for name, lines in shown.items():
         first = lines[:IN_PICTURE]
-        title = f"Certified intervals of {many}, {SUBJECTS[name]}"
+        title = f"Certified intervals of {many}, {words.STATEMENTS[name].short}"
         bars = [f"{line.name}: {words.interval(line.certificates[0])}" for line in first]
         description = f"Bars from lower to upper bounds. {'; '.join(bars)}."
-        reading = f"The same for another statement: {words.TITLES[name].lower()}." if drawn else _reading(many)
+        reading = (
+            f"The same for another statement: {words.STATEMENTS[name].title.lower()}." if drawn else _reading(many)
+        )
         drawn.append(picture(plot_lines(first, 0, note), f"{many}-{name}", title, description, reading))
     return drawn
 

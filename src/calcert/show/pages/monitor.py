@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.monitoring.status import Status
+from calcert.foundation.numbers import number
+from calcert.reports.statements import OF_WINDOWS, columns
 from calcert.show import words
-from calcert.show.lines import SUBJECTS, Line, window_lines
+from calcert.show.lines import Line, window_lines
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render
 from calcert.show.pages.many_intervals import IN_PICTURE, IN_TABLE, pictures
-from calcert.show.pictures.canvas import figure_of
-from calcert.show.pictures.monitor import NARROW, plot_status
+from calcert.show.pictures.monitor import NARROW, status_picture
 from calcert.show.text.monitor import (
-    WINDOW_STATEMENTS,
     alarm_sentence,
     always,
     change_lines,
@@ -22,6 +21,9 @@ from calcert.show.text.monitor import (
     reach,
     upper_sentence,
 )
+
+if TYPE_CHECKING:
+    from calcert.monitoring.status import Status
 
 TITLE = "Calibration over time"
 
@@ -58,8 +60,8 @@ def page(
         never_promised=NEVER_PROMISED,
         pictures=_pictures(status),
         left_out=f"The bars show the last {IN_PICTURE} windows." if len(status.windows) > IN_PICTURE else "",
-        lines=_latest_first(status, WINDOW_STATEMENTS),
-        subjects=[SUBJECTS[name] for name in WINDOW_STATEMENTS],
+        lines=_latest_first(status, columns(OF_WINDOWS)),
+        subjects=[words.STATEMENTS[name].short for name in columns(OF_WINDOWS)],
         most=IN_TABLE,
         history=[vars(point) | {"time": day(point.time)} for point in reversed(status.history)],
         command=command,
@@ -74,8 +76,8 @@ def notebook_view(status: Status) -> str:
         "notebook_lines.html.jinja",
         heading=f"{TITLE}: {reach(status)}",
         first="window",
-        subjects=[SUBJECTS[name] for name in WINDOW_STATEMENTS],
-        lines=_latest_first(status, WINDOW_STATEMENTS)[:IN_TABLE],
+        subjects=[words.STATEMENTS[name].short for name in columns(OF_WINDOWS)],
+        lines=_latest_first(status, columns(OF_WINDOWS))[:IN_TABLE],
         notes=[
             alarm_sentence(status),
             *change_lines(status),
@@ -93,7 +95,7 @@ def _statements(status: Status) -> list[Statement]:
             "name": "lower",
             "title": "The worst batch so far, as it is",
             "quantity": "L1 calibration error",
-            "interval": f"at least {words.number(status.lower)}" if status.lower > 0 else "nothing proven",
+            "interval": f"at least {number(status.lower)}" if status.lower > 0 else "nothing proven",
             "sentences": [
                 "Some batch so far had at least this error. Nothing is assumed, however the data drifted."
                 if status.lower > 0
@@ -132,15 +134,15 @@ def _statements(status: Status) -> list[Statement]:
     return cards
 
 
-def _latest_first(status: Status, statements: tuple[str, ...]) -> list[Line]:
+def _latest_first(status: Status, statements: list[str]) -> list[Line]:
     return window_lines(status, statements)[::-1]
 
 
 def _pictures(status: Status) -> list[Picture]:
-    figure = figure_of(plot_status(status, size=NARROW))
+    figure = status_picture(status, size=NARROW)
     over_time = f"{lower_sentence(status)} {upper_sentence(status)} {alarm_sentence(status)}"
     drawn = [picture(figure, "over-time", "Bounds over time", over_time, READING)]
     if status.windows:
-        shown = {name: _latest_first(status, (name,)) for name in WINDOW_STATEMENTS}
+        shown = {name: _latest_first(status, [name]) for name in columns(OF_WINDOWS)}
         drawn += pictures("windows", shown, f"all windows, both sides, with probability {1 - status.delta:.4g}")
     return drawn

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.reports.facts import fingerprint, log_loss, score_quantiles
-from calcert.reports.report import Report
+from calcert.reports.estimates import fingerprint, log_loss, score_quantiles
 from calcert.show import words
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
 from calcert.show.requirements import needed_for_reports
@@ -15,6 +14,9 @@ from calcert.show.requirements import needed_for_reports
 with needed_for_reports():
     from calcert.show.pictures import plot
     from calcert.show.pictures.canvas import figure_of
+
+if TYPE_CHECKING:
+    from calcert.reports.report import Report
 
 TITLE = "Calibration certificate"
 
@@ -56,7 +58,7 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
         "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
         "fingerprint": fingerprint(report.summary) if report.summary is not None else None,
         "command": command,
-        "code": f'report = {words.code(report)}\nreport.to_html("report.html")',
+        "code": f'report = {words.code(report.settings)}\nreport.to_html("report.html")',
         "report": report.to_dict(),
     }
 
@@ -69,9 +71,9 @@ def notebook_view(report: Report) -> str:
 def shown(report: Report) -> dict[str, Any]:
     """What page and notebook both show."""
     return {
-        "n": report.perturbed.n,
+        "n": report.n,
         "statements": _statements(report),
-        "confidence": words.confidence(report.perturbed),
+        "confidence": words.confidence(report.settings.delta),
         "warnings": report.warnings,
         "advice": report.advice,
         "estimates": _estimates(report),

@@ -1,1 +1,24 @@
-"""Results as pictures (matplotlib)."""
+"""Results as pictures (matplotlib), by kind."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
+from calcert.show.pictures.monitor import status_picture
+from calcert.show.pictures.plot import band_picture, bandwidths_picture, plan_picture, report_picture
+from calcert.show.pictures.published import published_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES: dict[str, Callable[..., "Figure"]] = {
+    "report": report_picture,
+    "groups": groups_picture,
+    "classes": classes_picture,
+    "comparison": comparison_picture,
+    "plan": plan_picture,
+    "bandwidths": bandwidths_picture,
+    "band": band_picture,
+    "status": status_picture,
+    "published": published_picture,
+}

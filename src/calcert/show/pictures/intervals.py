@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.classes import ClassReport
-from calcert.reports.groups import GroupReport
-from calcert.show.lines import Line, class_lines, group_lines
+from calcert.reports.statements import LEADING
+from calcert.show.lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
+from calcert.show.pictures.plot import report_picture
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     import matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from calcert.reports.classes import ClassReport
+    from calcert.reports.comparison import Comparison
+    from calcert.reports.groups import GroupReport
 
 LONGEST_NAME = 24
 """Letters of a name in a picture; tables have all of them."""
@@ -25,19 +31,33 @@ LONG = 3.0
 """Bars that reach further than so many times the median may leave the picture."""
 
 
-def plot_groups(report: GroupReport, statement: str, ax: Axes | None = None) -> Figure:
+def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: str = LEADING) -> Figure:
     """A bar from the lower to the upper bound of each group (its rows); a dotted one, from 0 to 1, says nothing."""
     return plot_lines(group_lines(report, [statement]), 0, all_lines(report.delta), ax)
 
 
-def plot_classes(report: ClassReport, statement: str, ax: Axes | None = None) -> Figure:
-    """The same for the classes of a classifier, with the rows that are of each class."""
-    return plot_lines(class_lines(report, [statement]), 0, all_lines(report.unmodified.delta), ax)
+def classes_picture(
+    report: ClassReport, ax: Axes | tuple[Axes, Axes] | None = None, *, classes: str | None = None
+) -> Figure:
+    """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
+    if classes is None or isinstance(ax, tuple):
+        return report_picture(report, ax)
+    return plot_lines(class_lines(report, [classes]), 0, all_lines(report.settings.delta), ax)
+
+
+def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str = LEADING) -> Figure:
+    """The same for two models."""
+    return plot_lines(model_lines(comparison, [statement]), 0, all_four(comparison.delta), ax)
 
 
 def all_lines(delta: float) -> str:
     """What holds together, said under the picture."""
     return f"all lines together with probability {1 - delta:.4g}, each side"
+
+
+def all_four(delta: float) -> str:
+    """The same of two models."""
+    return f"all four bounds together with probability {1 - delta:.4g}"
 
 
 def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | None = None) -> Figure:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calcert.monitoring.status import BatchPoint, Look, Status
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
 from calcert.show.requirements import needed_for_reports
@@ -19,12 +18,17 @@ with needed_for_reports():
     from matplotlib.transforms import offset_copy
 
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from calcert.monitoring.status import BatchPoint, Look, Status
+
 WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
 """Inches: for a screen, and for a page whose pictures are readable when they are 300 pixels wide."""
 
 
-def plot_status(status: Status, ax: Axes | None = None, size: tuple[float, float] = WIDE) -> Axes:
-    """Bounds over time, on `ax` or a figure of its own; returns the axes.
+def status_picture(status: Status, ax: Axes | None = None, *, size: tuple[float, float] = WIDE) -> Figure:
+    """Bounds over time: the upper bound falls as rows come in, and a drift lifts the lower one.
 
     How to read it: the black steps, from below, are the lower bound for the worst batch so far; the dotted steps, from
     above, the upper bound for all rows pooled. Bars are the intervals of windows. The alarm is raised where the black
@@ -32,8 +36,8 @@ def plot_status(status: Status, ax: Axes | None = None, size: tuple[float, float
     """
     if ax is None:
         with matplotlib.rc_context(STYLE):
-            return _draw(status, Picture(figsize=size, layout="constrained").subplots())
-    return _draw(status, ax)
+            return figure_of(_draw(status, Picture(figsize=size, layout="constrained").subplots()))
+    return figure_of(_draw(status, ax))
 
 
 def _draw(status: Status, axes: Axes) -> Axes:

@@ -6,14 +6,13 @@ global state of pyplot is touched, so pictures work on servers and in threads; s
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.band import CalibrationBand, calibration_band
-from calcert.reports.bandwidths import BandwidthCosts
-from calcert.reports.facts import score_quantiles
-from calcert.reports.plan import Plan
-from calcert.reports.report import Report
+from calcert.foundation.numbers import at_most, fraction, number, percent, rows_about
+from calcert.reports.estimates import score_quantiles
 from calcert.show import words
 from calcert.show.pictures.canvas import Picture, axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE, TERMS
@@ -29,6 +28,12 @@ with needed_for_reports():
     from matplotlib.patches import Patch
     from matplotlib.ticker import FuncFormatter
     from matplotlib.transforms import offset_copy
+
+if TYPE_CHECKING:
+    from calcert.certificates.band import CalibrationBand
+    from calcert.reports.bandwidths import BandwidthCosts
+    from calcert.reports.plan import Plan
+    from calcert.reports.report import Report
 
 Floats = NDArray[np.float64]
 
@@ -81,27 +86,30 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     Calibration error, served with perturbed scores:
     certified at most 0.0244
     """
-    if report.summary is None:
-        raise ValueError(
-            "the report must hold the Summary of its rows for this picture; it has none, as after a round trip through "
-            "JSON. Certify the rows again, or draw calcert.show.pictures.plot.terms(report), which needs none."
-        )
-    c = report.perturbed
-    band = calibration_band(report.summary, bandwidth=c.parameters["bandwidth"], delta=c.delta)
-    shown = _shown_scores(report.summary, band.bandwidth)
+    title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
+    return _band_on(ax, report.band, _shown_scores(report.summary, report.settings.noise.size), title)
+
+
+def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
+    """The same of a band without its report."""
+    return figure_of(_band_on(ax, band, (0.0, 1.0), "Chance of label 1 given the served score"))
+
+
+def _band_on(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:
     with axes_for(ax, "reliability") as axes:
         # Thin only what is shown, or a picture of rare events would be a few coarse steps.
         part = band.thinned(STRETCHES, shown)
         _draw_band(axes, part)
-        axes.set_title(f"Calibration error, served with perturbed scores:\ncertified {words.interval(c)}", loc="left")
+        axes.set_title(title, loc="left")
         _draw_densities(axes_below(axes, 0.25), part)
         axes.set_xlim(shown)
         axes.set_ylim(shown[0], max(shown[1], min(1.2 * _largest_usual(part), 1.0)))
         return axes
 
 
-def _shown_scores(summary: Summary, bandwidth: float) -> tuple[float, float]:
+def _shown_scores(summary: Summary | None, bandwidth: float) -> tuple[float, float]:
     """All scores, or where they fill less than half of [0, 1] the stretch that 99% of them fill."""
+    assert summary is not None  # Or there would be no band.
     low, high = score_quantiles(summary, (0.005, 0.995)).values()
     margin = 2 * bandwidth + 0.05 * (high - low)
     low, high = max(low - margin, 0.0), min(high + margin, 1.0)
@@ -118,7 +126,7 @@ def _largest_usual(band: CalibrationBand) -> float:
 
 
 def _draw_band(axes: Axes, band: CalibrationBand) -> None:
-    label = f"{words.percent(1 - band.delta)} band, everywhere at once"
+    label = f"{percent(1 - band.delta)} band, everywhere at once"
     axes.stairs(band.upper, band.edges, baseline=band.lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
     for edge in (band.lower, band.upper):
         axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
@@ -166,7 +174,7 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
     ['perturbed', 'as it is', 'distance']
     """
     with axes_for(ax, "terms") as axes:
-        certificates = list(report.certificates.values())
+        certificates, names = list(report.certificates.values()), list(report.certificates)
         for row, c in enumerate(certificates):
             reached = 0.0
             for name, (colour, hatch) in TERMS.items():
@@ -175,10 +183,10 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
                     axes.barh(row, width, 0.55, left=reached, color=colour, hatch=hatch, edgecolor=INK, lw=0.5)
                     reached += width
             end = (min(reached, c.upper), row)
-            axes.annotate(words.number(c.upper), end, (4, 0), textcoords="offset points", va="center")
+            axes.annotate(at_most(c.upper), end, (4, 0), textcoords="offset points", va="center")
             if c.lower > 0:
                 axes.plot((c.lower, c.lower), (row - 0.36, row + 0.36), color=INK, lw=2.2, solid_capstyle="butt")
-        axes.set_yticks(range(len(certificates)), ["perturbed", "as it is", "distance"])
+        axes.set_yticks(range(len(certificates)), [words.STATEMENTS[name].short for name in names])
         axes.invert_yaxis()
         axes.set_xlim(0, 1.18 * max(c.upper for c in certificates))
         axes.set_xlabel("certified at most")
@@ -227,22 +235,27 @@ def against_n(wanted: Plan, ax: Axes | None = None) -> Axes:
         axes.plot(wanted.sizes, wanted.lowers, color=RED, marker="s", ms=3.5, ls="--", label="at least (estimate)")
         now = (wanted.now.n, wanted.now.n), (wanted.now.lower, wanted.now.upper)
         axes.plot(*now, color=INK, marker="D", ms=6, ls="none", label="certified now")
-        axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {words.number(wanted.target)}")
+        axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {number(wanted.target)}")
         if wanted.rows is not None:
             axes.axvline(wanted.rows, color=FAINT, ls=":", lw=1.2)
         axes.set_xscale("log")
         axes.set_ylim(bottom=0)
         axes.set_xlabel("rows")
         axes.set_ylabel(wanted.now.quantity)
-        found = "no number of rows" if wanted.rows is None else f"about {round_number(wanted.rows)} rows"
-        axes.set_title(f"At most {words.number(wanted.target)} takes {found} (estimate)", loc="left")
+        found = "no number of rows" if wanted.rows is None else f"about {rows_about(wanted.rows)} rows"
+        axes.set_title(f"At most {number(wanted.target)} takes {found} (estimate)", loc="left")
         axes.legend(loc="best")
         return axes
 
 
-def round_number(value: int) -> str:
-    """Two significant digits, with commas: an estimate should not look exact."""
-    return f"{int(float(f'{value:.2g}')):,}"
+def plan_picture(wanted: Plan, ax: Axes | None = None) -> Figure:
+    """The bounds against the number of rows."""
+    return figure_of(against_n(wanted, ax))
+
+
+def bandwidths_picture(costs: BandwidthCosts, ax: Axes | None = None) -> Figure:
+    """What bandwidths cost and buy."""
+    return figure_of(against_bandwidth(costs, ax))
 
 
 def against_bandwidth(costs: BandwidthCosts, ax: Axes | None = None) -> Axes:
@@ -288,5 +301,5 @@ def against_bandwidth(costs: BandwidthCosts, ax: Axes | None = None) -> Axes:
         below.set_ylim(0, 1.12 * max(row.upper for row in costs.rows))
         below.set_ylabel("error, at most")
         below.set_xlabel("bandwidth")
-        below.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.fraction(value)))
+        below.xaxis.set_major_formatter(FuncFormatter(lambda value, _: fraction(value)))
         return axes

@@ -1,1 +1,27 @@
-"""Results as text."""
+"""Results as text: a view for a rich console, by kind."""
+
+from collections.abc import Callable
+
+from rich.console import RenderableType
+
+from calcert.show.text.band import band_view
+from calcert.show.text.bandwidths import bandwidths_view
+from calcert.show.text.classes import classes_view
+from calcert.show.text.comparison import comparison_view
+from calcert.show.text.groups import groups_view
+from calcert.show.text.monitor import status_view
+from calcert.show.text.plan import plan_view
+from calcert.show.text.published import published_view
+from calcert.show.text.report import report_view
+
+VIEWS: dict[str, Callable[..., RenderableType]] = {
+    "report": report_view,
+    "groups": groups_view,
+    "classes": classes_view,
+    "comparison": comparison_view,
+    "plan": plan_view,
+    "bandwidths": bandwidths_view,
+    "band": band_view,
+    "status": status_view,
+    "published": published_view,
+}

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.reports.classes import STATEMENTS, ClassReport
-from calcert.show.lines import SUBJECTS, class_lines
+from calcert.foundation.numbers import at_least, at_most
+from calcert.reports.statements import OF_CLASSES, columns
+from calcert.show.lines import class_lines
 from calcert.show.text.groups import interval_table
-from calcert.show.text.report import WIDTH, number, plain, report_view
+from calcert.show.text.report import report_view
+from calcert.show.words import STATEMENTS
+
+if TYPE_CHECKING:
+    from calcert.reports.classes import ClassReport
 
 SHOWN = 20
 """Classes in the table, the worst ones; all are in the JSON."""
 
 
-def classes_text(report: ClassReport, width: int = WIDTH) -> str:
-    """The report as plain text."""
-    return plain(classes_view(report), width)
-
-
 def classes_view(report: ClassReport) -> RenderableType:
     """The report for a rich console: the prediction first, then each class against the rest."""
+    shown = columns(OF_CLASSES)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report),
@@ -28,7 +31,7 @@ def classes_view(report: ClassReport) -> RenderableType:
         Text(
             f"Each of {len(report.classes)} classes against the rest: L1 calibration error, worst first", style="italic"
         ),
-        interval_table("class", STATEMENTS, class_lines(report, STATEMENTS)[:SHOWN]),
+        interval_table("class", shown, class_lines(report, shown)[:SHOWN]),
     ]
     more = len(report.classes) - SHOWN
     if more > 0:
@@ -41,5 +44,5 @@ def classes_view(report: ClassReport) -> RenderableType:
 
 def means(report: ClassReport) -> str:
     """The bounds on the mean over classes, for each statement."""
-    bounds = {SUBJECTS[name]: report.mean[name] for name in STATEMENTS}
-    return "; ".join(f"{subject} {number(c.lower)} to {number(c.upper)}" for subject, c in bounds.items())
+    bounds = {STATEMENTS[name].short: report.mean[name] for name in columns(OF_CLASSES)}
+    return "; ".join(f"{subject} {at_least(c.lower)} to {at_most(c.upper)}" for subject, c in bounds.items())

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.monitoring.status import Status
+from calcert.foundation.numbers import at_least, at_most
+from calcert.reports.statements import OF_WINDOWS, columns
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table
-from calcert.show.text.report import WIDTH, number, plain
+from calcert.show.words import STATEMENTS
+
+if TYPE_CHECKING:
+    from calcert.monitoring.status import Status
 
 WINDOWS_SHOWN = 12
 """The last windows, in a table; all are in the JSON."""
-
-WINDOW_STATEMENTS = ("unmodified", "perturbed")
-
-
-def status_text(status: Status, width: int = WIDTH) -> str:
-    """The status as plain text."""
-    return plain(status_view(status), width)
 
 
 def status_view(status: Status) -> RenderableType:
@@ -39,14 +38,14 @@ def status_view(status: Status) -> RenderableType:
 def change_lines(status: Status) -> list[str]:
     """One sentence a statement: the last window for which a change is proven."""
     lines = []
-    for statement, subject in (("unmodified", "as it is"), ("perturbed", "with perturbed scores")):
+    for statement in columns(OF_WINDOWS):
         found = [change for change in status.changes if change.statement == statement]
         if found:
             change = found[-1]
-            verb = "grown" if change.grown else "fallen"
+            verb, subject = "grown" if change.grown else "fallen", STATEMENTS[statement].short
             lines.append(
                 f"Calibration has changed ({subject}): from {change.earlier} to {change.later} the error has {verb} "
-                f"by at least {number(change.by)}."
+                f"by at least {at_least(change.by)}."
             )
     return lines
 
@@ -66,8 +65,8 @@ def alarm_sentence(status: Status) -> str:
 def lower_sentence(status: Status) -> str:
     """What the lower bound says."""
     return (
-        f"At least {number(status.lower)}: some batch so far had an L1 calibration error, of the classifier as it is, "
-        "of at least that. Assumes nothing, however the data drifted."
+        f"At least {at_least(status.lower)}: some batch so far had an L1 calibration error, of the classifier as it "
+        "is, of at least that. Assumes nothing, however the data drifted."
     )
 
 
@@ -75,7 +74,7 @@ def upper_sentence(status: Status) -> str:
     """What the upper bound says."""
     c = status.upper
     return (
-        f"At most {number(c.upper)}: the L1 calibration error of the classifier {c.subject}, over the first {c.n:,} "
+        f"At most {at_most(c.upper)}: the L1 calibration error of the classifier {c.subject}, over the first {c.n:,} "
         "rows pooled. Assumes nothing but that drift does not react to labels."
     )
 
@@ -94,8 +93,8 @@ def reach(status: Status) -> str:
 
 
 def _window_table(status: Status) -> Table:
-    lines = window_lines(status, WINDOW_STATEMENTS)[-WINDOWS_SHOWN:]
-    table = interval_table("window", WINDOW_STATEMENTS, lines, between=" ")
+    shown = columns(OF_WINDOWS)
+    table = interval_table("window", shown, window_lines(status, shown)[-WINDOWS_SHOWN:], between=" ")
     if len(status.windows) > WINDOWS_SHOWN:
         table.caption = f"{len(status.windows) - WINDOWS_SHOWN} earlier windows are not shown"
     return table

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.reports.facts import LEVELS, log_loss, score_quantiles
+from calcert.reports.estimates import LEVELS, log_loss, score_quantiles
 
 
 def test_quantiles_of_many_scores_to_the_width_of_a_cell() -> None:

@@ -1,0 +1,122 @@
+"""Result: what everything that people look at has in common, reached through the one door to ``calcert.show``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from calcert.foundation.plain import plain_fields, restored_fields
+
+SCHEMA = 2
+READ = (1, 2)
+
+KINDS = {
+    "report": "calcert.Report",
+    "groups": "calcert.reports.groups.GroupReport",
+    "classes": "calcert.reports.classes.ClassReport",
+    "comparison": "calcert.reports.comparison.Comparison",
+    "plan": "calcert.reports.plan.Plan",
+    "bandwidths": "calcert.reports.bandwidths.BandwidthCosts",
+    "band": "calcert.certificates.band.CalibrationBand",
+    "status": "calcert.monitoring.status.Status",
+    "published": "calcert.published.compare.Comparison",
+}
+"""Every kind of result, and the class that reads its JSON."""
+
+MARKS = {"classes": "classes", "groups": "groups", "verdicts": "comparison", "history": "status", "advice": "report"}
+"""A field that only one kind has, for JSON that was written before kinds were."""
+
+
+class Result:
+    """A frozen dataclass with a `kind`: it can be printed, drawn, written as a page or a frame, and saved as JSON."""
+
+    kind: ClassVar[str]
+    noun: ClassVar[str]
+    """What errors call it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, with its kind and a schema number; ``json.dumps`` takes it as it is."""
+        return {"kind": self.kind, "schema": SCHEMA} | plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`to_dict`; another kind, a foreign schema and what no result can say are refused."""
+        if not isinstance(values, Mapping):
+            raise ValueError(f"{cls.noun} must be an object with named fields; got {type(values).__name__}.")
+        if values.get("schema") not in READ:
+            raise ValueError(
+                f"{cls.noun} has schema {values.get('schema')!r}; this calcert reads schema {READ[0]} to {READ[-1]}."
+            )
+        kind = values.get("kind") or next((kind for mark, kind in MARKS.items() if mark in values), None)
+        if kind != cls.kind:
+            reader = f" Call {KINDS[kind]}.from_dict." if kind in KINDS else ""
+            raise ValueError(f"this is no {cls.kind!r} but {kind!r}.{reader}")
+        fields = {name: value for name, value in values.items() if name not in ("kind", "schema")}
+        return restored_fields(cls, cls._renewed(fields) if values["schema"] == 1 else fields, cls.noun)
+
+    @classmethod
+    def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of today from those of schema 1."""
+        return values
+
+    def __str__(self) -> str:
+        from calcert import show
+
+        return show.as_text(self)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw it (matplotlib), on `ax` or a figure of its own, and return the figure."""
+        from calcert import show
+
+        return show.as_picture(self, ax, **options)
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None) -> Path:
+        """Write one self-contained page for a reader who was not there, and return its path.
+
+        Needs matplotlib and jinja2. `command` is shown as the exact command that made the result.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> import tempfile, pathlib
+        >>> report.to_html(pathlib.Path(tempfile.mkdtemp()) / "report.html").name
+        'report.html'
+        """
+        from calcert import show
+
+        return show.write_page(self, path, title=title, command=command)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        from calcert import show
+
+        try:
+            return show.as_notebook(self)
+        except ModuleNotFoundError:
+            return None
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The numbers as a data frame of pandas, or of the `backend` named: "polars", "pyarrow" or "modin".
+
+        Left out, it is the first of pandas, polars and pyarrow that is installed.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> report.to_frame("polars").columns[:4]
+        ['statement', 'quantity', 'subject', 'assumption']
+        """
+        from importlib.util import find_spec
+
+        import narwhals as nw
+
+        rows = self._rows()
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        chosen: Any = backend or next(name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None)
+        return nw.from_dict(columns, backend=chosen).to_native()
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The lines of the frame, all with the same columns."""
+        raise NotImplementedError

@@ -1,0 +1,63 @@
+"""What a report advises and warns of, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from calcert.certificates.certificate import Certificate
+from calcert.reports.settings import Settings
+from calcert.summary.counts import Summary
+
+RARE = 8
+"""A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
+
+
+def advise(certificates: Mapping[str, Certificate]) -> str:
+    """What would tighten the bounds most, in plain words."""
+    served, unmodified = certificates["perturbed"], certificates["unmodified"]
+    gap = served.upper - served.lower
+    if not served.telling:
+        first = "Too few rows to say anything yet: collect more labelled rows."
+    elif served.terms["discretisation"] > gap / 2:
+        first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
+    elif gap <= 0.2 * served.upper:
+        # The truth is above the lower bound, so that is all that rows can gain.
+        first = (
+            f"Perturbed: the bounds nearly meet; more rows can lower the upper one by at most {gap:.2g}, recalibrating "
+            "the classifier by more."
+        )
+    else:
+        first = f"Perturbed: more rows; four times as many would about halve the gap of {gap:.2g}."
+    if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
+        return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
+    return first
+
+
+def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
+    """What looks wrong, in plain words."""
+    return (*_rare_events(summary, settings.noise.size), *_contradiction(certificates["unmodified"]))
+
+
+def _contradiction(unmodified: Certificate) -> list[str]:
+    """A warning where the lower bound, which assumes nothing, has reached an upper bound that assumes something."""
+    if unmodified.lower < unmodified.upper or unmodified.assumption == "none":
+        return []
+    return [
+        "the lower bound for the classifier as it is has reached the upper one: with confidence "
+        f"{1 - 2 * unmodified.delta:g} the assumption is false ({unmodified.assumption}). "
+        "Use report.perturbed or report.distance, which assume nothing."
+    ]
+
+
+def _rare_events(summary: Summary, bandwidth: float) -> list[str]:
+    """A warning where the perturbation is large next to the mean score of the rarer outcome."""
+    rarer = min(summary.mean_score, 1 - summary.mean_score)
+    if rarer <= 0 or bandwidth * RARE <= rarer:
+        return []
+    better = 2.0 ** math.floor(math.log2(rarer / RARE))
+    return [
+        f"bandwidth {bandwidth:g} is large next to the mean score of the rarer outcome, {rarer:.2g}: perturbing moves "
+        f"such scores by about {min(1.17 * bandwidth, 0.5):.2g}. Use bandwidth 2**{round(math.log2(better))} = "
+        f"{better:.2g} or less, in certify and in perturb."
+    ]

@@ -1,0 +1,135 @@
+"""The one table of statements: what each is called, which theorem proves it, and how it is certified.
+
+``certify``, ``check``, ``plan``, groups, classes, comparisons, the monitor, text, page and JSON read this table. A new
+statement is a line here and a property below, a file in ``certificates``, and its words in ``show/words.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from calcert.certificates.as_it_is import as_it_is
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.distance import distance
+from calcert.certificates.over_classes import Floats, Integers, mean_of, mean_perturbed
+from calcert.certificates.perturbed import perturbed
+from calcert.reports.settings import Settings
+from calcert.summary.counts import Summary
+
+Value = TypeVar("Value")
+Certify = Callable[[Summary, Settings], Certificate]
+OverClasses = Callable[[Floats, Integers, list[Certificate], Settings], Certificate]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement that a Report makes.
+
+    Attributes
+    ----------
+    theorem
+        Where it is proved.
+    certify
+        The certificate of rows, with settings.
+    over_classes
+        The mean over classes, from probabilities, labels and the certificates of the classes; None where classes are
+        not certified.
+    in_windows
+        True where a monitor certifies it for each window.
+    """
+
+    theorem: str
+    certify: Certify
+    over_classes: OverClasses | None = None
+    in_windows: bool = False
+
+
+STATEMENTS: Mapping[str, Statement] = {
+    "perturbed": Statement(
+        "Theorem 1",
+        lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
+        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise.size, s.delta),
+        in_windows=True,
+    ),
+    "unmodified": Statement(
+        "Theorem 2, Theorem 4",
+        lambda rows, s: as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        over_classes=lambda p, y, each, s: mean_of(each, s.delta),
+        in_windows=True,
+    ),
+    "distance": Statement(
+        "Theorem 6",
+        lambda rows, s: distance(rows, delta=s.delta, seed=s.seed),
+    ),
+}
+"""By name, in the order of the table of a report."""
+
+LEADING = "unmodified"
+"""Many lines (groups, classes, windows) are ordered by this statement, which is their first column."""
+
+OF_CLASSES = tuple(name for name, statement in STATEMENTS.items() if statement.over_classes is not None)
+OF_WINDOWS = tuple(name for name, statement in STATEMENTS.items() if statement.in_windows)
+
+
+def columns(names: Collection[str] = STATEMENTS.keys()) -> list[str]:
+    """The statements of a table with many lines, from left to right."""
+    return sorted(names, key=lambda name: name != LEADING)
+
+
+def check_statement(name: str, known: Collection[str] = STATEMENTS.keys()) -> str:
+    """The name of a statement."""
+    if name not in known:
+        raise ValueError(f"statement must be one of {', '.join(map(repr, known))}; got {name!r}.")
+    return name
+
+
+def certificates_of(
+    summary: Summary, settings: Settings, names: Collection[str] = STATEMENTS.keys()
+) -> dict[str, Certificate]:
+    """Some statements of the rows, each bound at the delta of the settings."""
+    return {name: STATEMENTS[name].certify(summary, settings) for name in names}
+
+
+class ByStatement(Generic[Value]):
+    """Something of every statement, as an attribute of that name."""
+
+    def statement(self, name: str) -> Value:
+        """That of the statement called `name`."""
+        raise NotImplementedError
+
+    @property
+    def perturbed(self) -> Value:
+        """L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption."""
+        return self.statement("perturbed")
+
+    @property
+    def unmodified(self) -> Value:
+        """L1 calibration error of the classifier as it is.
+
+        Nothing is assumed where a finite score set with many rows to each score gives the smaller bound, else a total
+        variation is; :func:`calcert.finite` never assumes any.
+        """
+        return self.statement("unmodified")
+
+    @property
+    def distance(self) -> Value:
+        """Distance from calibration of the classifier as it is: no assumption."""
+        return self.statement("distance")
+
+
+class Certified(ByStatement[Certificate]):
+    """Certificates by statement, in the order of the table."""
+
+    certificates: Mapping[str, Certificate]
+
+    def __post_init__(self) -> None:
+        for name in self.certificates:
+            check_statement(name)
+        ordered = {name: self.certificates[name] for name in STATEMENTS if name in self.certificates}
+        object.__setattr__(self, "certificates", ordered)
+
+    def statement(self, name: str) -> Certificate:
+        """The certificate of the statement called `name`."""
+        return self.certificates[check_statement(name, self.certificates)]

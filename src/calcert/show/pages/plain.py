@@ -1,0 +1,45 @@
+"""The page of a result that is a table and a picture: plans, bandwidths, bands, published numbers."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from calcert.show.pages.layout import fragment, picture, render
+from calcert.show.pictures import PICTURES
+from calcert.show.text import VIEWS
+from calcert.show.text.layout import plain
+
+if TYPE_CHECKING:
+    from calcert.foundation.result import Result
+
+TITLES = {
+    "plan": "About how many rows",
+    "bandwidths": "What bandwidths cost and buy",
+    "band": "A band for the calibration curve",
+    "published": "Published numbers beside certificates",
+}
+
+
+def page(
+    result: Result, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
+) -> str:
+    """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
+    return render(
+        "plain.html.jinja",
+        title=title or TITLES[result.kind],
+        date=date,
+        command=command,
+        report=result.to_dict(),
+        **_shown(result),
+    )
+
+
+def notebook_view(result: Result) -> str:
+    """Table and picture, for a notebook."""
+    return fragment("notebook_plain.html.jinja", **_shown(result))
+
+
+def _shown(result: Result) -> dict[str, Any]:
+    text, title = plain(VIEWS[result.kind](result)), TITLES[result.kind]
+    return {"text": text, "picture": picture(PICTURES[result.kind](result), result.kind, title, text, "")}

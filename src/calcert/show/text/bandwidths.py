@@ -1,0 +1,74 @@
+"""What bandwidths cost and buy, as text for people."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from calcert.foundation.numbers import at_most, fraction
+from calcert.show.text.layout import table
+
+if TYPE_CHECKING:
+    from calcert.reports.bandwidths import BandwidthCosts
+
+
+def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> RenderableType:
+    """A line a bandwidth, then the recommendation in words."""
+    best = costs.recommended(max_auroc_loss)
+    known = table()
+    for name in ("bandwidth", "AUROC", "lost", "log loss", "mean shift", "certified at most"):
+        known.add_column(name, justify="right", no_wrap=name != "certified at most")
+    known.add_column("")
+    known.add_row("none", _digits(costs.auroc), "", _digits(costs.log_loss), "", "", "as it is")
+    for row in costs.rows:
+        remark = "recommended" if row is best else "" if row.fits_rare_events else "too large"
+        known.add_row(
+            fraction(row.bandwidth),
+            _digits(row.auroc),
+            "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.2g}",
+            _digits(row.log_loss),
+            f"{row.mean_shift:.2g}",
+            at_most(row.upper),
+            remark,
+            style="bold" if row is best else "",
+        )
+    lines: list[RenderableType] = [
+        Text(f"{costs.n:,} rows, mean score {costs.mean_score:.4g}"),
+        Text(""),
+        known,
+        Text(f"All certified bounds hold together with probability {1 - costs.delta:.4g}; the rest are estimates."),
+    ]
+    if not all(row.fits_rare_events for row in costs.rows):
+        lines.append(
+            Text("Too large: above an eighth of the mean score of the rarer outcome, which perturbing would drown.")
+        )
+    return Group(*lines, Text(advice(costs, max_auroc_loss), style="bold"))
+
+
+def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
+    """The recommendation, or why there is none."""
+    best = costs.recommended(max_auroc_loss)
+    rare = [row for row in costs.rows if not row.fits_rare_events]
+    if best is not None:
+        words = f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most {max_auroc_loss:g} of AUROC."
+    elif len(rare) == len(costs.rows):
+        words = "None can be recommended: the rarer outcome is too rare for all of these. Try smaller ones with --try."
+    else:
+        words = (
+            f"None can be recommended: each costs more than {max_auroc_loss:g} of AUROC. Try smaller ones with --try."
+        )
+    if best is not None and any(row.bandwidth > best.bandwidth and not row.auroc_loss > max_auroc_loss for row in rare):
+        words += " Larger ones would rank about as well, but the rarer outcome is too rare for them."
+    if best is not None:
+        words += (
+            " You chose it by looking at these rows, so certify it with fresh ones, or with these and "
+            f"--delta {costs.each:.2g}."
+        )
+    return words
+
+
+def _digits(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"

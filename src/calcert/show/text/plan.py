@@ -1,0 +1,37 @@
+"""A plan as text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from calcert.foundation.numbers import at_least, at_most, number, rows_about
+from calcert.show.text.layout import table
+
+if TYPE_CHECKING:
+    from calcert.reports.plan import Plan
+
+
+def plan_view(found: Plan) -> RenderableType:
+    """The answer in a sentence, and the bounds to expect at some numbers of rows."""
+    now, shown = found.now, table()
+    for name in ("rows", "at least, about", "at most, about"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
+        style = "bold" if upper <= found.target else ""
+        shown.add_row(f"{size:,}", number(lower), at_most(upper), style=style)
+    if now.upper <= found.target:
+        answer = f"the {now.n:,} rows at hand certify it already."
+    elif found.rows is None:
+        answer = f"no number of rows would do: with ever more of them the bound would end near {number(found.limit)}."
+    else:
+        answer = f"about {rows_about(found.rows)} rows would certify at most {found.target:g}."
+    return Group(
+        Text(f"{now.quantity} of the classifier {now.subject}"),
+        Text(f"Certified now, from {now.n:,} rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),
+        Text(f"Estimate, without guarantee: {answer}", style="bold"),
+        Text(""),
+        shown,
+    )

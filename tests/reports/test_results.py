@@ -1,0 +1,178 @@
+"""Results: one base. Every kind survives JSON, is told from the others, and becomes a frame, a text and a page."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+
+import calcert
+from calcert import Certificate, Report
+from calcert.foundation.result import KINDS, SCHEMA, Result
+from calcert.monitoring.status import Status
+from calcert.published.compare import Comparison as Published
+from calcert.reports.bandwidths import BandwidthCosts
+from calcert.reports.classes import ClassReport
+from calcert.reports.comparison import Comparison
+from calcert.reports.groups import GroupReport
+from calcert.reports.plan import Plan
+
+SAVED = Path(__file__).parent / "saved"
+
+
+@cache
+def results() -> Mapping[str, Any]:
+    rng = np.random.default_rng(0)
+    x = rng.random(2_000)
+    y = rng.random(2_000) < x
+    rows = calcert.summarize(x, y)
+    p = rng.dirichlet([2.0, 1.0, 1.0], 2_000)
+    classes = (rng.random((2_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    watch = calcert.Monitor(tempfile.mkdtemp() + "/state")
+    for day in range(3):
+        part = slice(600 * day, 600 * (day + 1))
+        watch.add(x[part], y[part], batch_id=str(day), time=f"2026-03-0{day + 1}", window="week")
+    return {
+        "report": calcert.certify(rows, delta=0.1, bandwidth=1 / 32, variation=2.0, seed=5),
+        "groups": calcert.certify(x, y, groups=np.where(x < 0.3, "low", "high")),
+        "classes": calcert.certify(p, classes),
+        "comparison": calcert.compare(x, x**2, y),
+        "plan": calcert.plan(rows, 0.1),
+        "bandwidths": calcert.bandwidth_costs(rows, [1 / 64, 1 / 16]),
+        "band": calcert.calibration_band(rows).thinned(20),
+        "status": watch.status(alarm=0.01),
+        "published": calcert.published.compare(x, y),
+    }
+
+
+def through_json(result: Result) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    return values
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal, arrays entry by entry and NaN to NaN."""
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=True)
+    return bool(a == b)
+
+
+def test_every_kind_is_here_and_the_table_names_its_class() -> None:
+    assert results().keys() == KINDS.keys()
+    for kind, result in results().items():
+        assert result.kind == kind
+        assert KINDS[kind].rpartition(".")[2] == type(result).__name__
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_survives_json(kind: str) -> None:
+    result, values = results()[kind], through_json(results()[kind])
+    assert (values["kind"], values["schema"]) == (kind, SCHEMA)
+    again = type(result).from_dict(values)
+    if kind == "band":
+        assert all(same(getattr(again, name), value) for name, value in vars(result).items())
+    else:
+        assert again == result
+    assert through_json(again) == values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "reader", [Report, GroupReport, ClassReport, Comparison, Plan, BandwidthCosts, Status, Published]
+)
+def test_a_foreign_kind_is_refused_and_its_reader_named(kind: str, reader: type[Result]) -> None:
+    if kind == reader.kind:
+        return
+    with pytest.raises(ValueError, match=rf"this is no '{reader.kind}' but '{kind}'\. Call {KINDS[kind]}\.from_dict"):
+        reader.from_dict(through_json(results()[kind]))
+
+
+@pytest.mark.parametrize(("name", "reader"), [("report", Report), ("groups", GroupReport), ("classes", ClassReport)])
+def test_what_was_written_before_kinds_is_still_read(name: str, reader: type[Result]) -> None:
+    values = json.loads((SAVED / f"{name}-1.json").read_text())
+    found = reader.from_dict(values)
+    assert isinstance(found, (Report, GroupReport))
+    report = found if isinstance(found, Report) else found.groups["a"]
+    stored = values if isinstance(found, Report) else values["groups"]["a"]
+    assert {name: c.to_dict() for name, c in report.certificates.items()} == {
+        name: stored[name] for name in ("perturbed", "unmodified", "distance")
+    }
+    if name == "report":
+        assert report.settings.to_dict() == {"delta": 0.1, "bandwidth": 1 / 32, "variation": 2.0, "seed": 5}
+
+
+def test_a_report_of_many_classes_without_a_kind_is_not_read_as_one_without_classes() -> None:
+    with pytest.raises(ValueError, match=r"no 'report' but 'classes'\. Call calcert\.reports\.classes\.ClassReport"):
+        Report.from_dict(json.loads((SAVED / "classes-1.json").read_text()))
+
+
+def broken(**changes: Any) -> dict[str, Any]:
+    values = through_json(results()["report"])
+    values["distance"] |= changes
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (broken(upper=0.1, lower=0.2), r"0 <= lower <= upper <= 1; got lower 0\.2, upper 0\.1"),
+        (broken(upper=math.nan), "upper nan"),
+        (broken(upper=None), "upper nan"),
+        (broken(upper="0.1"), r"the certificate, upper must be a number; got '0\.1'"),
+        (broken(terms={"plug-in": math.inf}), "finite terms"),
+        (broken(delta=0.0), "delta between 0 and 1"),
+        (broken(extra=1), "got extra as well"),
+        ({"kind": "report", "schema": SCHEMA}, "the report must have the field 'settings'"),
+        (broken() | {"warnings": "none"}, "the report, warnings must be a list; got 'none'"),
+        (broken() | {"settings": {"delta": 7}}, "delta must lie strictly between 0 and 1; got 7"),
+        (broken() | {"settings": {"width": 7}}, "settings must be what calcert.certify takes"),
+        (broken() | {"sharpness": broken()["distance"]}, "statement must be one of .*; got 'sharpness'"),
+        ([], "the report must be an object with named fields; got list"),
+    ],
+)
+def test_what_no_report_can_say_is_refused_in_words(values: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Report.from_dict(values)
+
+
+def test_a_certificate_without_a_field_is_refused_by_its_name() -> None:
+    values = results()["report"].distance.to_dict()
+    del values["theorem"]
+    with pytest.raises(ValueError, match="the certificate must have the field 'theorem'; it has quantity, subject"):
+        Certificate.from_dict(values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_text_a_page_and_a_notebook_view(kind: str, tmp_path: Path) -> None:
+    result = results()[kind]
+    assert len(str(result).splitlines()) > 2
+    page = result.to_html(tmp_path / "page.html", title="A title", command="calcert x").read_text()
+    assert "<h1>A title</h1>" in page
+    assert "calcert x" in page
+    assert "<svg" in page
+    assert "<svg" in result._repr_html_()
+    assert result.plot().axes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_becomes_a_frame(kind: str) -> None:
+    pandas, polars = results()[kind].to_frame(), results()[kind].to_frame("polars")
+    table = results()[kind].to_frame("pyarrow")
+    assert isinstance(table, pyarrow.Table)
+    assert list(pandas.columns) == polars.columns == table.column_names
+    assert len(pandas) == polars.height == table.num_rows > 1
+
+
+def test_the_frame_of_a_report_holds_its_bounds() -> None:
+    report = results()["report"]
+    frame = report.to_frame().set_index("statement")
+    for name, certificate in report.certificates.items():
+        assert (frame.loc[name, "lower"], frame.loc[name, "upper"]) == (certificate.lower, certificate.upper)
