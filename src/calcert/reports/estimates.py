@@ -37,7 +37,7 @@ def estimates(summary: Summary) -> dict[str, float]:
 def ece(summary: Summary, bins: int = 15) -> float:
     """The binned calibration error with equal-width bins; it depends on the bins and bounds nothing."""
     points = summary.points
-    score = points.low[:, None] + points.fraction * (points.high - points.low)[:, None]
+    score = points.positions
     which = np.minimum((score * bins).astype(np.int64), bins - 1)
     excess = (points.count * score).ravel()
     excess -= (points.count * [0, 1]).ravel()

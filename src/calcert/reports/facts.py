@@ -25,7 +25,7 @@ def score_quantiles(summary: Summary, levels: tuple[float, ...] = LEVELS) -> dic
     """
     points = summary.points
     rows = points.count.sum(axis=1)
-    mean = (points.count * mean_positions(summary)).sum(axis=1) / rows
+    mean = (points.count * points.positions).sum(axis=1) / rows
     below = np.cumsum(rows)
     # A level such as 0.07 times n may exceed a whole number by rounding alone.
     place = np.searchsorted(below, np.asarray(levels) * summary.n * (1 - 1e-12))
@@ -40,7 +40,7 @@ def log_loss(summary: Summary) -> float:
     >>> round(log_loss(calcert.summarize([0.5, 0.5], [0, 1])), 4)
     0.6931
     """
-    position = mean_positions(summary)
+    position = summary.points.positions
     negative, positive = summary.points.count.T
     total = xlogy(positive, position[:, 1]).sum() + xlogy(negative, 1 - position[:, 0]).sum()
     return float(-total / summary.n)
@@ -59,9 +59,3 @@ def fingerprint(summary: Summary) -> str:
     for array in (summary.cell, summary.count, summary.offset):
         digest.update(array.astype("<i8").tobytes())
     return digest.hexdigest()[:16]
-
-
-def mean_positions(summary: Summary) -> Floats:
-    """The mean score per point and label, shape (points, 2)."""
-    points = summary.points
-    return np.asarray(points.low[:, None] + points.fraction * (points.high - points.low)[:, None])
