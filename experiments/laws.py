@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from calcert.serving.grid import Grid, absolute_integral
-from calcert.summary.counts import Points
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 BANDWIDTH = 1 / 64

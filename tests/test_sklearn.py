@@ -114,7 +114,7 @@ def test_keys_replace_the_row():
         model.predict_proba(X, keys=range(499))
     with pytest.raises(TypeError, match=r"got 0\.5 at row 0"):
         model.predict_proba(X[:1], keys=[0.5])
-    with pytest.raises(ValueError, match="keys need an integer random_state"):
+    with pytest.raises(ValueError, match="keys need an integer or bytes as random_state"):
         PerturbedClassifier(model.estimator_).predict_proba(X, keys=range(500))
 
 

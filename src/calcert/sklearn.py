@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.certificates.as_it_is import as_it_is
 from calcert.certificates.perturbed import perturbed
-from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_variation
+from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_secret, check_variation
 from calcert.reports.advice import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
@@ -51,12 +51,12 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         class as a forecast of that class being right (top-label calibration). Nothing is assumed of the estimator.
     Assumes
         Rows of X and y that are independent and were not used by `fit`, and fresh noise at serving, the default. With
-        noise fixed by row (an integer `random_state`, which stands for a random one) a stream in which no row comes
-        twice has the same law. A row that comes again is served the same score again, and whoever has seen it before
-        can tell it from others: given the noise of rows that recur, a share r of the traffic, the calibration error is
-        at most 2 r above the bound, and for some laws it is 2 r (1 - r) above what fresh noise would give (theory of
-        serving, S3). `keys` that differ from request to request give such rows noise that is as good as fresh and yet
-        reproducible.
+        noise fixed by row (an integer or bytes as `random_state`, which stand for a random secret) a stream in which no
+        row comes twice has the same law. A row that comes again is served the same score again, and whoever has seen it
+        before can tell it from others: given the noise of rows that recur, a share r of the traffic, the calibration
+        error is at most 2 r above the bound, and for some laws it is 2 r (1 - r) above what fresh noise would give
+        (theory of serving, S3). `keys` that differ from request to request give such rows noise that is as good as
+        fresh and yet reproducible.
 
     Parameters
     ----------
@@ -68,15 +68,18 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         are seen.
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
-        number and the row (its values, or its key), the same in every call, order and process; keep the number secret
-        if someone might search for rows with convenient noise. A NumPy Generator or RandomState: draws from it in turn.
+        number and the row (its values, or its key), the same in every call, order and process. Bytes, 16 or more, such
+        as ``secrets.token_bytes(32)``: the same, for a secret that cannot be guessed. Keep it secret if someone might
+        search for rows with convenient noise: an integer of b bits is found in 2^b tries, a date or a small number at
+        once. A NumPy Generator or RandomState: draws from it in turn, which forked processes share.
 
     Notes
     -----
     `predict` is the most probable class of one draw of `predict_proba`. With fresh noise two calls are two draws, so to
     have both take ``classes_[predict_proba(X).argmax(axis=1)]``; with an integer `random_state` they always agree.
     Calibrate inside, ``PerturbedClassifier(CalibratedClassifierCV(model))``: what changes probabilities after the
-    perturbation serves something else than what was certified.
+    perturbation serves something else than what was certified. Noise does not hide a probability: a client who may ask
+    again for the same row averages fresh noise away (theory of serving).
 
     Examples
     --------
@@ -124,7 +127,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """Perturbed probabilities, one column a class.
 
         `keys` (one value a row: text, bytes or integers) replace the row's values as what its noise is a function of,
-        for an integer `random_state`.
+        for an integer or bytes as `random_state`.
         """
         original = self._original(X)
         if original.shape[1] == 1:  # Fitted on one class: there is no probability to perturb.
@@ -204,11 +207,12 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     def _uniform(self, X: Any, keys: Any, n: int) -> Floats:
         """One number in (0, 1) a row: where in the kernel its served score lies."""
         state = _check_random_state(self.random_state)
-        if isinstance(state, int):
+        if isinstance(state, (int, bytes)):
             return uniform_of_rows(state, X) if keys is None else uniform_of_keys(state, keys, n)
         if keys is not None:
             raise ValueError(
-                f"keys need an integer random_state, which noise is then a function of; got {self.random_state!r}."
+                "keys need an integer or bytes as random_state, which noise is then a function of; "
+                f"got {self.random_state!r}."
             )
         return np.asarray(state.random(n) if isinstance(state, np.random.Generator) else state.random_sample(n))
 
@@ -289,17 +293,19 @@ def _warn_of_rare_events(share: float, bandwidth: float) -> None:
 
 
 def _is_keyed(random_state: Any) -> bool:
-    return isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
+    return isinstance(random_state, (numbers.Integral, bytes)) and not isinstance(random_state, bool)
 
 
-def _check_random_state(random_state: Any) -> int | np.random.Generator | np.random.RandomState:
+def _check_random_state(random_state: Any) -> int | bytes | np.random.Generator | np.random.RandomState:
     if random_state is None:
         return np.random.default_rng()
+    if isinstance(random_state, bytes):
+        return check_secret("random_state", random_state)
     if _is_keyed(random_state) and random_state >= 0:
         return int(random_state)
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         return random_state
     raise ValueError(
-        "random_state must be None, a non-negative integer, a numpy.random.Generator or a RandomState; "
+        "random_state must be None, a non-negative integer, bytes, a numpy.random.Generator or a RandomState; "
         f"got {random_state!r}."
     )

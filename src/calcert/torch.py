@@ -12,6 +12,7 @@ No term cancels, so that scores next to 0 keep their relative precision, and log
 from __future__ import annotations
 
 import math
+import secrets
 from typing import Any
 
 import numpy as np
@@ -116,17 +117,19 @@ class Perturb(nn.Module):
         bandwidth, computed from the probabilities that go in, bounds the calibration error of what comes out.
 
     It perturbs in `train` and in `eval` mode alike: a forgotten switch would void a certificate in silence. In training
-    it has no place; :class:`PerturbedBCEWithLogitsLoss` takes logits. Noise is fresh at every call, drawn
-    from `generator` or else from PyTorch's global one (``torch.manual_seed``). Draws are made in float64 where the
-    device has it; half-precision probabilities come out in float32, because rounding them again to a few bits would
-    serve something else than what was certified. Gradients pass through to the original probabilities.
+    it has no place; :class:`PerturbedBCEWithLogitsLoss` takes logits. Noise is fresh at every call: its seed comes from
+    the operating system, so that neither forked workers nor ``torch.manual_seed`` make two answers share it. It does
+    not hide a probability from a client who may ask again (see :func:`calcert.perturb`). Draws are made in float64
+    where the device has it; half-precision probabilities come out in float32, because rounding them again to a few bits
+    would serve something else than what was certified. Gradients pass through to the original probabilities.
 
     Parameters
     ----------
     bandwidth
         h > 0, the one that is certified.
     generator
-        A torch.Generator on the device of the probabilities, for reproducible draws.
+        A torch.Generator on the device of the probabilities, for reproducible draws. A fork copies it: give every
+        process one of its own.
 
     Examples
     --------
@@ -147,13 +150,34 @@ class Perturb(nn.Module):
         _check_probabilities(probabilities)
         wide = torch.float32 if probabilities.device.type == "mps" else torch.float64
         x = probabilities.to(wide)
-        u = torch.rand(x.shape, generator=self.generator, dtype=wide, device=x.device)
+        if self.generator is None:
+            u = _fresh_uniform(x.detach())
+        else:
+            u = torch.rand(x.shape, generator=self.generator, dtype=wide, device=x.device)
         served = (self.bandwidth * _served(x, 1 - x, u, 1 - u, self.bandwidth)[0]).clamp(0.0, 1.0)
         return served.to(_at_least_float32(probabilities.dtype))
 
     def extra_repr(self) -> str:
         """What ``print(module)`` shows."""
         return f"bandwidth={self.bandwidth:g}"
+
+
+@torch.library.custom_op("calcert::fresh_uniform", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+def _fresh_uniform(like: Tensor) -> Tensor:
+    """Numbers in [0, 1) of this shape, from a seed that nobody else has.
+
+    An operator of its own, so that compiled graphs call it instead of PyTorch's generator, which forks share. On the
+    CPU that generator would use 32 bits of a seed only: one call in four billion would repeat another's noise.
+    """
+    if like.device.type == "cpu":
+        return torch.from_numpy(np.random.default_rng().random(like.shape)).to(like.dtype)
+    generator = torch.Generator(like.device).manual_seed(secrets.randbits(63))
+    return torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+@_fresh_uniform.register_fake
+def _(like: Tensor) -> Tensor:
+    return torch.empty_like(like, memory_format=torch.contiguous_format)
 
 
 def _served(x: Tensor, rest: Tensor, u: Tensor, u_rest: Tensor, h: Tensor | float) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from calcert import Summary
 from calcert.certificates import betting, lower_bounds
 from calcert.certificates.betting import Round, lower_limit, split
 from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
-from calcert.serving.grid import merged
+from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of
 
 BATCHES = 3

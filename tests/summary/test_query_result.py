@@ -90,7 +90,11 @@ SCORED = [number for number, line in enumerate(LINES) if line[5] is not None]
         (changed(CELLS[0], "row_count", None), "row_count must be an integer; got None"),
         (changed(SCORED[0], "score", 1.5), "same rows"),
         (changed(SCORED[0], "score", 0.123456), "same rows"),
+        (changed(SCORED[0], "score", LINES[SCORED[0]][5] + 2**-35), "same rows.*lost digits"),
         (changed(SCORED[0], "row_count", 2**20), "same rows"),
+        (changed(SCORED[0], "row_count", -1), "row_count must lie in 1 to"),
+        (changed(SCORED[0], "label", 2), "label must lie in 0 to 1; got 2"),
+        (changed(SCORED[0], "label", -1), "label must lie in 0 to 1; got -1"),
     ],
 )
 def test_rows_that_the_query_does_not_give_are_refused(rows: Any, words: str) -> None:

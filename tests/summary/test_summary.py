@@ -1,22 +1,20 @@
-"""A Summary is a sum: the same rows give the same integers, however they were cut, ordered, added, saved or loaded."""
+"""A Summary is a sum: the same rows give the same integers, however they were cut, ordered or added."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import operator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calcert
 from calcert import Summary
 from calcert.sources.arrays import Collector
 from calcert.summary import cells
-from calcert.summary.counts import DISTINCT_LIMIT, FORMAT, MAGIC, ROW_LIMIT
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
 
 score = st.one_of(
     st.floats(0.0, 1.0), st.sampled_from([0.0, -0.0, 1.0, 0.5, 0.1, 2**-4, 1 - 2**-8, 5e-324, np.nextafter(1.0, 0)])
@@ -184,85 +182,8 @@ def test_more_rows_than_offsets_can_be_summed_for_are_refused() -> None:
         big + big + calcert.summarize([0.5], [1])
 
 
-@given(some_rows)
-def test_saving_and_loading_give_the_same_summary(rows: list[tuple[float, int]]) -> None:
-    summary = of(rows)
-    assert Summary.from_bytes(summary.to_bytes()) == summary
-    by_cells = Summary(summary.cell, summary.count, summary.offset, None, None)
-    assert Summary.from_bytes(by_cells.to_bytes()) == by_cells
-
-
-def test_a_file_holds_the_summary_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
-    summary = spread(5000)
-    path = tmp_path / "day.calcert"
-    summary.save(path)
-    summary.save(str(path))
-    assert Summary.load(path) == Summary.load(str(path)) == summary
-    assert [p.name for p in tmp_path.iterdir()] == ["day.calcert"]
-
-
-def test_a_failed_save_leaves_the_old_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "day.calcert"
-    first = spread(10)
-    first.save(path)
-
-    def broken(*_: object) -> None:
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr("os.replace", broken)
-    with pytest.raises(OSError, match="no space"):
-        spread(20).save(path)
-    assert Summary.load(path) == first
-    assert [p.name for p in tmp_path.iterdir()] == ["day.calcert"]
-
-
-def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
-    for content in (b"", b"PAR1 something", b"calcert summary\n", b"calcert summary x abc\n", b"\x00" * 100):
-        path = tmp_path / "foreign.bin"
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"foreign\.bin is not a saved Summary"):
-            Summary.load(path)
-
-
-def test_a_file_of_a_newer_format_is_refused_by_number(tmp_path: Path) -> None:
-    content = spread(10).to_bytes()
-    path = tmp_path / "new.calcert"
-    path.write_bytes(content.replace(b"%s %d " % (MAGIC, FORMAT), b"%s %d " % (MAGIC, FORMAT + 1), 1))
-    with pytest.raises(ValueError, match=rf"new\.calcert holds a Summary of format {FORMAT + 1}; this .* reads format"):
-        Summary.load(path)
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_one_flipped_bit_anywhere_is_noticed(data: st.DataObject) -> None:
-    content = bytearray(spread(40).to_bytes())
-    place = data.draw(st.integers(0, len(content) - 1))
-    content[place] ^= 1 << data.draw(st.integers(0, 7))
-    with pytest.raises(ValueError, match=r"is damaged|is not a saved Summary|holds a Summary of format"):
-        Summary.from_bytes(bytes(content))
-
-
-def test_a_file_cut_short_is_damaged() -> None:
-    content = spread(40).to_bytes()
-    for length in (len(content) - 1, len(content) // 2, content.index(b"\n") + 1):
-        with pytest.raises(ValueError, match=r"is damaged.*Summarise the rows again"):
-            Summary.from_bytes(content[:length])
-
-
-def test_a_body_that_is_no_archive_is_damaged_even_with_a_fitting_checksum() -> None:
-    body = b"not an archive"
-    content = b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
-    with pytest.raises(ValueError, match="is damaged"):
-        Summary.from_bytes(content)
-
-
 def test_the_text_form_says_how_many_rows_and_what_they_are_like() -> None:
     text = str(calcert.summarize([0.25, 0.25, 0.75, 1.0], [0, 1, 1, 1]))
     assert text == "Summary of 4 rows: base rate 0.7500, mean score 0.5625, 3 cells, 3 distinct scores"
     assert "over 4,096 distinct scores" in repr(spread(5000))
     assert "5,000 rows" in repr(spread(5000))
-
-
-def test_saved_size_depends_on_cells_and_not_on_rows() -> None:
-    x = np.tile(np.linspace(0, 1, 100), 1000)
-    assert len(calcert.summarize(x, x > 0.5).to_bytes()) < 10_000

@@ -31,7 +31,8 @@ from calcert.foundation.validation import check_bandwidth, check_delta, check_su
 from calcert.serving.grid import Grid
 from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary import cells
-from calcert.summary.counts import Points, Summary
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.score_groups import across_labels
-from calcert.serving.grid import CURVATURE, MERGED, ROUNDING, Grid, Kernel, Masses, merged
+from calcert.serving.grid import CURVATURE, ROUNDING, Grid, Kernel, Masses
 from calcert.serving.kernel import first_moment, gudermannian
-from calcert.summary.counts import Points, Summary
+from calcert.summary.counts import Summary
+from calcert.summary.points import MERGED, Points, merged
 
 Floats = NDArray[np.float64]
 

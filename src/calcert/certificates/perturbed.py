@@ -9,8 +9,9 @@ from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mea
 from calcert.certificates.lower_bounds import perturbed_lower
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
 from calcert.serving import kernel
-from calcert.serving.grid import ROUNDING, Grid, absolute_integral, merged, seen_from
+from calcert.serving.grid import ROUNDING, Grid, absolute_integral
 from calcert.summary.counts import Summary
+from calcert.summary.points import merged, seen_from
 
 FINENESS = 256
 """Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
@@ -88,7 +89,7 @@ def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_lim
 
 def empirical_error(summary: Summary, h: float, fineness: int) -> tuple[float, float]:
     """The calibration error of the perturbed empirical law on a grid, and what that may be wrong by."""
-    grid, points = Grid(h, fineness), seen_from(summary, h)
+    grid, points = Grid(h, fineness), seen_from(summary.points, h)
     wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
     if wrong >= 1:
         # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
@@ -103,8 +104,8 @@ def empirical_error(summary: Summary, h: float, fineness: int) -> tuple[float, f
 def second_moment(summary: Summary, h: float) -> float:
     """The mean of (y - E[S|x])^2 over the rows, rounded up by what the cells hide."""
     # It matters for the deviation only, and there by its root: far wider cells will do.
-    points = seen_from(summary, h)
-    if not summary.is_finite:
+    points = seen_from(summary.points, h)
+    if not points.exact:
         points, _ = merged(points, min(h / 16, 2.0**-10))
     moment = 0.0
     for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.summary.counts import Points
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -155,7 +155,7 @@ def plug_in(points: Points, groups: Groups, n: int) -> float:
     grouped = (rows - high) * np.abs(points.low - label) + high * np.abs(points.high - label)
     if not groups.plain.any():
         return float(grouped.sum() / n)
-    score = points.low[:, None] + points.fraction * (points.high - points.low)[:, None]
+    score = points.positions
     plain = count[:, 0] * score[:, 0] + count[:, 1] * (1 - score[:, 1])
     return float(np.where(groups.expand(groups.plain, size), plain, grouped).sum() / n)
 

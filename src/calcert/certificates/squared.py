@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import invert_squared
@@ -11,6 +14,8 @@ from calcert.certificates.perturbed import FINENESS, served_subject
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING, Grid
 from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
 
 
 def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -63,21 +68,32 @@ def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05,
 def upper_terms(summary: Summary, h: float, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 7 at confidence 1 - delta."""
     grid = Grid(h, FINENESS)
-    # The tangent at the truth weighs a row's (t, y) by |t^2 - eta^2| or |(1-t)^2 - (1-eta)^2|, at most 1.
-    discretisation = grid.binning_error(summary) + 3 * grid.integration_error() + ROUNDING
+    # The tangent at the truth weighs a row's (t, y) by |t^2 - eta^2| or |(1-t)^2 - (1-eta)^2|, at most 1; what is
+    # interpolated, 2 r m - r^2 D, bends three times as much as m (theory of computing, integrating).
+    discretisation = grid.binning_error(summary) + 3 * grid.integration_error() + 2 * ROUNDING
     if discretisation >= 1:
         return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
-    plug_in = 0.0
+    areas = []
     for t, served, positive, rounding in grid.densities(grid.place(summary.points).masses(summary.points.count)):
-        gap = t * served - positive
-        # m^2/D is jointly convex, so the trapezoid is above the integral along each grid cell; it never exceeds D.
-        ratio = np.divide(gap * gap, served, out=np.zeros_like(gap), where=served > rounding)
-        height = np.clip(np.minimum(ratio, served), 0.0, None)
-        plug_in += float((height[:-1] + height[1:]).sum() * grid.step / 2)
-        discretisation += 6 * rounding * float(t[-1] - t[0])
+        height = heights(t, served, positive, rounding)
+        # m^2/D is jointly convex, so the trapezoid is above the integral along each grid cell.
+        areas.append(float((height[:-1] + height[1:]).sum() * grid.step / 2))
+        discretisation += 4 * rounding * float(t[-1] - t[0])  # Q1
+    plug_in = math.fsum(areas)
     upper = invert_squared(plug_in + discretisation, summary.n, delta)
     return {
         "plug-in": plug_in,
         "discretisation": discretisation,
         "sampling": upper - plug_in - discretisation,
     }
+
+
+def heights(t: Floats, served: Floats, positive: Floats, rounding: float) -> Floats:
+    """m^2/D at grid points t from the computed densities D of the served score and P of it with label 1, m = tD - P.
+
+    Lemma Q1: too low by at most the error of D, twice the error of P, and `rounding` where D is not known to exceed it.
+    """
+    gap = t * served - positive
+    ratio = np.divide(gap * gap, served, out=np.zeros_like(gap), where=served > rounding)
+    # P lies between 0 and D, so that m^2/D never exceeds D.
+    return np.asarray(np.clip(np.minimum(ratio, served), 0.0, None))

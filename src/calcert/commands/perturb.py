@@ -58,7 +58,7 @@ def command(
         raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")
     if source != STREAM and format_of(source) == "parquet":
         load("pyarrow.parquet")
-    drawn = secrets.randbits(48) if seed is None else seed
+    drawn = secrets.randbits(128) if seed is None else seed
     done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
     place = "standard output" if target == STREAM else target
     click.echo(

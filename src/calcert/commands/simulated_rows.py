@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from calcert.serving.grid import Grid, absolute_integral
-from calcert.summary.counts import Points
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SMALLEST_DELTA = 1e-100
+SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
 
 
@@ -60,14 +61,29 @@ def check_seed(seed: Any) -> int:
 
 
 def check_rng(rng: Any) -> np.random.Generator:
-    """A NumPy generator from a seed, a generator or None."""
+    """A NumPy generator from a seed, a secret, a generator or None.
+
+    None takes its seed from the operating system at every call: nothing is kept that forked processes could share.
+    """
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is None:
         return np.random.default_rng()
+    if isinstance(rng, bytes):
+        return np.random.default_rng(int.from_bytes(check_secret("rng", rng), "little"))
     if not isinstance(rng, bool) and isinstance(rng, numbers.Integral) and int(rng) >= 0:
         return np.random.default_rng(int(rng))
-    raise TypeError(f"rng must be a non-negative integer, a numpy.random.Generator or None; got {rng!r}.")
+    raise TypeError(f"rng must be a non-negative integer, bytes, a numpy.random.Generator or None; got {rng!r}.")
+
+
+def check_secret(name: str, secret: bytes) -> bytes:
+    """Bytes that nobody can try out."""
+    if len(secret) < SHORTEST_SECRET:
+        raise ValueError(
+            f"{name} must have at least {SHORTEST_SECRET} bytes to be a secret, such as secrets.token_bytes(32); "
+            f"got {len(secret)}."
+        )
+    return secret
 
 
 def check_scores(scores: ArrayLike) -> NDArray[np.float64]:

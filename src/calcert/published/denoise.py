@@ -24,8 +24,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from calcert.foundation.compiled import compiled
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -97,7 +98,7 @@ def pieces(
     return _first_row(fold, held_out, place[bend[:-1]]), level
 
 
-@njit(cache=True)
+@compiled
 def _mark(scores, stride):  # type: ignore[no-untyped-def]
     """Positions from 0 to n, at least `stride` rows apart but for the last, where the score changes."""
     n = scores.size
@@ -116,7 +117,7 @@ def _mark(scores, stride):  # type: ignore[no-untyped-def]
     return marks[: count + 1]
 
 
-@njit(cache=True)
+@compiled
 def _sums_below(labels, fold, held_out, marks):  # type: ignore[no-untyped-def]
     """Rows outside the fold, and the sum of their labels, before each mark."""
     width, total = np.zeros(marks.size), np.zeros(marks.size)
@@ -131,7 +132,7 @@ def _sums_below(labels, fold, held_out, marks):  # type: ignore[no-untyped-def]
     return width, total
 
 
-@njit(cache=True)
+@compiled
 def _obstacles(scores, labels, fold, held_out, marks, width, total, opened):  # type: ignore[no-untyped-def]
     """Position, rows before and labels before, of all marks and of every change of score in an opened stretch."""
     size = marks.size
@@ -159,7 +160,7 @@ def _obstacles(scores, labels, fold, held_out, marks, width, total, opened):  # 
     return place[:count], w[:count], s[:count]
 
 
-@njit(cache=True)
+@compiled
 def _taut_string(w, s, penalty):  # type: ignore[no-untyped-def]
     """The bends of the shortest path, ends included, and its height above s there: `penalty`, -`penalty` or 0 at
     the ends.
@@ -211,7 +212,7 @@ def _taut_string(w, s, penalty):  # type: ignore[no-untyped-def]
     return bends[:count], height[bends[:count]]
 
 
-@njit(cache=True)
+@compiled
 def _turn(w, s, height, a, b, c):  # type: ignore[no-untyped-def]
     """Positive where the way from a over b to c turns upwards. Sums and heights are subtracted apart, as both are
     exact."""
@@ -220,7 +221,7 @@ def _turn(w, s, height, a, b, c):  # type: ignore[no-untyped-def]
     return then * (w[b] - w[a]) - first * (w[c] - w[b])
 
 
-@njit(cache=True)
+@compiled
 def _open_suspects(width, total, bend_width, bend_height, penalty, opened):  # type: ignore[no-untyped-def]
     """Open the stretches between marks in which some row might be in the way of the path; returns how many."""
     found = 0
@@ -242,7 +243,7 @@ def _open_suspects(width, total, bend_width, bend_height, penalty, opened):  # t
     return found
 
 
-@njit(cache=True)
+@compiled
 def _first_row(fold, held_out, place):  # type: ignore[no-untyped-def]
     """The first row outside the fold at or after each position."""
     first = place.copy()

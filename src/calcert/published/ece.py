@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from calcert.foundation.compiled import compiled
 from calcert.published.bound import Curve, PublishedBound
 from calcert.published.counts import check_count
 from calcert.sources.arrays import pair
@@ -77,7 +77,7 @@ def binned(scores: Floats, labels: NDArray[np.int8], edges: Floats, scheme: str 
     )
 
 
-@njit(cache=True)
+@compiled
 def _tally(scores, labels, edges):  # type: ignore[no-untyped-def]
     """Rows, positive rows and sum of scores of each bin."""
     rows, positives, total = np.zeros(edges.size), np.zeros(edges.size), np.zeros(edges.size)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from calcert.foundation.compiled import compiled
 from calcert.published.counts import check_count
 
 Floats = NDArray[np.float64]
@@ -143,21 +143,21 @@ def _positions(fold: NDArray[np.uint8], ranks: list[NDArray[np.int64]]) -> list[
     return np.split(found, begin[1:-1])
 
 
-@njit(cache=True)
+@compiled
 def _pack(bits, labels, keys):  # type: ignore[no-untyped-def]
     for i in range(keys.size):
         # The mask drops the sign of -0.0.
         keys[i] = ((bits[i] & 0x7FFF_FFFF_FFFF_FFFF) << 1) | labels[i]
 
 
-@njit(cache=True)
+@compiled
 def _unpack(keys, labels):  # type: ignore[no-untyped-def]
     for i in range(keys.size):
         labels[i] = keys[i] & 1
         keys[i] >>= 1
 
 
-@njit(cache=True)
+@compiled
 def _sizes(fold, folds):  # type: ignore[no-untyped-def]
     sizes = np.zeros(folds, np.int64)
     for i in range(fold.size):
@@ -165,7 +165,7 @@ def _sizes(fold, folds):  # type: ignore[no-untyped-def]
     return sizes
 
 
-@njit(cache=True)
+@compiled
 def _locate(fold, lists, begin, found):  # type: ignore[no-untyped-def]
     """`lists` holds the ranks wanted of fold 0 and a -1, then those of fold 1 and a -1, and so on."""
     folds = begin.size - 1
@@ -183,7 +183,7 @@ def _locate(fold, lists, begin, found):  # type: ignore[no-untyped-def]
         rank[k] += 1
 
 
-@njit(cache=True)
+@compiled
 def _complement(scores, labels, fold, held_out, out_scores, out_labels):  # type: ignore[no-untyped-def]
     """Copy the rows outside a fold, without branches: a row that does not belong is overwritten by the next."""
     size = 0

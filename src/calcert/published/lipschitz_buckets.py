@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBound, smallest
@@ -255,7 +255,7 @@ def _training_counts(rows: FoldedRows, cuts: Cuts) -> NDArray[np.int64]:
     return trained
 
 
-@njit(cache=True)
+@compiled
 def _count_outside(labels, fold, position, trained):  # type: ignore[no-untyped-def]
     """For ascending positions and every fold, the rows and the positive rows before them that are outside the fold."""
     folds = trained.shape[0]
@@ -272,7 +272,7 @@ def _count_outside(labels, fold, position, trained):  # type: ignore[no-untyped-
             trained[k, 1, e] = positives - inside[k, 1]
 
 
-@njit(cache=True)
+@compiled
 def _look_up(bucket_of_cell, first_cell, widths, trained, constant, fold, cell, curve, error):  # type: ignore[no-untyped-def]
     for i in range(cell.size):
         k, bucket = fold[i], bucket_of_cell[cell[i]]

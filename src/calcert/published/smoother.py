@@ -18,8 +18,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from calcert.foundation.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ def smooth(scores: Floats, labels: NDArray[np.int8], points: Floats, window: flo
     return Smoothed(wy / w, window * (wv / w), window * window * (wvv / w), ww / (w * w))
 
 
-@njit(cache=True, fastmath=_REASSOCIATE)
+@compiled(fastmath=_REASSOCIATE)
 def _plant_leaves(scores, labels, tree):  # type: ignore[no-untyped-def]
     """Moments of every _LEAF consecutive rows about the centre of their scores, in units of their radius."""
     u, y, power = np.empty(_LEAF), np.empty(_LEAF), np.empty(_LEAF)
@@ -106,7 +107,7 @@ def _plant_leaves(scores, labels, tree):  # type: ignore[no-untyped-def]
             tree[leaf, _POSITIVE + p] = positive
 
 
-@njit(cache=True)
+@compiled
 def _plant_parents(tree, children, parents, count):  # type: ignore[no-untyped-def]
     """Join every two nodes from record `children` on: moments about another centre are binomial sums."""
     shifts, shrinks = np.empty(_TERMS + 2), np.empty(_TERMS + 2)
@@ -136,7 +137,7 @@ def _plant_parents(tree, children, parents, count):  # type: ignore[no-untyped-d
                 record[_POSITIVE + p] += positive
 
 
-@njit(cache=True)
+@compiled
 def _sum_windows(scores, labels, points, window, tree, offsets, sums):  # type: ignore[no-untyped-def]
     """The five sums at every point: cover the window with nodes, from coarse to fine."""
     n = scores.size
@@ -178,7 +179,7 @@ def _sum_windows(scores, labels, points, window, tree, offsets, sums):  # type: 
                     depth += 2
 
 
-@njit(cache=True)
+@compiled
 def _advance(scores, start, x, window, end):  # type: ignore[no-untyped-def]
     """The first row from `start` on whose (score - x)/window is above -1 (`end` -1.0), or at least 1 (`end`
     1.0)."""
@@ -198,13 +199,13 @@ def _advance(scores, start, x, window, end):  # type: ignore[no-untyped-def]
     return outside
 
 
-@njit(cache=True)
+@compiled
 def _before(score, x, window, end):  # type: ignore[no-untyped-def]
     v = (score - x) / window
     return v <= -1.0 if end < 0.0 else v < 1.0
 
 
-@njit(cache=True)
+@compiled
 def _add_node(record, v, step, out):  # type: ignore[no-untyped-def]
     """Add a node's sums: its rows sit at v + step u, and `record` holds the moments of u."""
     inside = 1.0 - v * v
@@ -232,7 +233,7 @@ def _add_node(record, v, step, out):  # type: ignore[no-untyped-def]
     out[4] += ww
 
 
-@njit(cache=True, fastmath=_REASSOCIATE)
+@compiled(fastmath=_REASSOCIATE)
 def _add_rows(scores, labels, first, last, x, window, buffer, out):  # type: ignore[no-untyped-def]
     """Add at most _LEAF rows one by one. The loops have a fixed length, so that the compiler vectorises them."""
     v, inside, root, y = buffer[0], buffer[1], buffer[2], buffer[3]
@@ -272,7 +273,7 @@ def _add_rows(scores, labels, first, last, x, window, buffer, out):  # type: ign
     out[4] += ww
 
 
-@njit(cache=True)
+@compiled
 def _nearest(scores, labels, points, window, empty, sums):  # type: ignore[no-untyped-def]
     """Sums over the nearest rows alone, for points without any in their window; points ascend, so groups do too."""
     known_score, known_rows, known_positives = -1.0, 0, 0

@@ -42,7 +42,8 @@ def estimates(summary: Summary) -> dict[str, float]:
 
 def ece(summary: Summary, bins: int = 15) -> float:
     """The binned calibration error with equal-width bins; it depends on the bins and bounds nothing."""
-    points, score = summary.points, mean_positions(summary)
+    points = summary.points
+    score = points.positions
     which = np.minimum((score * bins).astype(np.int64), bins - 1)
     excess = (points.count * score).ravel()
     excess -= (points.count * [0, 1]).ravel()
@@ -69,7 +70,7 @@ def score_quantiles(summary: Summary, levels: tuple[float, ...] = LEVELS) -> dic
     """
     points = summary.points
     rows = points.count.sum(axis=1)
-    mean = (points.count * mean_positions(summary)).sum(axis=1) / rows
+    mean = (points.count * summary.points.positions).sum(axis=1) / rows
     below = np.cumsum(rows)
     # A level such as 0.07 times n may exceed a whole number by rounding alone.
     place = np.searchsorted(below, np.asarray(levels) * summary.n * (1 - 1e-12))
@@ -84,7 +85,7 @@ def log_loss(summary: Summary) -> float:
     >>> round(log_loss(calcert.summarize([0.5, 0.5], [0, 1])), 4)
     0.6931
     """
-    right = np.stack([1 - mean_positions(summary)[:, 0], mean_positions(summary)[:, 1]], axis=1)
+    right = np.stack([1 - summary.points.positions[:, 0], summary.points.positions[:, 1]], axis=1)
     rows, seen = summary.points.count, summary.points.count > 0
     with np.errstate(divide="ignore"):
         return float(-(rows[seen] * np.log(right[seen])).sum() / summary.n)
@@ -103,9 +104,3 @@ def fingerprint(summary: Summary) -> str:
     for array in (summary.cell, summary.count, summary.offset):
         digest.update(array.astype("<i8").tobytes())
     return digest.hexdigest()[:16]
-
-
-def mean_positions(summary: Summary) -> Floats:
-    """The mean score per point and label, shape (points, 2)."""
-    points = summary.points
-    return np.asarray(points.low[:, None] + points.fraction * (points.high - points.low)[:, None])

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from calcert.certificates import perturbed
 from calcert.serving.grid import Grid
 from calcert.summary import cells
-from calcert.summary.counts import Points, Summary
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

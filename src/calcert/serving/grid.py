@@ -20,16 +20,14 @@ from numpy.typing import NDArray
 
 from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary import cells
-from calcert.summary.counts import Points, Summary
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BLOCK = 1 << 16
 LARGEST_TABLE = 1 << 22
-MERGED = 256
-"""Cells narrower than a bandwidth over this are put together: that hides CURVATURE / (8 MERGED^2) at most, 1.3e-6."""
-
 CURVATURE = 0.68
 """The integral over t of |d^2 k(t|x) / dx^2| is at most CURVATURE / h^2 (theory, lemma K2; its supremum is 2/pi)."""
 
@@ -189,33 +187,6 @@ class Grid:
     def integration_error(self) -> float:
         """Bound on the L1 error of interpolating (t - y) k(t|x) linearly in t between grid points."""
         return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
-
-
-@lru_cache(maxsize=4)
-def seen_from(summary: Summary, h: float) -> Points:
-    """The points of a Summary as a bandwidth of h needs them: cells far narrower than it are put together."""
-    return summary.points if summary.is_finite else merged(summary.points, h / MERGED)[0]
-
-
-def merged(points: Points, widest: float) -> tuple[Points, Integers]:
-    """Cells put together up to a width of `widest`, rounded down to a power of two, and where each run of them starts.
-
-    The new cells do not depend on which of the old ones hold rows, so that witnesses may be told them.
-    """
-    # At most 1, which keeps the cell of score 1 apart.
-    width = min(2.0 ** math.floor(math.log2(widest)), 1.0)
-    key = np.floor(points.low / width)
-    start = np.flatnonzero(np.diff(key, prepend=-1.0))
-    if not ((points.high - points.low < width) & (points.low < 1)).any():
-        return points, start
-    left = key * width
-    low = left[start]
-    high = np.maximum(points.high[start], np.minimum(low + width, 1.0))
-    count = np.add.reduceat(points.count, start, axis=0)
-    inside = (points.low - left)[:, None] + points.fraction * (points.high - points.low)[:, None]
-    across = np.where(high > low, high - low, 1.0)[:, None]
-    fraction = np.add.reduceat(points.count * inside, start, axis=0) / (across * np.maximum(count, 1))
-    return Points(low, high, fraction, count), start
 
 
 @lru_cache(maxsize=4)

@@ -29,7 +29,9 @@ BLOCK = 1 << 14
 """Rows perturbed at a time."""
 
 
-def perturb(scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.Generator | None = None) -> Floats:
+def perturb(
+    scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | bytes | np.random.Generator | None = None
+) -> Floats:
     """Draw the served score of every row: the only thing that serving has to do.
 
     Guarantee
@@ -43,7 +45,15 @@ def perturb(scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | np.random.G
     bandwidth
         h > 0; a served score is 1.17 h away from the original on average.
     rng
-        A seed or a NumPy generator; fresh noise when None.
+        None: fresh noise, from the operating system at every call, so that forked processes share none. A seed, or a
+        secret of 16 bytes or more: the same noise at every call. A NumPy generator: draws from it in turn; give every
+        forked process one of its own.
+
+    Notes
+    -----
+    Noise does not hide a score. Whoever may ask for the same row m times with fresh noise learns its score to about
+    1.6 h / sqrt(m); whoever knows a seed can take the noise off. The certificate needs neither to be secret, only that
+    nobody chooses rows by their noise.
 
     Examples
     --------

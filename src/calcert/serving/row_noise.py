@@ -15,14 +15,15 @@ from scipy.sparse import issparse
 Floats = NDArray[np.float64]
 
 
-def uniform_of_rows(salt: int, rows: Any) -> Floats:
+def uniform_of_rows(salt: int | bytes, rows: Any) -> Floats:
     """A number in (0, 1) for each row of a list, array, data frame or sparse matrix, by the row's values.
 
     Guarantee
         Distinct rows get numbers that are taken for independent uniform ones: BLAKE2b with the salt as its key, which
         no feasible test is known to tell from random. Equal rows get equal numbers, whatever container and numeric type
         (as float64) they come in, dense and sparse apart. Rows that hold anything but numbers are equal if they print
-        alike. What is certified of scores with such noise is in the theory of serving, S3.
+        alike. What is certified of scores with such noise is in the theory of serving, S3. A salt is as secret as its
+        size: an integer of b bits takes 2^b tries, bytes from ``secrets.token_bytes(32)`` more than anybody has.
 
     Examples
     --------
@@ -32,15 +33,15 @@ def uniform_of_rows(salt: int, rows: Any) -> Floats:
     return _uniform(salt, _row_bytes(rows))
 
 
-def uniform_of_keys(salt: int, keys: Any, n: int) -> Floats:
+def uniform_of_keys(salt: int | bytes, keys: Any, n: int) -> Floats:
     """A number in (0, 1) for each of n keys: text, bytes or integers."""
     if len(keys) != n:
         raise ValueError(f"keys must hold one key for each of the {n} rows; got {len(keys)}.")
     return _uniform(salt, _key_bytes(keys))
 
 
-def _uniform(salt: int, keys: Iterable[bytes]) -> Floats:
-    secret = hashlib.blake2b(str(salt).encode()).digest()
+def _uniform(salt: int | bytes, keys: Iterable[bytes]) -> Floats:
+    secret = hashlib.blake2b(b"bytes " + salt if isinstance(salt, bytes) else str(salt).encode()).digest()
     digests = b"".join(hashlib.blake2b(key, digest_size=8, key=secret).digest() for key in keys)
     return np.asarray(((np.frombuffer(digests, "<u8") >> np.uint64(11)) + 0.5) * 2.0**-53)
 

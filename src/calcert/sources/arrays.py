@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.summary import cells
-from calcert.summary.counts import DISTINCT_LIMIT, ROW_LIMIT, Summary
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.counts import Summary
 
 STRIDE = 1 << 24
 """Rows between two looks at the clock, about a tenth of a second."""

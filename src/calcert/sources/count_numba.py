@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from calcert.foundation.compiled import compiled
 
 CHUNK = (1 << 19) - 1
 """Rows per call of `fill`: as many as keep the packed count (19 bits) and offset sum (45 bits) inside 64 bits."""
@@ -16,7 +17,7 @@ SLOTS = 1 << 14
 """Slots of the table of distinct scores, four times as many as may be filled."""
 
 
-@numba.njit(cache=True)
+@compiled
 def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64]) -> int:
     """Add rows to `packed`, one word per cell and label: count above bit 45, offset sum below.
 
@@ -51,7 +52,7 @@ def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64])
     return -1
 
 
-@numba.njit(cache=True)
+@compiled
 def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
     """Move the packed words into 64-bit counts and offset sums, and clear them."""
     mask = (np.uint64(1) << np.uint64(OFFSET_BITS)) - np.uint64(1)
@@ -63,7 +64,7 @@ def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[
             packed[j] = 0
 
 
-@numba.njit(cache=True)
+@compiled
 def tally(
     bits: NDArray[np.int64],
     labels: NDArray[Any],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from calcert.summary.cells import PIECES, UNIT, WIDEST
-from calcert.summary.query_result import DISTINCT_LIMIT, INVALID, LISTED, MISSING
+from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.query_result import INVALID, LISTED, MISSING
 
 
 class Dialect(NamedTuple):

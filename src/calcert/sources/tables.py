@@ -17,7 +17,8 @@ from calcert.foundation.validation import label_message, missing_message, score_
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.columns import Column, choose
 from calcert.summary.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
-from calcert.summary.counts import DISTINCT_LIMIT, Summary
+from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.counts import Summary
 from calcert.summary.query_result import INVALID, LISTED, MISSING, Lines, Listing
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]

@@ -8,11 +8,7 @@ long as there are at most 4,096 of them: that is how a finite score set is recog
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
-import tempfile
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,29 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.summary import cells, query_result
+from calcert.foundation.whole_file import replacing
+from calcert.summary import cells, query_result, saved
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.points import Points
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-DISTINCT_LIMIT = query_result.DISTINCT_LIMIT
-ROW_LIMIT = query_result.ROW_LIMIT
-
-FORMAT = 1
-MAGIC = b"calcert summary"
-
-
-@dataclass(frozen=True)
-class Points:
-    """Where the rows are, as far as the Summary knows: row i of label y lies in [low, high], `fraction` of the way.
-
-    Exact distinct scores have low = high. Sums over rows of a function that is linear on [low, high] are exact.
-    """
-
-    low: Floats
-    high: Floats
-    fraction: Floats
-    count: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +100,7 @@ class Summary:
         cell, count, offset = query_result.tabulate(lines)
         if cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
             return cls(cell, count, offset, None, None)
-        return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count))
+        return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count, offset))
 
     @property
     def n(self) -> int:
@@ -246,55 +226,26 @@ class Summary:
         >>> calcert.Summary.load(path).n
         2
         """
-        target = Path(path)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self.to_bytes())
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacing(Path(path)) as unfinished:
+            unfinished.write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Summary:
-        """Read a Summary that :meth:`save` wrote; a damaged, foreign or newer file is refused by name."""
-        return cls.from_bytes(Path(path).read_bytes(), name=str(path))
+        """Read a Summary that :meth:`save` wrote.
+
+        A damaged, foreign or newer file is refused by name, and so is one whose content is not that of any rows.
+        """
+        with open(path, "rb") as file:
+            return cls.from_bytes(file.read(saved.MOST), name=str(path))
 
     def to_bytes(self) -> bytes:
         """The content of a saved Summary: one header line, then the arrays."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **self._arrays())
-        body = buffer.getvalue()
-        return b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
+        return saved.to_bytes(self._arrays())
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str = "the content") -> Summary:
         """The inverse of :meth:`to_bytes`."""
-        header, _, body = content.partition(b"\n")
-        words = header.split(b" ")
-        if not header.startswith(MAGIC + b" ") or len(words) != 4 or not words[2].isdigit():
-            raise ValueError(f"{name} is not a saved Summary: it does not begin with {MAGIC.decode()!r}.")
-        version = int(words[2])
-        if version != FORMAT:
-            raise ValueError(
-                f"{name} holds a Summary of format {version}; this calcert reads format {FORMAT}. "
-                "Summaries of different formats do not mix: summarise the rows again with one version."
-            )
-        if hashlib.sha256(body).hexdigest().encode() != words[3]:
-            raise ValueError(f"{name} is damaged: its checksum does not fit its content. Summarise the rows again.")
-        try:
-            with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
-                found = {key: arrays[key] for key in arrays.files}
-            return cls(
-                found["cell"],
-                found["count"],
-                found["offset"],
-                found.get("distinct"),
-                found.get("distinct_count"),
-            )
-        except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{name} is damaged: {error}. Summarise the rows again.") from error
+        return cls(*saved.from_bytes(content, name))
 
     def _arrays(self) -> dict[str, Integers]:
         named = {

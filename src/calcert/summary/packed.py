@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
+from calcert.summary.consistency import DISTINCT_LIMIT, check_cells, checked, largest_offsets
 from calcert.summary.counts import Summary
 
 Integers = NDArray[np.int64]
@@ -42,42 +43,62 @@ def pack(summary: Summary) -> bytes:
 
 
 def unpack(content: bytes) -> Summary:
-    """The inverse of :func:`pack`; ValueError where the content is damaged."""
+    """The inverse of :func:`pack`; ValueError where the content is damaged, or not the Summary of any rows."""
     body, digest = content[:-DIGEST], content[-DIGEST:]
     if len(body) < HEADER.size or _digest(body) != digest:
         raise ValueError("its checksum does not fit its content")
     version, listed, size, distinct_size, whole, values = HEADER.unpack_from(body)
     if version != VERSION:
         raise ValueError(f"it is packed in format {version}, and this calcert reads {VERSION}")
+    if size > cells.CELLS or distinct_size > DISTINCT_LIMIT:
+        raise ValueError(f"it promises {size:,} cells and {distinct_size:,} distinct scores, more than there can be")
+    if not listed and (distinct_size or values):
+        raise ValueError("it has distinct scores that it does not list")
     start = HEADER.size
-    reader = Reader(zlib.decompress(body[start : start + whole]))
+    reader = Reader(body[start : start + whole], 24 * size)
     cell = np.cumsum(reader.planes(size))
     count = reader.planes(2 * size).reshape(-1, 2)
+    reader.close()
+    check_cells(cell, count)
     start += whole
     distinct = distinct_count = None
     if listed:
-        reader = Reader(zlib.decompress(body[start : start + values]))
+        reader = Reader(body[start : start + values], 24 * distinct_size)
         distinct = np.frombuffer(reader.take(8 * distinct_size), "<i8").astype(np.int64)
         distinct_count = reader.planes(2 * distinct_size).reshape(-1, 2)
-    offset = _unpack_offsets(cell, count, np.frombuffer(body, np.uint8, offset=start + values))
-    return Summary(cell, count, offset, distinct, distinct_count)
+        reader.close()
+    offset = _unpack_offsets(cell, count, np.frombuffer(body, np.uint8)[start + values :])
+    return Summary(*checked((cell, count, offset, distinct, distinct_count)))
 
 
 class Reader:
-    """Takes bytes off the front of some content."""
+    """Takes bytes off the front of deflated content, which must have no more than `most` and two for widths."""
 
-    def __init__(self, content: bytes) -> None:
-        self._content = content
+    def __init__(self, deflated: bytes, most: int) -> None:
+        try:
+            # No more is inflated than there can be, whatever the content would become.
+            self._content = zlib.decompressobj().decompress(deflated, most + 3)
+        except zlib.error as error:
+            raise ValueError(f"a part cannot be inflated: {error}") from error
         self._at = 0
 
     def take(self, size: int) -> bytes:
         """The next bytes."""
         self._at += size
+        if self._at > len(self._content):
+            raise ValueError("its length does not fit its content")
         return self._content[self._at - size : self._at]
+
+    def close(self) -> None:
+        """Everything has been taken."""
+        if self._at != len(self._content):
+            raise ValueError("its length does not fit its content")
 
     def planes(self, size: int) -> Integers:
         """The next integers, as :func:`_planes` wrote them."""
         width = self.take(1)[0]
+        if width > 8:
+            raise ValueError("its integers have more than 64 bits")
         plane = np.frombuffer(self.take(width * size), np.uint8).reshape(width, size)
         return np.asarray(sum(plane[p].astype(np.int64) << (8 * p) for p in range(width)) + np.zeros(size, np.int64))
 
@@ -111,6 +132,8 @@ def _unpack_offsets(cell: Integers, count: Integers, packed: NDArray[np.uint8]) 
     for plane, first in enumerate(_first_with(bits)):
         size = place.size - first
         stop = at + (size + 7) // 8
+        if stop > packed.size:
+            raise ValueError("its length does not fit its content")
         values[first:] |= np.unpackbits(packed[at:stop], count=size).astype(np.int64) << plane
         at = stop
     if at != packed.size:
@@ -122,7 +145,7 @@ def _unpack_offsets(cell: Integers, count: Integers, packed: NDArray[np.uint8]) 
 
 def _bits_needed(cell: Integers, count: Integers) -> tuple[Integers, Integers]:
     """Entries in increasing order of the bits that their largest possible sum of offsets needs, and those bits."""
-    largest = (count * np.maximum(cells.bounds(cell)[1] - 1, 0)[:, None]).ravel()
+    largest = largest_offsets(cell, count).ravel()
     # Doubles round a 62-bit number up at most, so a bit may be wasted and never missed.
     bits = np.frexp(largest.astype(np.float64))[1].astype(np.uint8)
     # Stable sorting of bytes is a single pass.

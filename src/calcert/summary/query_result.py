@@ -16,17 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT, listing_fits
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 COLUMNS = ("cell", "label", "row_count", "offset_sum", "table_rows", "score")
-
-ROW_LIMIT = 1 << 36
-"""More rows than this could overflow the 64-bit sum of offsets of one cell."""
-
-DISTINCT_LIMIT = 4096
-"""Distinct scores are listed exactly up to this number."""
 
 LISTED = 2 * DISTINCT_LIMIT + 3
 """Lines of distinct scores asked for at most: more than 4,096 scores for sure, with two labels each and -0.0 apart."""
@@ -101,23 +96,20 @@ def tabulate(lines: Lines) -> tuple[Integers, Integers, Integers]:
     return cell, table[0], table[1]
 
 
-def tabulate_scores(listing: Listing, cell: Integers, cell_count: Integers) -> tuple[Integers, Integers]:
+def tabulate_scores(listing: Listing, cell: Integers, count: Integers, offset: Integers) -> tuple[Integers, Integers]:
     """Distinct scores, increasing, as the bits of their float64, and their rows, which must be those of the cells."""
+    _refuse_outside("label", listing.label, 0, 1)
+    _refuse_outside("row_count", listing.rows, 1, ROW_LIMIT)
     # Adding 0.0 turns -0.0 into 0.0, which is the same score: here they meet where the engine kept them apart.
     value, place = np.unique(listing.score + 0.0, return_inverse=True)
     value_count = np.zeros((value.size, 2), np.int64)
     np.add.at(value_count, (place, listing.label), listing.rows)
-    inside = (value >= 0) & (value <= 1)
-    found = np.zeros_like(cell_count)
-    if inside.all():
-        located, _ = cells.locate(np.floor(value * cells.UNIT).astype(np.int64))
-        inside = np.isin(located, cell)
-        np.add.at(found, np.searchsorted(cell, located[inside]), value_count[inside])
-    if not inside.all() or not np.array_equal(found, cell_count):
+    inside = ((value >= 0) & (value <= 1)).all()
+    if not inside or not listing_fits(value.view(np.int64), value_count, cell, count, offset):
         raise ValueError(
             f"distinct scores and cells must come from the same rows; got {int(listing.rows.sum()):,} rows by score "
-            f"and {int(cell_count.sum()):,} by cell. The table changed between two reads, or the result is not "
-            "complete: summarise a fixed snapshot, and pass the whole result."
+            f"and {int(count.sum()):,} by cell. The table changed between two reads, or the result is not complete "
+            "or has lost digits: summarise a fixed snapshot, and pass the whole result as it is."
         )
     return value.view(np.int64), value_count
 

@@ -7,9 +7,9 @@ import pytest
 
 import calcert
 from calcert.certificates.lower_bounds import perturbed_lower
-from calcert.serving.grid import MERGED, merged
 from calcert.serving.kernel import density
-from calcert.summary.counts import Points, Summary
+from calcert.summary.counts import Summary
+from calcert.summary.points import MERGED, Points, merged
 
 WIDTHS = [2.0**-20, 2.0**-16, 1e-4, 2.0**-10, 0.3, 1.0, 40.0]
 

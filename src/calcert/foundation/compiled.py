@@ -1,0 +1,59 @@
+"""Kernels compiled by numba: kept on disk where that works, compiled anew where it does not.
+
+Compiling takes seconds and a cache spares them, but a cache is never worth an error. An installation that nobody may
+write to, no home folder, a full disk, a file that was cut short: numba raises for each of them, and here none matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numba
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """`numba.njit` with a cache on disk that cannot fail.
+
+    Examples
+    --------
+    >>> @compiled
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(21)
+    42
+    """
+    if function is None:
+        return lambda later: compiled(later, **options)
+    try:
+        kernel = numba.njit(cache=True, **options)(function)
+    except (RuntimeError, OSError):  # There is no folder that numba may write to.
+        return numba.njit(**options)(function)
+    kernel._cache = Forgiving(kernel._cache)
+    return kernel
+
+
+class Forgiving:
+    """A cache of numba: what it cannot read is compiled, what it cannot write is not kept."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """What was kept for a signature; None where nothing is, or nothing that can be read."""
+        with suppress(Exception):  # Unpickling garbled bytes may raise anything.
+            return self._cache.load_overload(signature, target)
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled; a garbled index is started again."""
+        try:
+            self._cache.save_overload(signature, result)
+        except Exception:
+            with suppress(Exception):
+                self._cache.flush()
+                self._cache.save_overload(signature, result)

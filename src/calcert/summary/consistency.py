@@ -1,0 +1,109 @@
+"""What the arrays of a Summary must satisfy: those that pass are the Summary of some rows.
+
+A checksum says that a file is as it was written, not that an honest program wrote it. So arrays that come from
+elsewhere, whole files, packed batches and results of queries alike, pass here before anything is certified from them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import cells
+
+Integers = NDArray[np.int64]
+
+Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
+"""cell, count, offset, distinct and distinct_count of a Summary."""
+
+ROW_LIMIT = 1 << 36
+"""More rows than this could overflow the 64-bit sum of offsets of one cell."""
+
+DISTINCT_LIMIT = 4096
+"""Distinct scores are listed exactly up to this number."""
+
+BITS_OF_ONE = int(np.float64(1.0).view(np.int64))
+"""Floats that are not negative are ordered as their bits: scores in [0, 1] are the integers from 0 to this."""
+
+
+def checked(arrays: Arrays) -> Arrays:
+    """The arrays themselves; ValueError, in words that fit after "is damaged: ", where they are those of no rows."""
+    cell, count, offset, distinct, distinct_count = arrays
+    check_cells(cell, count)
+    _check_shape("offset", offset, (cell.size, 2))
+    largest = largest_offsets(cell, count)
+    bad = (offset < 0) | (offset > largest)
+    if bad.any():
+        line, label = (int(place[0]) for place in np.nonzero(bad))
+        raise ValueError(
+            f"offset must lie in 0 to {largest[line, label]} for {count[line, label]:,} rows of cell {cell[line]}; "
+            f"got {offset[line, label]} for label {label}"
+        )
+    if distinct is None and distinct_count is None:
+        return arrays
+    if distinct is None or distinct_count is None:
+        raise ValueError("distinct and distinct_count must come together; got one of them")
+    if distinct.size > DISTINCT_LIMIT:
+        raise ValueError(f"at most {DISTINCT_LIMIT:,} distinct scores are listed; got {distinct.size:,}")
+    _check_keys("distinct", distinct, BITS_OF_ONE)
+    _check_counts("distinct_count", distinct, distinct_count)
+    if not listing_fits(distinct, distinct_count, cell, count, offset):
+        raise ValueError(
+            f"distinct scores and cells must be of the same rows; got {int(distinct_count.sum()):,} rows by score and "
+            f"{int(count.sum()):,} by cell, which differ in a cell, a label or an offset"
+        )
+    return arrays
+
+
+def check_cells(cell: Integers, count: Integers) -> None:
+    """Refuse cells and rows per cell that are those of no rows."""
+    _check_keys("cell", cell, cells.CELL_OF_ONE)
+    _check_counts("count", cell, count)
+
+
+def largest_offsets(cell: Integers, count: Integers) -> Integers:
+    """The largest sums of offsets that so many rows in these cells can have."""
+    return np.asarray(count * np.maximum(cells.bounds(cell)[1] - 1, 0)[:, None])
+
+
+def listing_fits(
+    distinct: Integers, distinct_count: Integers, cell: Integers, count: Integers, offset: Integers
+) -> bool:
+    """True where the listed scores, put into cells, are exactly the rows and offsets that the cells have."""
+    located, inside = cells.locate(np.floor(distinct.view(np.float64) * cells.UNIT).astype(np.int64))
+    if not np.isin(located, cell).all():
+        return False
+    place = np.searchsorted(cell, located)
+    found = np.zeros((2, cell.size, 2), np.int64)
+    np.add.at(found[0], place, distinct_count)
+    np.add.at(found[1], place, distinct_count * inside[:, None])
+    return np.array_equal(found[0], count) and np.array_equal(found[1], offset)
+
+
+def _check_keys(name: str, keys: Integers, greatest: int) -> None:
+    _check_shape(name, keys, (keys.size,))
+    bad = (keys < 0) | (keys > greatest)
+    if bad.any():
+        line = int(np.argmax(bad))
+        raise ValueError(f"{name} must lie in 0 to {greatest}; got {keys[line]} in line {line}")
+    if (np.diff(keys) <= 0).any():
+        line = int(np.argmax(np.diff(keys) <= 0))
+        raise ValueError(f"{name} must increase; got {keys[line]} and then {keys[line + 1]} in line {line + 1}")
+
+
+def _check_counts(name: str, keys: Integers, count: Integers) -> None:
+    _check_shape(name, count, (keys.size, 2))
+    bad = (count < 0) | (count > ROW_LIMIT)
+    if bad.any():
+        line, label = (int(place[0]) for place in np.nonzero(bad))
+        raise ValueError(f"{name} must lie in 0 to 2^36; got {count[line, label]} in line {line} for label {label}")
+    if not count.any(axis=1).all():
+        line = int(np.argmin(count.any(axis=1)))
+        raise ValueError(f"{name} must have a row in every line; got none in line {line}")
+    if count.sum() > ROW_LIMIT:
+        raise ValueError(f"a Summary holds at most 2^36 rows; got {count.sum():,}")
+
+
+def _check_shape(name: str, array: Integers, shape: tuple[int, ...]) -> None:
+    if array.dtype != np.int64 or array.shape != shape:
+        raise ValueError(f"{name} must be int64 of shape {shape}; got {array.dtype} of shape {array.shape}")

@@ -1,0 +1,140 @@
+"""Compiled kernels are kept on disk where that works, and work where it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import calcert
+from calcert import cli
+from calcert.cli import main
+
+CERTIFY = """
+import numpy as np, calcert
+x = np.random.default_rng(0).random(4000)
+y = np.random.default_rng(1).random(4000) < x
+print(calcert.__file__)
+print(calcert.certify(x, y).perturbed.upper)
+"""
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[str]:
+    """What a program prints where caches work, but for the place of the package."""
+    return run(dict(os.environ)).splitlines()[1:]
+
+
+def run(environment: dict[str, str], *command: str) -> str:
+    """What a fresh process prints; that it ends well, without a word on caches, is part of every test."""
+    command = command or ("-c", CERTIFY)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cache" not in done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A copy of the package in which nothing can be written beside the source, whoever runs it."""
+    package = tmp_path / "site" / "calcert"
+    shutil.copytree(Path(calcert.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
+        (folder / "__pycache__").write_text("a file where numba and Python want a folder")
+    return package
+
+
+def environment(package: Path, **changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "XDG", "HOME"))}
+    return {**kept, "PYTHONPATH": str(package.parent), "MPLCONFIGDIR": str(package.parent), **changes}
+
+
+COMMANDS = f"""
+{CERTIFY}
+import json, sys
+from calcert.cli import main
+for command in json.loads(sys.argv[1]):
+    print(*command[:1], main(command, standalone_mode=False) or 0)
+"""
+
+
+def test_everything_works_in_a_read_only_installation_without_a_home(
+    installed: Path, tmp_path: Path, expected: list[str]
+) -> None:
+    nowhere, rows, state = tmp_path / "file", str(tmp_path / "rows.csv"), str(tmp_path / "state")
+    nowhere.write_text("")
+    main(["demo", "--rows", "3000", "--save", rows], standalone_mode=False)
+    columns = ["--score", "score", "--label", "label"]
+    commands = [
+        ["certify", rows, *columns],
+        ["certify", rows, *columns, "--html", str(tmp_path / "report.html")],
+        ["check", rows, *columns, "--max", "0.5", "--statement", "perturbed"],
+        ["plan", rows, *columns, "--target", "0.3"],
+        ["bandwidth", rows, *columns],
+        ["perturb", rows, str(tmp_path / "served.csv"), "--score", "score"],
+        ["published", rows, *columns],
+        ["sql", "rows", *columns, "--dialect", "duckdb"],
+        ["monitor", "add", state, rows, *columns, "--batch-id", "1"],
+        ["monitor", "status", state],
+        ["demo", "--rows", "1000"],
+    ]
+    assert {command[0] for command in commands} == set(cli.COMMANDS)
+    here = environment(installed, HOME=str(nowhere), NUMBA_CACHE_DIR=str(nowhere))
+    place, *found = run(here, "-c", COMMANDS, json.dumps(commands)).splitlines()
+    assert place.startswith(str(installed))
+    assert found[: len(expected)] == expected
+    assert [line for line in found if line in {f"{name} 0" for name in cli.COMMANDS}] == [f"{c[0]} 0" for c in commands]
+
+
+def garble(path: Path, how: int) -> None:
+    """Spoil a file of a cache, in one of the ways in which disks and programs do."""
+    content = path.read_bytes()
+    path.unlink()
+    if how % 4 == 0:
+        path.mkdir()
+    else:
+        path.write_bytes((b"", content[: len(content) // 2], b"\x80\x05garbled" + content[9:])[how % 4 - 1])
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_garbled_cache_is_written_again_or_done_without(
+    kind: str, tmp_path: Path, expected: list[str], filled: Path
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(filled, cache)
+    files = sorted(cache.rglob(f"*.{kind}"))
+    sound = [path.stat().st_size for path in files]
+    assert len(files) >= 3
+    for how, path in enumerate(files):
+        garble(path, how)
+    assert run({**os.environ, "NUMBA_CACHE_DIR": str(cache)}).splitlines()[1:] == expected
+    mended = [path.is_dir() or path.stat().st_size == size for path, size in zip(files, sound, strict=True)]
+    assert all(mended)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that a program has filled."""
+    cache = tmp_path_factory.mktemp("numba")
+    run({**os.environ, "NUMBA_CACHE_DIR": str(cache)})
+    return cache
+
+
+def test_kernels_are_cached_where_that_works(filled: Path) -> None:
+    names = {path.name.split("-")[0] for path in filled.rglob("*.nbc")}
+    assert {"count_numba.fill", "count_numba.tally"} <= names
+
+
+def test_no_kernel_is_compiled_in_another_way() -> None:
+    package = Path(calcert.__file__).parent
+    using = [
+        path.name for path in package.rglob("*.py") if "import numba" in path.read_text() or "njit" in path.read_text()
+    ]
+    assert using == ["compiled.py"]
