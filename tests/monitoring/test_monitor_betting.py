@@ -198,8 +198,8 @@ def test_the_proven_stretch_begins_after_the_change_and_not_before() -> None:
         batch = law.batch(rng, 2_000)
         histograms.append(gains(batch, memory.witnesses()))
         memory = memory.after(batch)
-    assert latest_start(np.array(histograms), 0.02, 0.05) > 10
-    assert latest_start(np.array(histograms[:10]), 0.02, 0.05) == 1
+    assert latest_start(len(histograms), [np.array(histograms[::-1])], 0.02, 0.05) > 10
+    assert latest_start(10, [np.array(histograms[9::-1])], 0.02, 0.05) == 1
 
 
 def test_a_lower_bound_is_a_limit_that_was_rejected_and_all_below_it_were() -> None:

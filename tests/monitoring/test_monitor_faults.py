@@ -16,8 +16,9 @@ import pytest
 
 import calcert
 from calcert.monitoring import connection
-from calcert.monitoring.layout import APPLICATION
 from calcert.monitoring.monitor import Monitor
+from calcert.monitoring.older import update
+from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.summary.counts import Summary
 
@@ -32,11 +33,11 @@ def batch(seed: int, rows: int = 200, decimals: int = 2) -> Summary:
 
 def ids(path: Path) -> list[str]:
     """The ids in a state whose every checksum, row and number has been read."""
-    with connection.reading(path) as database:
+    with connection.reading(path, update) as database:
         state = State(database, path)
-        batches = state.batches()
-        _, wealth = state.learned(batches)
-        assert wealth.batches == len(batches) == len(state.gains(batches))
+        tip = state.tip()
+        batches = state.batches(tip)
+        assert tip.wealth.batches == len(batches) == sum(map(len, state.gains(batches)))
         for line in batches:
             assert state.summary(line).n == line.rows
         return [line.id for line in batches]
@@ -151,6 +152,7 @@ def test_a_damaged_byte_in_any_page_is_refused_or_harmless(tmp_path: Path) -> No
         for _ in range(3):
             damaged[4096 * page + chance.randrange(4096)] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
+        remembered.cache_clear()
         words = ""
         try:
             assert monitor.status(alarm=0.01).to_dict() == answer
@@ -180,6 +182,7 @@ def test_a_lost_tail_and_a_line_taken_out_are_noticed(tmp_path: Path) -> None:
         with sqlite3.connect(path) as database:
             database.execute(statement)
         database.close()
+        remembered.cache_clear()
         with pytest.raises(ValueError, match="is damaged"):
             Monitor(path).add(batch(9), batch_id="nine")
         with pytest.raises(ValueError, match="is damaged"):
@@ -215,41 +218,3 @@ def test_a_missing_state_and_a_missing_folder_are_named(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="is there such a folder"):
         Monitor(tmp_path / "no folder" / "state").add(batch(0), batch_id="one")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_empty_file_is_a_new_state(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    path.touch()
-    with pytest.raises(ValueError, match="it is empty"):
-        Monitor(path).status()
-    assert Monitor(path).add(batch(0), batch_id="one").number == 1
-
-
-def version_0(path: Path, batches: list[Summary]) -> None:
-    """A state as layout 0 had it: settings and saved Summaries."""
-    with sqlite3.connect(path) as database:
-        database.execute("CREATE TABLE settings (name TEXT NOT NULL, value REAL NOT NULL)")
-        settings = {"delta": 0.1, "bandwidth": 1 / 64, "variation": 1.0, "seed": 0.0}
-        database.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
-        database.execute("CREATE TABLE batches (id TEXT NOT NULL, time TEXT NOT NULL, summary BLOB NOT NULL)")
-        lines = [(f"batch {k}", f"2026-03-0{k + 1}T00:00:00", rows.to_bytes()) for k, rows in enumerate(batches)]
-        database.executemany("INSERT INTO batches VALUES (?, ?, ?)", lines)
-        database.execute(f"PRAGMA application_id = {APPLICATION}")
-        database.execute("PRAGMA user_version = 0")
-    database.close()
-
-
-def test_a_state_of_layout_0_is_brought_up_to_date_and_says_the_same(tmp_path: Path) -> None:
-    old, new = tmp_path / "old", tmp_path / "new"
-    batches = [batch(number, 1000) for number in range(5)]
-    version_0(old, batches[:4])
-    with pytest.raises(ValueError, match="Adding a batch brings it up to date"):
-        Monitor(old).status()
-    for number, rows in enumerate(batches):
-        Monitor(new, delta=0.1).add(rows, batch_id=f"batch {number}", time=f"2026-03-0{number + 1}")
-    assert Monitor(old).add(batches[0], batch_id="batch 0").duplicate
-    Monitor(old).add(batches[4], batch_id="batch 4", time="2026-03-05")
-    assert Monitor(old).status().to_dict() == Monitor(new).status().to_dict()
-    with sqlite3.connect(old) as database:
-        assert database.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'old%'").fetchone() == (0,)
-    database.close()

@@ -14,7 +14,8 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.layout import Batch
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.windows import Window, WindowStatement, changes, windows_of
+from calcert.monitoring.windows import Change, Window, WindowStatement, changes
+from calcert.reports.statements import OF_WINDOWS
 from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})
@@ -41,12 +42,6 @@ def test_the_bounds_of_all_windows_and_looks_spend_no_more_than_delta() -> None:
     assert 0.95 * 0.05 < spent < 0.05
 
 
-def test_windows_are_numbered_as_they_appear_and_may_overlap_in_time() -> None:
-    batches = [batch(1, 10, "b"), batch(2, 10, "a"), batch(3, 10, None), batch(4, 20, "b")]
-    found = windows_of(batches)
-    assert [(window.key, window.number, window.rows) for window in found] == [("b", 1, 30), ("a", 2, 10)]
-
-
 def test_a_window_speaks_of_its_rows_up_to_the_last_look() -> None:
     window = Window("w", 1, (batch(1, 100, "w"), batch(2, 10, "w"), batch(3, 10, "w")))
     assert window.look == 1
@@ -67,6 +62,31 @@ def test_a_change_is_certified_exactly_where_intervals_do_not_meet() -> None:
     assert not back.grown
     assert back.by == pytest.approx(0.02)
     assert {change.later for change in changes([calm, unsure, drifted, unsure])} == {"2"}
+
+
+def changes_one_by_one(windows: list[WindowStatement]) -> list[Change]:
+    """Each window against every earlier one."""
+    found = []
+    for name in OF_WINDOWS:
+        for place, later in enumerate(windows):
+            now, gaps = later.certificates[name], []
+            for earlier in windows[:place]:
+                then = earlier.certificates[name]
+                gaps.append(Change(name, earlier.key, later.key, True, now.lower - then.upper))
+                gaps.append(Change(name, earlier.key, later.key, False, then.lower - now.upper))
+            widest = max(gaps, key=lambda change: change.by, default=None)
+            if widest is not None and widest.by > 0:
+                found.append(widest)
+    return found
+
+
+def test_changes_of_many_windows_are_those_found_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ends = np.sort(rng.random((30, 2)) ** 0.3, axis=1).tolist()
+        windows = [statement(f"{place:02d}", lower, upper) for place, (lower, upper) in enumerate(ends)]
+        assert list(changes(windows)) == changes_one_by_one(windows)
+        assert changes(windows)
 
 
 @pytest.fixture(scope="module")

@@ -24,18 +24,20 @@ def share(number: int) -> float:
     return 1 / (number * (number + 1))
 
 
-def schedule(sizes: Sequence[int]) -> list[int]:
+def schedule(sizes: Sequence[int], rows: int = 0, last: int = 0) -> list[int]:
     """The batches (from 0) at which looks are taken, given the rows of all batches.
+
+    `rows` came before these batches, and `last` of them before the last look.
 
     Examples
     --------
     >>> schedule([100, 100, 100, 100, 100, 100, 100])
     [0, 1, 2, 3, 4, 6]
     """
-    looks, rows, last = [], 0, 0
+    looks = []
     for batch, size in enumerate(sizes):
         rows += size
-        if rows >= GROWTH * last:
+        if rows >= GROWTH * last and rows > last:
             looks.append(batch)
             last = rows
     return looks

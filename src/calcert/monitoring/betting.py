@@ -28,6 +28,7 @@ the two nearest nodes of a grid makes the computed wealth smaller than the true 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -115,20 +116,25 @@ class Wealth:
         return float(LIMITS[max(first_kept - 1, 0)])
 
 
-def latest_start(histograms: Floats, limit: float, delta: float) -> int:
-    """The latest s such that statement (b) holds for s, ..., k: between these batches the limit was exceeded.
+def latest_start(last: int, stretches: Iterable[Floats], limit: float, delta: float) -> int:
+    """The latest s such that statement (b) holds for s, ..., `last`: between these batches the limit was exceeded.
 
-    `histograms` holds those of the batches 1, ..., k; shape (k, gamblers, nodes). Where only the sum over starts is
-    large enough, the result is 1, which is statement (a).
+    `stretches` holds the histograms of batches `last`, `last` - 1, ..., 1, any number of them at a time; each has shape
+    (batches, gamblers, nodes). No more of them are asked for than it takes. Where only the sum over starts is large
+    enough, the result is 1, which is statement (a).
     """
     growth = np.log1p(STAKES * (NODES[:, None] - limit))
-    won = histograms @ growth - ROUNDING * histograms.sum(axis=2, keepdims=True)
-    since = np.cumsum(won[::-1], axis=0)[::-1]
-    start = np.arange(1, since.shape[0] + 1)
-    mean = np.logaddexp.reduce(since, axis=(1, 2)) - math.log(since[0].size)
-    wealth = mean - np.log(start * (start + 1.0))
-    rejecting = np.flatnonzero(wealth >= math.log(1 / delta))
-    return int(start[rejecting[-1]]) if rejecting.size else 1
+    after = np.zeros((1, len(HALF_LIVES), STAKES.size))
+    for histograms in stretches:
+        won = histograms @ growth - ROUNDING * histograms.sum(axis=2, keepdims=True)
+        since = np.cumsum(np.concatenate([after, won]), axis=0)[1:]
+        start = last - np.arange(len(won))
+        mean = np.logaddexp.reduce(since, axis=(1, 2)) - math.log(since[0].size)
+        rejecting = np.flatnonzero(mean - np.log(start * (start + 1.0)) >= math.log(1 / delta))
+        if rejecting.size:
+            return int(start[rejecting[0]])
+        after, last = since[-1:], last - len(won)
+    return 1
 
 
 @cache

@@ -6,23 +6,19 @@ kept in the state. That changes no number: when a look is due depends on the siz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import pooled_upper, schedule, share
+from calcert.certificates.drifting import pooled_upper
 from calcert.monitoring.layout import Batch
-from calcert.monitoring.state import LookKey
+from calcert.monitoring.life import Due, Life
 from calcert.monitoring.status import Look
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
-from calcert.reports.settings import Settings
-from calcert.reports.statements import OF_WINDOWS
 from calcert.summary.counts import Summary
 
-EVERYTHING = "all rows"
-"""The stretch of rows that the upper bound is about."""
-
-Rows = Callable[[Batch], Summary]
+Known = Mapping[Due, Mapping[str, Certificate]]
+"""The certificates of looks, by statement."""
 
 
 @dataclass
@@ -31,50 +27,55 @@ class Certifier:
 
     Attributes
     ----------
-    batches, settings, rows
-        The batches, the settings, and how to read the rows of a batch.
-    pooled, pool
-        How many batches were pooled at the last look that was kept, and their rows.
-    known
-        Certificates by stretch, look and statement; grows as more are computed.
+    life, known, done
+        The life of the state; the certificates of looks that are known; and the windows that are done already.
+    rows, kept_pool
+        How to read the rows of a batch, and what the state keeps of the first batches together: how many they are, and
+        their rows.
+    fresh
+        What was computed.
+    kept, pooled, pool
+        How many batches are pooled in the state, and how many, with their rows, for the last look that was computed.
     """
 
-    batches: Sequence[Batch]
-    settings: Settings
-    rows: Rows
-    pooled: int
-    pool: Summary
-    known: dict[LookKey, Certificate]
-    fresh: dict[LookKey, Certificate] = field(default_factory=dict)
+    life: Life
+    known: Known
+    done: Mapping[Window, WindowStatement]
+    rows: Callable[[Batch], Summary]
+    kept_pool: Callable[[], tuple[int, Summary]]
+    fresh: dict[Due, Mapping[str, Certificate]] = field(default_factory=dict)
+    kept: int = 0
+    pooled: int = 0
+    pool: Summary = field(default_factory=Summary.empty)
 
-    def looks(self) -> list[Look]:
+    def looks(self) -> tuple[Look, ...]:
         """The upper bound at every look at all rows."""
-        found = []
-        for number, place in enumerate(schedule([batch.rows for batch in self.batches]), start=1):
-            key = (EVERYTHING, number, "perturbed")
-            if key not in self.known:
-                self.pool = sum(map(self.rows, self.batches[self.pooled : place + 1]), self.pool)
-                self.pooled = place + 1
-                delta = self.settings.delta * share(number)
-                self._keep({key: pooled_upper(self.pool, self.settings.noise.size, delta)})
-            batch = self.batches[place]
-            found.append(Look(batch.number, batch.time, self.known[key]))
-        return found
+        missing = [(batch, due) for batch, due in self.life.looks if due not in self.known]
+        if missing:
+            self.kept, pool = self.kept_pool()
+            # A pool that reaches beyond the first missing look would count its batches twice.
+            if self.kept <= missing[0][0].number:
+                self.pooled, self.pool = self.kept, pool
+        for batch, due in missing:
+            self.pool = sum(map(self.rows, self.life.batches[self.pooled : batch.number]), self.pool)
+            self.pooled = batch.number
+            self.fresh[due] = {"perturbed": pooled_upper(self.pool, self.life.settings.noise.size, due.delta)}
+        return tuple(Look(batch.number, batch.time, self._of(due)["perturbed"]) for batch, due in self.life.looks)
 
-    def window(self, window: Window) -> WindowStatement:
-        """The certificates of the last look at a window."""
-        stretch = f"window {window.key}"
-        keys = {name: (stretch, window.look, name) for name in OF_WINDOWS}
-        if not all(key in self.known for key in keys.values()):
-            made = certify_window(
-                sum(map(self.rows, window.seen), Summary.empty()),
-                self.settings.at(window.failure(self.settings.delta)),
-            )
-            self._keep({key: made[name] for name, key in keys.items()})
+    def windows(self) -> dict[Window, WindowStatement]:
+        """The certificates of the last look at each window."""
+        return {one: self.done.get(one) or self._window(one, due) for one, due in self.life.windows.values()}
+
+    def _window(self, window: Window, due: Due) -> WindowStatement:
+        if due not in self.known:
+            rows = sum(map(self.rows, window.seen), Summary.empty())
+            self.fresh[due] = certify_window(rows, self.life.settings.at(due.delta))
         times = [batch.time for batch in window.batches]
-        certificates = {name: self.known[key] for name, key in keys.items()}
-        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, certificates)
+        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, self._of(due))
 
-    def _keep(self, made: Mapping[LookKey, Certificate]) -> None:
-        self.known |= made
-        self.fresh |= made
+    def at_looks(self) -> Known:
+        """The certificates of all looks at all rows."""
+        return {due: self._of(due) for _, due in self.life.looks}
+
+    def _of(self, due: Due) -> Mapping[str, Certificate]:
+        return self.known[due] if due in self.known else self.fresh[due]

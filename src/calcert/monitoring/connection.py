@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,41 +15,58 @@ from calcert.monitoring import layout
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
 
+Update = Callable[[sqlite3.Connection, Path, int], None]
+"""Brings a state of an older layout, the third argument, up to date inside the caller's transaction."""
+
 
 class DamagedState(ValueError):
     """The file is not what was written to it."""
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
     """A snapshot: everything read inside belongs to one moment."""
     if not path.exists():
         raise FileNotFoundError(
             f"{path} must be the state of a monitor; there is no such file. The first batch that is added starts one."
         )
+    _refuse_no_bytes(path)
     with _words(path), _connected(path, "rw" if os.access(path, os.W_OK) else "ro") as database:
         database.execute("BEGIN")
         found = _version(database, path)
-        if found is None:
-            raise ValueError(f"{path} must be the state of a monitor; it is empty. Adding a first batch fills it.")
         if found < layout.VERSION:
-            raise ValueError(
-                f"{path} has layout {found}; this calcert reads {layout.VERSION}. Adding a batch brings it up to date."
-            )
+            database.execute("ROLLBACK")
+            try:
+                with writing(path, update):
+                    pass
+            except PermissionError as error:
+                raise PermissionError(
+                    f"{path} has layout {found} and must be brought to layout {layout.VERSION} once. {error}"
+                ) from error
+            database.execute("BEGIN")
         yield database
 
 
 @contextmanager
-def writing(path: Path, replay: layout.Replay) -> Iterator[sqlite3.Connection]:
+def starting(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
+    """The only writer of a state that is started where there is none."""
+    if not path.exists():
+        with _words(path):
+            _start(path.resolve())
+    with writing(path, update) as database:
+        yield database
+
+
+@contextmanager
+def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
     """The only writer, from before the first read until what was written is safe on the disk, or nothing of it is."""
-    with _words(path), _connected(path, "rwc") as database:
+    _refuse_no_bytes(path)
+    with _words(path), _connected(path, "rw") as database:
         database.execute("BEGIN IMMEDIATE")
         try:
             found = _version(database, path)
-            if found is None:
-                layout.create(database)
-            elif found < layout.VERSION:
-                layout.migrate(database, found, replay)
+            if found < layout.VERSION:
+                update(database, path, found)
             yield database
         except BaseException:
             if database.in_transaction:
@@ -57,7 +75,37 @@ def writing(path: Path, replay: layout.Replay) -> Iterator[sqlite3.Connection]:
         database.execute("COMMIT")
 
 
-def _version(database: sqlite3.Connection, path: Path) -> int | None:
+def _start(path: Path) -> None:
+    """Lay out a state beside `path` and give it that name, so that a state is never seen unfinished."""
+    unfinished = path.with_name(f".calcert-{secrets.token_hex(8)}.part")
+    try:
+        with _connected(unfinished, "rwc") as database:
+            database.execute("BEGIN IMMEDIATE")
+            layout.create(database)
+            database.execute("COMMIT")
+        try:
+            os.link(unfinished, path)
+        except FileExistsError:
+            pass  # Another process was first, and its state is as good.
+        except OSError:
+            # No hard links on this disk: whoever creates the name may replace what it stands for.
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+                os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _refuse_no_bytes(path: Path) -> None:
+    """SQLite takes such a file for a new database; but states appear whole, so that this one has lost everything."""
+    if not path.stat().st_size:
+        raise DamagedState(
+            f"{path} is damaged: it has 0 bytes. Nothing was changed; restore the file from a copy, or remove it to "
+            "start anew."
+        )
+
+
+def _version(database: sqlite3.Connection, path: Path) -> int:
     try:
         return layout.version(database)
     except ValueError as error:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from calcert.monitoring.betting import gains, latest_start
 from calcert.monitoring.layout import Batch, digest
-from calcert.monitoring.state import State
+from calcert.monitoring.state import State, Tip
 from calcert.monitoring.status import Alarm
 from calcert.summary.counts import Summary
 
 
 def append(
-    state: State, batches: Sequence[Batch], name: str, time: str, window: str | None, rows: Summary, packed: bytes
-) -> Batch:
-    """Write the batch after `batches` into the state; `packed` are its rows."""
-    memory, wealth = state.learned(batches)
+    state: State, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
+) -> tuple[Batch, Tip]:
+    """Write the batch after `tip` into the state, and return it with the new tip; `packed` are its rows."""
     # The order matters: witnesses must be fixed before the batch is learned from (see betting).
-    histograms = gains(rows, memory.witnesses())
-    memory, wealth = memory.after(rows), wealth.after(histograms)
+    histograms = gains(rows, tip.memory.witnesses())
+    wealth = tip.wealth.after(histograms)
     batch = Batch(
-        number=len(batches) + 1,
+        number=tip.number + 1,
         id=name,
         rows=rows.n,
         positives=rows.positives,
@@ -32,9 +30,10 @@ def append(
         summary_digest=digest(packed),
         digest=b"",
     )
-    batch = replace(batch, digest=batch.chained(batches[-1].digest if batches else state.origin()))
-    state.append(batch, histograms, packed, memory, wealth)
-    return batch
+    batch = batch._replace(digest=batch.chained(tip.digest))
+    after = Tip(batch.number, batch.digest, tip.memory.after(rows), wealth)
+    state.append(batch, histograms, packed, after)
+    return batch, after
 
 
 def first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: float) -> Alarm | None:
@@ -42,5 +41,5 @@ def first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: flo
     proof = next((batch for batch in batches if batch.lower > limit), None)
     if proof is None:
         return None
-    start = batches[latest_start(state.gains(batches[: proof.number]), limit, delta) - 1]
+    start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
     return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number)

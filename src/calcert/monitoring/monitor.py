@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,14 @@ from calcert.foundation.validation import check_bandwidth, check_delta, check_se
 from calcert.monitoring import connection
 from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.certifying import Certifier
+from calcert.monitoring.checking import check
 from calcert.monitoring.judging import append, first_alarm
 from calcert.monitoring.layout import Batch
+from calcert.monitoring.older import update
+from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
-from calcert.monitoring.status import Added, BatchPoint, Status
-from calcert.monitoring.windows import changes, windows_of
+from calcert.monitoring.status import Added, Checked, Status
+from calcert.monitoring.windows import changes
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
@@ -113,17 +116,20 @@ class Monitor:
         name = _check_name("batch_id", batch_id)
         when = moment(time)
         key = window_key(None if window is None else _check_name("window", window), when)
-        rows = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
+        rows = _rows_of(scores, labels, score, label)
+        if not rows.n:
+            raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
         packed = pack(rows)
-        with connection.writing(self.path, self._replay) as database:
+        with connection.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
                 state.set(DEFAULTS | self._given)
-            batches = state.batches()
+            tip = state.tip()
             self._settings(state)
+            batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
             if there is None:
-                new = append(state, batches, name, written(when), key, rows, packed)
+                new, _ = append(state, tip, name, written(when), key, rows, packed)
             elif state.summary(there) != rows:
                 raise ValueError(
                     f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
@@ -142,28 +148,57 @@ class Monitor:
             The limit above which a calibration error is alarming; any limit may be tried at any time.
         """
         limit = None if alarm is None else _check_limit(alarm)
-        with connection.reading(self.path) as database:
+        book = remembered(self.path.absolute())
+        with connection.reading(self.path, update) as database:
             state = State(database, self.path)
-            batches = state.batches()
-            settings = self._settings(state)
-            evidence = float(state.learned(batches)[1].evidence()[0])
-            raised = None if limit is None else first_alarm(state, batches, limit, settings.delta)
-            certifier = Certifier(batches, settings, self._rows, *state.pool(batches), state.looks())
-        looks = certifier.looks()
-        windows = sorted(map(certifier.window, windows_of(batches)), key=lambda window: (window.start, window.key))
-        self._keep(certifier)
-        return Status(
-            delta=settings.delta,
-            lower=max(batch.lower for batch in batches),
-            evidence=evidence / math.log(10),
-            upper=looks[-1].certificate,
-            limit=limit,
-            alarm=raised,
-            windows=tuple(windows),
-            changes=changes(windows),
-            history=tuple(BatchPoint(b.number, b.id, b.time, b.rows, b.lower) for b in batches),
-            looks=tuple(looks),
-        )
+            tip = state.tip()
+            life = book.read(state, tip)
+            if not life.rows:
+                raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
+            delta = self._settings(state).delta
+            raised = None if limit is None else first_alarm(state, life.batches, limit, delta)
+            answer = book.answers.get(tip.digest)
+            known = {} if answer is not None else book.known(state, life)
+        if answer is None:
+            certifier = Certifier(life, known, book.windows, self._rows, lambda: self._pool(life.batches))
+            looks, done = certifier.looks(), certifier.windows()
+            windows = sorted(done.values(), key=lambda window: (window.start, window.key))
+            answer = Status(
+                delta=delta,
+                lower=life.lower,
+                evidence=float(tip.wealth.evidence()[0]) / math.log(10),
+                upper=looks[-1].certificate,
+                limit=None,
+                alarm=None,
+                windows=tuple(windows),
+                changes=changes(windows),
+                history=life.history,
+                looks=looks,
+            )
+            self._keep(certifier)
+            book.looks, book.windows, book.answers = certifier.at_looks(), done, {tip.digest: answer}
+        return replace(answer, limit=limit, alarm=raised)
+
+    def check(self) -> Checked:
+        """Read and check everything that the state holds, which takes a while; a damaged one is refused.
+
+        :meth:`add` and :meth:`status` check all that their numbers come from: the settings, the line of every batch
+        (once a process), what earlier batches taught, and the rows and certificates that they read. Rows of a batch
+        that they have no need to read again are checked here.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+        >>> _ = monitor.add([0.2, 0.7, 0.7], [0, 1, 0], batch_id="monday")
+        >>> print(monitor.check())
+        1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due.
+        """
+        with connection.reading(self.path, update) as database:
+            state = State(database, self.path)
+            found = check(state)
+            self._settings(state)
+            return found
 
     def _settings(self, state: State) -> Settings:
         """The settings of the state, which must be those given."""
@@ -174,27 +209,43 @@ class Monitor:
                     f"{name} is fixed for the life of a state; got {value:g}, and {self.path} was started with "
                     f"{settings[name]:g}. Leave it out, or start another state."
                 )
-        return Settings.of(**settings | {"seed": int(settings["seed"])})
-
-    def _replay(self, database: sqlite3.Connection, lines: Iterator[tuple[str, str, Summary]]) -> None:
-        state = State(database, self.path)
-        for name, time, rows in lines:
-            append(state, state.batches(), name, time, None, rows, pack(rows))
+        return state.chosen()
 
     def _rows(self, batch: Batch) -> Summary:
         # A transaction of its own for every batch, so that no writer waits for all of them to be read.
-        with connection.reading(self.path) as database:
-            return State(database, self.path).summary(batch)
+        with connection.reading(self.path, update) as database:
+            state = State(database, self.path)
+            if not state.holds(batch):
+                raise ValueError(
+                    f"{self.path} was replaced by another state while it was read. Nothing was changed; ask again."
+                )
+            return state.summary(batch)
+
+    def _pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
+        with connection.reading(self.path, update) as database:
+            return State(database, self.path).pool(batches)
 
     def _keep(self, certifier: Certifier) -> None:
-        """Keep new certificates for the next time, if this user may write."""
+        """Keep new certificates for the next time, if this user may write and the state is still the same one."""
         if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
-            # A full disk costs no more than computing them again.
-            with suppress(OSError), connection.writing(self.path, self._replay) as database:
-                state = State(database, self.path)
-                state.keep_looks(certifier.fresh)
-                if certifier.pooled:
-                    state.keep_pool(certifier.batches[certifier.pooled - 1], certifier.pool)
+            # A full disk, or a file that has gone, costs no more than computing them again.
+            with suppress(OSError, ValueError), connection.writing(self.path, update) as database:
+                state, batches = State(database, self.path), certifier.life.batches
+                if state.holds(batches[-1]):
+                    state.keep_looks(certifier.fresh)
+                    if certifier.pooled > certifier.kept:
+                        state.keep_pool(batches[certifier.pooled - 1], certifier.pool)
+
+
+def _rows_of(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:
+    if not isinstance(scores, Summary):
+        return summarize(scores, labels, score=score, label=label)
+    for name, value in {"labels": labels, "score": score, "label": label}.items():
+        if value is not None:
+            raise TypeError(
+                f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
+            )
+    return scores
 
 
 def _check_name(argument: str, value: Any) -> str:

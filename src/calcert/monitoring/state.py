@@ -3,14 +3,19 @@
 A batch is one transaction, acknowledged when SQLite has synced it to the disk (rollback journal, synchronous=EXTRA): a
 process killed at any instant loses at most the batch that was not acknowledged, and the state is one file whenever
 nobody is writing. Writers queue for the write lock before they read, so that none works on stale numbers.
+
+What is checked when: whatever is asked, :meth:`State.tip` checks the settings and what betting knows against the last
+line, and :meth:`State.batches` the chain of all lines, those that this process has not checked before. A status checks
+every certificate that was kept, and the pool, gains and rows that it reads. Rows that nobody reads are checked by
+:func:`calcert.monitoring.checking.check` alone, which reads everything.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +25,34 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.connection import DamagedState
 from calcert.monitoring.layout import Batch, digest
+from calcert.monitoring.life import EVERYTHING, Due
 from calcert.monitoring.memory import BLOCKS, HALF_LIVES, SCALES, Memory
+from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack, unpack
 
 Floats = NDArray[np.float64]
 
-LookKey = tuple[str, int, str]
-"""Stretch of rows, number of the look in it, statement."""
+STRETCH = 64
+"""Batches whose gains are read at a time."""
+
+
+@dataclass(frozen=True)
+class Tip:
+    """Where a state stands: what the next batch is chained to and judged by.
+
+    Attributes
+    ----------
+    number, digest
+        The number of the last batch and its digest; 0 and that of the settings where there is none.
+    memory, wealth
+        What betting knows.
+    """
+
+    number: int
+    digest: bytes
+    memory: Memory
+    wealth: Wealth
 
 
 class State:
@@ -41,101 +66,141 @@ class State:
         """What was fixed when the state was started; empty for a new one."""
         return dict(self._database.execute("SELECT name, value FROM settings").fetchall())
 
+    def chosen(self) -> Settings:
+        """The settings as certificates take them."""
+        found = self.settings()
+        return Settings.of(**found | {"seed": int(found["seed"])})
+
     def set(self, settings: Mapping[str, float]) -> None:
         """Fix the settings of a new state."""
         self._database.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
 
     def origin(self) -> bytes:
         """What the first batch is chained to: the settings."""
-        return digest(repr(sorted(self.settings().items(), key=repr)).encode())
+        return digest(sorted(self.settings().items(), key=repr))
 
-    def batches(self) -> list[Batch]:
-        """All batches in order, with the chain of their digests checked."""
-        batches = [Batch(*line) for line in self._database.execute("SELECT * FROM batches ORDER BY number")]
-        before = self.origin()
-        for number, batch in enumerate(batches, start=1):
-            if batch.number != number or batch.chained(before) != batch.digest:
-                raise self._damaged(f"the line of batch {number} does not fit its checksum")
-            before = batch.digest
-        kept = self._database.execute("SELECT batches FROM learned").fetchall()
-        if kept != ([(len(batches),)] if batches else []):
-            raise self._damaged(f"it has the lines of {len(batches)} batches, and there were more or fewer")
-        return batches
-
-    def learned(self, batches: Sequence[Batch]) -> tuple[Memory, Wealth]:
-        """What betting knows after all batches."""
-        if not batches:
-            return Memory.blank(), Wealth.blank()
-        *known, checksum = self._database.execute("SELECT memory, wealth, digest FROM learned").fetchone()
-        if checksum != digest(batches[-1].digest, *known):
-            raise self._damaged("what earlier batches taught does not fit its checksum")
-        memory, wealth = (np.frombuffer(content) for content in known)
+    def tip(self) -> Tip:
+        """Where the state stands, with the settings and what betting knows checked against the last line."""
+        last = self._database.execute("SELECT number, digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
+        found = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
+        if last is None and not found:
+            return Tip(0, self.origin(), Memory.blank(), Wealth.blank())
+        if last is None or [line[0] for line in found] != [last[0]]:
+            raise self.damaged("it has the lines of more or fewer batches than there were")
+        _, *known, checksum = found[0]
+        if checksum != digest(last[1], self.origin(), *known):
+            raise self.damaged("its settings, or what earlier batches taught, do not fit their checksum")
+        memory, wealth = map(np.frombuffer, known)
         size = len(HALF_LIVES) * 3 * BLOCKS
-        return (
+        return Tip(
+            last[0],
+            last[1],
             Memory(memory[:size].reshape(-1, 3, BLOCKS), memory[size:].reshape(-1, len(SCALES))),
-            Wealth(len(batches), wealth.reshape(-1, STAKES.size, LIMITS.size)),
+            Wealth(last[0], wealth.reshape(-1, STAKES.size, LIMITS.size)),
         )
 
-    def append(self, batch: Batch, gains: Floats, packed: bytes, memory: Memory, wealth: Wealth) -> None:
-        """Write the next batch, and what betting knows after it."""
-        line = astuple(batch)
-        self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(line))})", line)
+    def batches(self, tip: Tip, after: Batch | None = None) -> list[Batch]:
+        """The batches up to the tip, or those after one that the state holds, with the chain of their digests checked.
+
+        A digest stands for all lines up to its own: those up to `after` are what they were when it was checked.
+        """
+        number, before = (0, self.origin()) if after is None else (after.number, after.digest)
+        found = self._database.execute("SELECT * FROM batches WHERE number > ? ORDER BY number", (number,))
+        lines = list(map(Batch._make, found))
+        for place, batch in enumerate(lines, start=number + 1):
+            if batch.number != place or batch.chained(before) != batch.digest:
+                raise self.damaged(f"the line of batch {place} does not fit its checksum")
+            before = batch.digest
+        if before != tip.digest:
+            raise self.damaged("it has the lines of more or fewer batches than there were")
+        return lines
+
+    def holds(self, batch: Batch) -> bool:
+        """Whether this is a state of the same life: with this very batch, and therefore with all before it."""
+        found = self._database.execute("SELECT digest FROM batches WHERE number = ?", (batch.number,)).fetchone()
+        return bool(found == (batch.digest,))
+
+    def append(self, batch: Batch, gains: Floats, packed: bytes, tip: Tip) -> None:
+        """Write the next batch, and where the state stands after it."""
+        self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(batch))})", batch)
         self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, gains.tobytes(), packed))
-        known = (memory.seen.tobytes() + memory.earned.tobytes(), wealth.logarithm.tobytes())
         self._database.execute("DELETE FROM learned")
-        self._database.execute(
-            "INSERT INTO learned VALUES (?, ?, ?, ?)", (batch.number, *known, digest(batch.digest, *known))
-        )
+        known = (tip.memory.seen.tobytes() + tip.memory.earned.tobytes(), tip.wealth.logarithm.tobytes())
+        checksum = digest(tip.digest, self.origin(), *known)
+        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (tip.number, *known, checksum))
 
-    def gains(self, batches: Sequence[Batch]) -> Floats:
-        """The histograms of gains of the first batches."""
-        found = self._database.execute(
-            "SELECT gains FROM contents WHERE number <= ? ORDER BY number", (len(batches),)
-        ).fetchall()
-        if [digest(gains) for (gains,) in found] != [batch.gains_digest for batch in batches]:
-            raise self._damaged("the gains of a batch do not fit their checksum")
-        return np.array([np.frombuffer(gains) for (gains,) in found]).reshape(-1, len(HALF_LIVES), NODES.size)
+    def gains(self, batches: Sequence[Batch]) -> Iterator[Floats]:
+        """The histograms of gains of consecutive batches, the latest first, a stretch of batches at a time."""
+        for stop in range(len(batches), 0, -STRETCH):
+            stretch = batches[max(stop - STRETCH, 0) : stop]
+            found = self._database.execute(
+                "SELECT gains FROM contents WHERE number BETWEEN ? AND ? ORDER BY number DESC",
+                (stretch[0].number, stretch[-1].number),
+            ).fetchall()
+            if [digest(gains) for (gains,) in found] != [batch.gains_digest for batch in reversed(stretch)]:
+                raise self.damaged("the gains of a batch do not fit their checksum")
+            yield np.array([np.frombuffer(gains) for (gains,) in found]).reshape(-1, len(HALF_LIVES), NODES.size)
 
     def summary(self, batch: Batch) -> Summary:
         """The rows of one batch."""
         found = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
         if found is None or digest(found[0]) != batch.summary_digest:
-            raise self._damaged(f"the rows of batch {batch.number} do not fit their checksum")
+            raise self.damaged(f"the rows of batch {batch.number} do not fit their checksum")
         return unpack(found[0])
 
-    def looks(self) -> dict[LookKey, Certificate]:
-        """Certificates computed so far."""
-        found = self._database.execute("SELECT stretch, number, statement, certificate, digest FROM looks").fetchall()
-        if any(digest(self.origin(), repr(line).encode()) != checksum for *line, checksum in found):
-            raise self._damaged("a certificate does not fit its checksum")
-        return {(line[0], line[1], line[2]): Certificate.from_dict(json.loads(line[3])) for line in found}
+    def looks(self, due: Iterable[Due]) -> dict[Due, dict[str, Certificate]]:
+        """Of the looks that are due, those that were kept and are about the very rows that they must be about.
 
-    def keep_looks(self, looks: Mapping[LookKey, Certificate]) -> None:
-        """Keep certificates, so that none is computed twice."""
-        for key, certificate in looks.items():
-            line = [*key, json.dumps(certificate.to_dict())]
-            checksum = digest(self.origin(), repr(line).encode())
-            self._database.execute("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?)", (*line, checksum))
+        Any other is as good as none: it is computed again, and nothing is refused.
+        """
+        found = {}
+        for one in due:
+            key = (one.stretch, one.number)
+            kept = self._database.execute(
+                "SELECT certificates, digest FROM looks WHERE stretch = ? AND number = ?", key
+            ).fetchone()
+            if kept is not None and kept[1] == digest(one.covered, key, kept[0]):
+                made = {name: Certificate.from_dict(values) for name, values in json.loads(kept[0]).items()}
+                spoken_of = {(certificate.n, certificate.delta) for certificate in made.values()}
+                if tuple(made) == one.statements and spoken_of == {(one.rows, one.delta)}:
+                    found[one] = made
+        return found
+
+    def keep_looks(self, made: Mapping[Due, Mapping[str, Certificate]]) -> None:
+        """Keep the certificates of looks, so that none is computed twice."""
+        for one, certificates in made.items():
+            key = (one.stretch, one.number)
+            content = json.dumps({name: certificate.to_dict() for name, certificate in certificates.items()})
+            self._database.execute(
+                "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?)", (*key, content, digest(one.covered, key, content))
+            )
+            if one.stretch != EVERYTHING:
+                # Nobody asks for earlier looks at a window.
+                self._database.execute("DELETE FROM looks WHERE stretch = ? AND number < ?", key)
 
     def pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
-        """How many of the first batches are pooled, those up to the last look at all rows, and their rows together."""
-        found = self._database.execute("SELECT batches, summary, digest FROM pool").fetchone()
-        if found is None:
-            return 0, Summary.empty()
-        size, packed, checksum = found
-        if not 0 < size <= len(batches) or digest(batches[size - 1].digest, packed) != checksum:
-            raise self._damaged("the rows of all batches together do not fit their checksum")
-        return size, unpack(packed)
+        """How many of the first batches are pooled, those up to the last look at all rows, and their rows together.
+
+        Nothing is pooled where what was kept is not about the first of these batches.
+        """
+        found = self._database.execute("SELECT batches, summary, digest FROM pool").fetchall()
+        for size, packed, checksum in found:
+            if 0 < size <= len(batches) and checksum == digest(batches[size - 1].digest, packed):
+                return size, unpack(packed)
+        return 0, Summary.empty()
 
     def keep_pool(self, last: Batch, pool: Summary) -> None:
-        """Keep the rows of all batches up to `last` together, unless more are kept already."""
-        kept = self._database.execute("SELECT batches FROM pool").fetchone()
-        if kept is None or kept[0] < last.number:
-            packed = pack(pool)
-            self._database.execute("DELETE FROM pool")
-            self._database.execute(
-                "INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed))
-            )
+        """Keep the rows of all batches up to `last` together."""
+        packed = pack(pool)
+        self._database.execute("DELETE FROM pool")
+        self._database.execute("INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed)))
 
-    def _damaged(self, what: str) -> DamagedState:
+    def check_pages(self) -> None:
+        """Let SQLite check the structure of all pages."""
+        found = [says for (says,) in self._database.execute("PRAGMA integrity_check")]
+        if found != ["ok"]:
+            raise self.damaged(f"SQLite says: {found[0]}")
+
+    def damaged(self, what: str) -> DamagedState:
+        """The error that says what is damaged."""
         return DamagedState(f"{self._path} is damaged: {what}. Nothing was changed; restore the file from a copy.")

@@ -47,6 +47,36 @@ class Added:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What a state holds, once all of it has been read and nothing of it is damaged.
+
+    Attributes
+    ----------
+    batches, rows
+        Its batches, and their rows.
+    due, kept
+        Looks that are due, at all rows and at windows, and those of them that are kept; the next status computes the
+        others.
+
+    Examples
+    --------
+    >>> from calcert.monitoring.status import Checked
+    >>> print(Checked(batches=42, rows=63_000, due=30, kept=28))
+    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due.
+    """
+
+    batches: int
+    rows: int
+    due: int
+    kept: int
+
+    def __str__(self) -> str:
+        batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due."
+
+
+@dataclass(frozen=True)
 class Alarm:
     """The calibration error of the classifier as it is has exceeded the limit: certified, not suspected.
 

@@ -8,8 +8,10 @@ holds too: where the intervals of two windows do not meet, calibration has chang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
@@ -21,7 +23,7 @@ from calcert.reports.statements import OF_WINDOWS, Certified, certificates_of
 from calcert.summary.counts import Summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window:
     """A window of batches, and where to look at it.
 
@@ -42,28 +44,23 @@ class Window:
         """All rows of the window."""
         return sum(batch.rows for batch in self.batches)
 
+    @cached_property
+    def _looks(self) -> list[int]:
+        return schedule([batch.rows for batch in self.batches])
+
     @property
     def look(self) -> int:
         """The number of the last look, from 1."""
-        return len(schedule([batch.rows for batch in self.batches]))
+        return len(self._looks)
 
     @property
     def seen(self) -> tuple[Batch, ...]:
         """The batches up to the last look."""
-        return self.batches[: schedule([batch.rows for batch in self.batches])[-1] + 1]
+        return self.batches[: self._looks[-1] + 1]
 
     def failure(self, delta: float) -> float:
         """The probability with which each bound of the last look may fail."""
         return delta / 2 * share(self.number) * share(self.look)
-
-
-def windows_of(batches: Sequence[Batch]) -> list[Window]:
-    """The windows in the order of first appearance; batches without one are in none."""
-    members: dict[str, list[Batch]] = {}
-    for batch in batches:
-        if batch.window is not None:
-            members.setdefault(batch.window, []).append(batch)
-    return [Window(key, number, tuple(found)) for number, (key, found) in enumerate(members.items(), start=1)]
 
 
 def certify_window(rows: Summary, settings: Settings) -> dict[str, Certificate]:
@@ -155,16 +152,17 @@ def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
     """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
     found = []
     for statement in OF_WINDOWS:
-        for place, later in enumerate(windows):
-            gaps = [_gap(earlier.certificates[statement], later.certificates[statement]) for earlier in windows[:place]]
-            best = max(range(place), key=lambda i: abs(gaps[i]), default=None)
-            if best is not None and gaps[best] != 0:
-                found.append(Change(statement, windows[best].key, later.key, gaps[best] > 0, abs(gaps[best])))
+        # Of the earlier intervals, the one that ends first is the farthest below, the one that begins last above.
+        end, begin, ends, begins = math.inf, -math.inf, "", ""
+        for later in windows:
+            now = later.certificates[statement]
+            lower, upper = now.lower, now.upper
+            rise, fall = lower - end, begin - upper
+            if rise > 0 or fall > 0:
+                earlier, grown = (ends, True) if rise >= fall else (begins, False)
+                found.append(Change(statement, earlier, later.key, grown, max(rise, fall)))
+            if upper < end:
+                end, ends = upper, later.key
+            if lower > begin:
+                begin, begins = lower, later.key
     return tuple(found)
-
-
-def _gap(earlier: Certificate, later: Certificate) -> float:
-    """How far the later interval lies above the earlier one; negative if below, 0 if they meet."""
-    if later.lower > earlier.upper:
-        return later.lower - earlier.upper
-    return min(later.upper - earlier.lower, 0.0)

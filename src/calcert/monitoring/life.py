@@ -1,0 +1,115 @@
+"""The life of a state so far, read off the lines of its batches: its history, its windows, and what is due of both.
+
+When a look is due depends on the sizes of batches alone, so that everything here follows from the lines, whoever looked
+when. A life grows with its batches: one more batch costs the same after five thousand as after fifty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from calcert.certificates.drifting import schedule, share
+from calcert.monitoring.layout import Batch
+from calcert.monitoring.status import BatchPoint
+from calcert.monitoring.windows import Window
+from calcert.reports.settings import Settings
+from calcert.reports.statements import OF_WINDOWS
+
+EVERYTHING = "all rows"
+"""The stretch of rows that the upper bound is about."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """A look that is due: what it is about, and what tells it from one about other rows.
+
+    Attributes
+    ----------
+    stretch, number
+        A stretch of rows, and the number of the look at it.
+    statements
+        The names of its certificates.
+    covered
+        The digest of the last batch that it covers.
+    rows, delta
+        The rows that it must speak of, and the probability of failure that its bounds must have.
+    """
+
+    stretch: str
+    number: int
+    statements: tuple[str, ...]
+    covered: bytes
+    rows: int
+    delta: float
+
+
+@dataclass(frozen=True)
+class Life:
+    """The batches of a state, and what follows from them.
+
+    Attributes
+    ----------
+    settings, batches
+        Its settings, and all batches.
+    history
+        The batches as a status shows them.
+    rows, lower
+        All rows, and the largest lower bound after any batch.
+    looks
+        The looks at all rows, each with the last batch that it covers.
+    windows
+        The windows in the order of their first appearance, by key, each with its last look.
+    """
+
+    settings: Settings
+    batches: tuple[Batch, ...] = ()
+    history: tuple[BatchPoint, ...] = ()
+    rows: int = 0
+    lower: float = 0.0
+    looks: tuple[tuple[Batch, Due], ...] = ()
+    windows: Mapping[str, tuple[Window, Due]] = field(default_factory=dict)
+
+    def after(self, batches: Sequence[Batch]) -> Life:
+        """The life once these batches have come too."""
+        if not batches:
+            return self
+        return replace(
+            self,
+            batches=(*self.batches, *batches),
+            history=(*self.history, *(BatchPoint(b.number, b.id, b.time, b.rows, b.lower) for b in batches)),
+            rows=self.rows + sum(batch.rows for batch in batches),
+            lower=max([self.lower, *(batch.lower for batch in batches)]),
+            looks=(*self.looks, *self._looks(batches)),
+            windows=self._windows(batches),
+        )
+
+    @property
+    def due(self) -> list[Due]:
+        """All looks that are due."""
+        return [due for _, due in (*self.looks, *self.windows.values())]
+
+    def _looks(self, batches: Sequence[Batch]) -> list[tuple[Batch, Due]]:
+        last = self.looks[-1][1].rows if self.looks else 0
+        through = list(accumulate((batch.rows for batch in batches), initial=self.rows))[1:]
+        found: list[tuple[Batch, Due]] = []
+        for place in schedule([batch.rows for batch in batches], rows=self.rows, last=last):
+            number = len(self.looks) + len(found) + 1
+            delta = self.settings.delta * share(number)
+            due = Due(EVERYTHING, number, ("perturbed",), batches[place].digest, through[place], delta)
+            found.append((batches[place], due))
+        return found
+
+    def _windows(self, batches: Sequence[Batch]) -> dict[str, tuple[Window, Due]]:
+        found, more = dict(self.windows), dict[str, list[Batch]]()
+        for batch in batches:
+            # Older states may hold batches without rows; they belong nowhere.
+            if batch.window is not None and batch.rows:
+                more.setdefault(batch.window, []).append(batch)
+        for key, new in more.items():
+            number, old = (found[key][0].number, found[key][0].batches) if key in found else (len(found) + 1, ())
+            window = Window(key, number, (*old, *new))
+            rows, delta = sum(batch.rows for batch in window.seen), window.failure(self.settings.delta)
+            found[key] = window, Due(f"window {key}", window.look, OF_WINDOWS, window.seen[-1].digest, rows, delta)
+        return found
