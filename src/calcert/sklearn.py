@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.certificates.as_it_is import as_it_is
 from calcert.certificates.perturbed import perturbed
-from calcert.foundation.validation import check_bandwidth, check_delta, check_scores, check_secret, check_variation
+from calcert.foundation.validation import check_bandwidth, check_scores, check_secret
 from calcert.reports.advice import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
@@ -253,7 +253,6 @@ def certified_upper_scorer(
     >>> -cross_validate(model, X, y, scoring=certified_upper_scorer, cv=3)["test_score"].round(3)
     array([0.066, 0.066, 0.063])
     """
-    delta, variation = check_delta(delta), check_variation(variation)
     if isinstance(estimator, Pipeline) and isinstance(estimator[-1], PerturbedClassifier):
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         estimator = estimator[-1]

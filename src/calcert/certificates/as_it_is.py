@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-from calcert.certificates import bounded_variation, finite
+from calcert.certificates import bounded_variation, choice, finite
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.summary.counts import Summary
 
 
 def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
-    """The better of theorems 2 and 4 for the unmodified classifier, at delta/2 each so that both may be looked at.
+    """Certify the L1 calibration error of the unmodified classifier by whichever of theorems 2 and 4 promises more.
 
-    Theorem 4 with its sharper deviation bound (D3) is not conditional on the scores, so a choice made after looking at
-    them is not free; sharing delta covers every choice.
+    Guarantee
+        That of :func:`calcert.bounded_variation` or of :func:`calcert.finite`, as its `theorem` says. Both are tried at
+        delta/2: Theorem 4 with its sharper deviation bound (D3) does not hold given the scores, so that a choice made
+        after looking at them is not free.
+    Assumes
+        What its `assumption` says; nothing where Theorem 4 gives the smaller bound.
+    Terms
+        Those of the theorem that was chosen.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    variation
+        Bound on the total variation of the calibration function.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(1, 20, 100_000) / 20
+    >>> as_it_is(calcert.summarize(x, rng.random(100_000) < x)).theorem
+    'Theorem 4'
     """
-    by_variation = bounded_variation.upper_terms(summary, variation, delta / 2)
+    check_summary(summary)
+    variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
+    each = choice.share(delta, 2)
+    by_variation = bounded_variation.upper_terms(summary, variation, each)
     if summary.is_finite:
-        by_score = finite.upper_terms(summary, delta / 2)
-        if math.fsum(by_score.values()) <= math.fsum(by_variation.values()):
+        by_score = finite.upper_terms(summary, each)
+        if choice.smallest([by_score, by_variation]) == 0:
             found = finite.statement(summary, by_score, delta, seed)
             # Theorem 2 was looked at as well, so what it was asked belongs to how the statement was made.
             return replace(found, parameters={"variation": variation, **found.parameters})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from calcert.certificates import choice
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, grouped_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import unmodified_lower
@@ -98,12 +97,13 @@ def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: flo
     """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
     moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
-    moment = mean_upper(moment, summary.n, (1 - SPLIT) * delta / len(options))
+    each = choice.share(delta, len(options))
+    moment = mean_upper(moment, summary.n, (1 - SPLIT) * each)
     terms = []
     for groups, bias in options:
         mean_distance = plug_in(summary.points, groups, summary.n)
         base = mean_distance + bias + discretisation
-        upper = invert(base, moment, summary.n, SPLIT * delta / len(options), grouped_limit)
+        upper = invert(base, moment, summary.n, SPLIT * each, grouped_limit)
         terms.append(
             {
                 "plug-in": mean_distance,
@@ -112,7 +112,7 @@ def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: flo
                 "sampling": upper - base,
             }
         )
-    return min(terms, key=lambda term: math.fsum(term.values()))
+    return terms[choice.smallest(terms)]
 
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:

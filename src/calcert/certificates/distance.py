@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificates import perturbed
+from calcert.certificates import choice, perturbed
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.lower_bounds import distance_lower
 from calcert.certificates.perturbed import FINENESS
@@ -71,7 +71,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 def upper_terms(summary: Summary, delta: float) -> tuple[float, dict[str, float]]:
     """The bandwidth that promises most, and the terms whose sum bounds the distance from above there."""
     best = min((h for h in bandwidths(summary.n) if worth_trying(summary, h)), key=lambda h: promise(summary, h))
-    return best, terms_at(summary, best, delta / len(SPREAD))
+    return best, terms_at(summary, best, choice.share(delta, len(SPREAD)))
 
 
 def promise(summary: Summary, h: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from calcert.certificates import perturbed
+from calcert.certificates import choice, perturbed
 from calcert.certificates.certificate import total
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
@@ -157,7 +157,7 @@ def bandwidth_costs(
         raise ValueError("bandwidths must name at least one bandwidth, such as [1/64]; got none.")
     # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
     # exceeded. Of all that might be tried each has its share.
-    each = delta / (MOST if bandwidths is None else len(tried))
+    each = choice.share(delta, MOST if bandwidths is None else len(tried))
     as_they_are = auroc(summary), log_loss(summary)
     rarer = _rarer(summary)
     rows = []

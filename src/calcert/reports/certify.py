@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any, overload
 
 from calcert.reports.report import Report, certify_summary
@@ -35,7 +36,7 @@ def certify(
     *,
     score: str | None = None,
     label: str | None = None,
-    groups: Any,
+    groups: Sized,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
     variation: float = 1.0,
@@ -103,6 +104,11 @@ def certify(
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 
+        if score is not None or label is not None:
+            raise TypeError(
+                "score and label name columns of a table and must be left out for an array of probabilities; "
+                f"got score={score!r}, label={label!r}."
+            )
         return certify_classes(scores, labels, settings)
     summary = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
     return certify_summary(summary, settings)

@@ -122,7 +122,7 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings) -> Clas
     """
     p, y = check_probabilities(probabilities, labels)
     report = certify_summary(summarize_arrays(score(p), forecast(p) == y), settings)
-    each, classes = settings.at(settings.delta / p.shape[1]), []
+    each, classes = settings.shared(p.shape[1]), []
     for number in range(p.shape[1]):
         rows = summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
         classes.append(ClassStatement(number, rows.positives, certificates_of(rows, each, OF_CLASSES)))

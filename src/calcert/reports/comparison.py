@@ -146,5 +146,5 @@ def compare(
                 rows = summarize(scores, labels)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from error
-        reports.append(certify_summary(rows, settings.at(settings.delta / 4)))
+        reports.append(certify_summary(rows, settings.shared(4)))
     return Comparison(settings.delta, *reports)

@@ -78,6 +78,6 @@ def certify_groups(
     0.16
     """
     summaries = summarize_groups(scores, labels, groups, score=score, label=label)
-    each = settings.at(settings.delta / len(summaries))
+    each = settings.shared(len(summaries))
     reports = {name: certify_summary(rows, each) for name, rows in summaries.items()}
     return GroupReport(delta=settings.delta, groups=reports)

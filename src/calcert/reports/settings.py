@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from calcert.certificates.choice import share
 from calcert.foundation.validation import check_delta, check_seed, check_variation
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
 
@@ -47,8 +48,12 @@ class Settings:
         """Settings as functions and commands take them: the noise by its own name."""
         return cls(noise=choose_noise(odds, bandwidth), **others)
 
+    def shared(self, statements: int) -> Settings:
+        """The same for each of so many statements that are to hold together."""
+        return self.at(share(self.delta, statements))
+
     def at(self, delta: float) -> Settings:
-        """The same with another delta, for statements that share one."""
+        """The same with another delta."""
         return replace(self, delta=delta)
 
     def to_dict(self) -> dict[str, Any]:
