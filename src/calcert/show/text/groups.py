@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from calcert.foundation.visible import visible
 from calcert.reports.groups import GroupReport
 from calcert.show.lines import SUBJECTS, Line, group_lines
 from calcert.show.text.report import WIDTH, number, plain
@@ -56,7 +57,7 @@ def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line],
         table.add_column(f"{between}at most".strip(" "), justify="right", no_wrap=True, style="bold")
     for line in lines:
         # As Text: rich would read a name such as "[/]" as markup.
-        name, rows = Text(line.name), f"{line.rows:,}"
+        name, rows = Text(visible(line.name)), f"{line.rows:,}"
         if line.nothing:
             table.add_row(name, rows, "too few rows", style="dim")
         else:

@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from calcert.foundation.visible import visible
 from calcert.monitoring.status import Status
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table
@@ -45,8 +46,8 @@ def change_lines(status: Status) -> list[str]:
             change = found[-1]
             verb = "grown" if change.grown else "fallen"
             lines.append(
-                f"Calibration has changed ({subject}): from {change.earlier} to {change.later} the error has {verb} "
-                f"by at least {number(change.by)}."
+                f"Calibration has changed ({subject}): from {visible(change.earlier)} to {visible(change.later)} the "
+                f"error has {verb} by at least {number(change.by)}."
             )
     return lines
 
