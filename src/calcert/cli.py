@@ -6,9 +6,12 @@ import atexit
 import difflib
 import gc
 import importlib
+import logging
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -16,6 +19,7 @@ import click
 import calcert
 from calcert.commands.interruption import heard
 from calcert.commands.options import debug
+from calcert.foundation.visible import visible
 
 COMMANDS = ("certify", "check", "plan", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
 
@@ -86,10 +90,13 @@ class CommandGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             _standard_output()
-            with heard():
+            with heard(), _logged_visibly():
                 result = super().invoke(ctx)
                 sys.stdout.flush()
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except click.ClickException as error:
+            error.message = visible(error.message, keep="\n")  # type: ignore[misc]
+            raise
+        except (click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:
             _flush()
@@ -101,12 +108,28 @@ class CommandGroup(click.Group):
             if ctx.meta.get(debug.KEY):
                 traceback.print_exc()
                 ctx.exit(BAD_INPUT)
-            raise UserError(in_shell_words(_words(error))) from error
+            raise UserError(visible(in_shell_words(_words(error)), keep="\n")) from error
         except Exception:
             traceback.print_exc()
             click.echo("\nThis is a bug in calcert, not in your input. Please report the lines above.", err=True)
             ctx.exit(BUG)
         return result
+
+
+@contextmanager
+def _logged_visibly() -> Iterator[None]:
+    """What the library logs meanwhile, it logs to a terminal."""
+
+    def escape(record: logging.LogRecord) -> bool:
+        record.msg, record.args = visible(record.getMessage(), keep="\n"), ()
+        return True
+
+    log = logging.getLogger("calcert")
+    log.addFilter(escape)
+    try:
+        yield
+    finally:
+        log.removeFilter(escape)
 
 
 def in_shell_words(message: str) -> str:

@@ -78,10 +78,11 @@ def add(
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.reading import summarize
+    from calcert.commands.screen import say
     from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **settings)
-    click.echo(monitor.add(summarize(files, score, label), batch_id=batch_id, time=time, window=window))
+    say(str(monitor.add(summarize(files, score, label), batch_id=batch_id, time=time, window=window)))
 
 
 @command.command()
@@ -135,6 +136,7 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
     from pathlib import Path
 
+    from calcert.commands.screen import note
     from calcert.foundation.whole_file import replacing
 
     path = Path(picture)
@@ -143,7 +145,7 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
     figure = _opened(state).status(alarm=alarm).plot()
     with replacing(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:].lower())
-    click.echo(f"picture written to {path}", err=True)
+    note(f"picture written to {path}")
 
 
 def _opened(state: str) -> Monitor:

@@ -52,6 +52,7 @@ def command(
     import numpy as np
 
     from calcert.commands.interruption import load
+    from calcert.commands.screen import say
     from calcert.serving.file_copy import STREAM, Perturbation, format_of, perturb_file
 
     if target != STREAM and os.path.exists(target) and not overwrite:
@@ -61,7 +62,7 @@ def command(
     drawn = secrets.randbits(128) if seed is None else seed
     done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
     place = "standard output" if target == STREAM else target
-    click.echo(
+    say(
         f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth!r}, "
         f"seed {drawn}",
         err=target == STREAM,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calcert.foundation.visible import visible
+
 if TYPE_CHECKING:
     from calcert.foundation.result import Result
 
@@ -36,7 +38,12 @@ def show(result: Result, **options: Any) -> None:
 
 def note(words: str) -> None:
     """A remark for people that is no part of the result."""
-    click.echo(words, err=True)
+    say(words, err=True)
+
+
+def say(words: str, *, err: bool = False) -> None:
+    """Lines for people in which names of files and the like may stand."""
+    click.echo(visible(words, keep="\n"), err=err)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from calcert.foundation.visible import visible
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -21,7 +23,7 @@ class RowProgress:
     """
 
     def __init__(self, task: str, total: int | None = None) -> None:
-        self._task = task
+        self._task = visible(task)
         self._total = total
         self._start = time.monotonic()
         self._bar: Progress | None = None
@@ -56,7 +58,8 @@ def _bar(task: str) -> tuple[Progress, TaskID]:
     from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        # No markup: square brackets in the name of a file are just that.
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,} rows"),
         TextColumn("{task.fields[rate]} million/s"),

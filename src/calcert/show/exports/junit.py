@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import replacing
 
 
@@ -24,7 +25,7 @@ class Outcome:
 
         import calcert
 
-        found = self.certificate
+        found, words = self.certificate, visible(self.words, keep="\n")
         failed = found is not None and found.upper > self.largest
         suites = ElementTree.Element("testsuites")
         suite = ElementTree.SubElement(
@@ -52,8 +53,8 @@ class Outcome:
             time=f"{seconds:.3f}",
         )
         if found is None or failed:
-            ElementTree.SubElement(case, "failure" if failed else "error", message=self.words).text = self.words
+            ElementTree.SubElement(case, "failure" if failed else "error", message=words).text = words
         else:
-            ElementTree.SubElement(case, "system-out").text = self.words
+            ElementTree.SubElement(case, "system-out").text = words
         with replacing(Path(path)) as unfinished:
             ElementTree.ElementTree(suites).write(unfinished, encoding="utf-8", xml_declaration=True)

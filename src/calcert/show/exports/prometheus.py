@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from calcert.foundation.visible import visible
+
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
 
@@ -57,5 +59,5 @@ def prometheus_text(status: Status) -> str:
 def _labels(labels: dict[str, str]) -> str:
     if not labels:
         return ""
-    escaped = {k: v.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for k, v in labels.items()}
+    escaped = {k: visible(v).replace("\\", "\\\\").replace('"', '\\"') for k, v in labels.items()}
     return "{" + ",".join(f'{name}="{value}"' for name, value in escaped.items()) + "}"

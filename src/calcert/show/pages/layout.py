@@ -9,11 +9,13 @@ from typing import Any
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import fraction, number, percent
+from calcert.foundation.visible import visible
 from calcert.show import words
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
     from calcert.show.pictures.inline_svg import inline_svg
@@ -63,9 +65,15 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     environment.filters.update(number=number, percent=percent, exact=repr, setting=_setting)
     return environment
+
+
+def _visible(value: Any) -> Any:
+    """Whatever a template writes, but for what is markup already."""
+    return visible(value, keep="\n") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _setting(value: float, name: str) -> str:

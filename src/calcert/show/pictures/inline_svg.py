@@ -7,6 +7,7 @@ import re
 import warnings
 from html import escape
 
+from calcert.foundation.visible import visible
 from calcert.show.pictures.palette import INK, PAPER, ROLES
 from calcert.show.requirements import needed_for_reports
 
@@ -41,8 +42,8 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     return (
         f'<svg {box.group()} xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" '
         'style="stroke-linejoin: round; stroke-linecap: butt" '
-        f'aria-labelledby="{name}-title {name}-desc"><title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-desc">{escape(description)}</desc>{body}'
+        f'aria-labelledby="{name}-title {name}-desc"><title id="{name}-title">{escape(visible(title))}</title>'
+        f'<desc id="{name}-desc">{escape(visible(description))}</desc>{body}'
     )
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.visible import visible
 from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.layout import table
@@ -53,7 +54,7 @@ def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line],
         shown.add_column(f"{between}at most".strip(" "), justify="right", no_wrap=True, style="bold")
     for line in lines:
         # As Text: rich would read a name such as "[/]" as markup.
-        name, rows = Text(line.name), f"{line.rows:,}"
+        name, rows = Text(visible(line.name)), f"{line.rows:,}"
         if line.nothing:
             shown.add_row(name, rows, "too few rows", style="dim")
         else:

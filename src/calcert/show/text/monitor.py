@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.visible import visible
 from calcert.reports.statements import OF_WINDOWS, columns
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table
@@ -44,8 +45,8 @@ def change_lines(status: Status) -> list[str]:
             change = found[-1]
             verb, subject = "grown" if change.grown else "fallen", STATEMENTS[statement].short
             lines.append(
-                f"Calibration has changed ({subject}): from {change.earlier} to {change.later} the error has {verb} "
-                f"by at least {at_least(change.by)}."
+                f"Calibration has changed ({subject}): from {visible(change.earlier)} to {visible(change.later)} the "
+                f"error has {verb} by at least {at_least(change.by)}."
             )
     return lines
 

@@ -1,0 +1,27 @@
+"""Text that comes from elsewhere, such as names of groups and files, made safe to be read."""
+
+from __future__ import annotations
+
+import re
+
+OBEYED = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # Terminals obey control characters, and XML does not take them.
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # These turn around the direction of what follows.
+    "\u2028\u2029"  # These end a line.
+    "\ud800-\udfff\ufffe\uffff]"  # These are no characters: bytes of a file name that are no UTF-8, and the like.
+)
+
+
+def visible(text: str, keep: str = "") -> str:
+    """The text, with every character that is obeyed instead of read written as an escape, but for those in `keep`.
+
+    Examples
+    --------
+    >>> print(visible("red \\x1b[31m group"))
+    red \\x1b[31m group
+    """
+    return OBEYED.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), text)
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode()
