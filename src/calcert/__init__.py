@@ -23,9 +23,15 @@ from calcert.summary.counts import Summary
 if TYPE_CHECKING:
     from calcert import published as published
     from calcert.certificates.band import calibration_band
+    from calcert.certificates.crossings import crossings, visible_error
+    from calcert.certificates.mean_gap import mean_gap, observed_over_expected
+    from calcert.certificates.monotone_band import monotone_band
+    from calcert.certificates.ranges import ranges, worst_range
+    from calcert.certificates.score_table import score_table
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
     from calcert.reports.comparison import compare
+    from calcert.reports.p_value import test
     from calcert.reports.plan import plan
 
 __version__ = "0.1.0"
@@ -41,16 +47,25 @@ __all__ = [
     "calibration_band",
     "certify",
     "compare",
+    "crossings",
     "distance",
     "estimates",
     "finite",
     "lipschitz",
+    "mean_gap",
+    "monotone_band",
+    "observed_over_expected",
     "perturb",
     "perturbed",
     "plan",
+    "ranges",
+    "score_table",
     "sql",
     "squared",
     "summarize",
+    "test",
+    "visible_error",
+    "worst_range",
 ]
 
 
@@ -60,7 +75,16 @@ _LATER = {
     "bandwidth_costs": "calcert.reports.bandwidths",
     "calibration_band": "calcert.certificates.band",
     "compare": "calcert.reports.comparison",
+    "crossings": "calcert.certificates.crossings",
+    "mean_gap": "calcert.certificates.mean_gap",
+    "monotone_band": "calcert.certificates.monotone_band",
+    "observed_over_expected": "calcert.certificates.mean_gap",
     "plan": "calcert.reports.plan",
+    "ranges": "calcert.certificates.ranges",
+    "score_table": "calcert.certificates.score_table",
+    "test": "calcert.reports.p_value",
+    "visible_error": "calcert.certificates.crossings",
+    "worst_range": "calcert.certificates.ranges",
 }
 
 

@@ -37,15 +37,20 @@ Witness = Callable[[Integers, Integers], Floats]
 """From the counts of all earlier batches and of the last of them, a guaranteed gain per point and label."""
 
 
-@lru_cache(maxsize=2)
-def split(summary: Summary, seed: int) -> Integers:
-    """Throw every row into one of the batches independently: shape (batches, cells, 2), adding up to the counts.
+def generator(summary: Summary, seed: int) -> np.random.Generator:
+    """Random numbers for one Summary, seeded by the seed and by a digest of the Summary.
 
-    The draws are seeded by the seed and by a digest of the Summary. With the seed alone, data sets that differ a little
-    would be split almost alike, and one unlucky split would be unlucky for all of them.
+    With the seed alone, data sets that differ a little would be split almost alike, and one unlucky split would be
+    unlucky for all of them.
     """
     digest = hashlib.sha256(b"".join(a.tobytes() for a in (summary.cell, summary.count, summary.offset))).digest()
-    rng = np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+
+
+@lru_cache(maxsize=2)
+def split(summary: Summary, seed: int) -> Integers:
+    """Throw every row into one of the batches independently: shape (batches, cells, 2), adding up to the counts."""
+    rng = generator(summary, seed)
     count = summary.count.ravel()
     few = count <= FEW_ROWS
     owner = np.repeat(np.flatnonzero(few), count[few])

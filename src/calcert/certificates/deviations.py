@@ -139,7 +139,7 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
     def excess(a: float, b: float) -> float:
         return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
 
-    return _largest(excess, min(max(plug_in, 0.0), top), top)
+    return largest_candidate(excess, min(max(plug_in, 0.0), top), top)
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:
@@ -149,14 +149,14 @@ def invert_squared(plug_in: float, n: float, delta: float) -> float:
         peak = min(max(2 / 3, a), b)
         return a - bernstein(4 * peak / 3 - peak * peak, 1 + b, n, delta) - plug_in
 
-    return _largest(excess, min(max(plug_in, 0.0), 1.0), 1.0)
+    return largest_candidate(excess, min(max(plug_in, 0.0), 1.0), 1.0)
 
 
 Excess = Callable[[float, float], float]
 """Positive where no c in [a, b] qualifies."""
 
 
-def _largest(excess: Excess, low: float, high: float) -> float:
+def largest_candidate(excess: Excess, low: float, high: float) -> float:
     """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
 
     Where candidates seem to end is found first. From there all of [c, high] is passed over in steps as wide as `excess`

@@ -49,7 +49,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
             ends = np.stack([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
             scale = max(SCALES, key=lambda s: before[-1].earned(s, ends))
         before.append(signs)
-        return _gain(points, signs(scale))
+        return worst_gain(points, signs(scale))
 
     return lower_limit(summary, delta, seed, witness)
 
@@ -84,7 +84,7 @@ class _GroupSigns:
         return begin, np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
 
 
-def _gain(points: Points, f: Floats) -> Floats:
+def worst_gain(points: Points, f: Floats) -> Floats:
     """The smallest f (x - y) with x in [low, high], per point and label."""
     worst = np.where(f >= 0, points.low, points.high)
     return np.stack([f * worst, f * (worst - 1)], axis=1)

@@ -60,6 +60,20 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
+def check_count(name: str, value: Any, least: int, most: int) -> int:
+    """A whole number between two others."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= most:
+        raise ValueError(f"{name} must be a whole number between {least:,} and {most:,}; got {value!r}.")
+    return int(value)
+
+
+def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """A word out of a short list."""
+    if value not in allowed:
+        listed = ", ".join(repr(word) for word in allowed[:-1])
+        raise ValueError(f"{name} must be {listed} or {allowed[-1]!r}; got {value!r}.")
+
+
 def check_rng(rng: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a secret, a generator or None.
 

@@ -1,0 +1,209 @@
+"""Theorem 10: the L1 calibration error of the classifier as it is, if the true curve seldom crosses the diagonal.
+
+Without that assumption the same numbers bound the error that a witness with so few changes of sign can show.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.betting import lower_limit
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.excess import Excess
+from calcert.certificates.largest_mean import largest_mean_terms
+from calcert.certificates.lower_bounds import worst_gain
+from calcert.certificates.score_groups import across_labels
+from calcert.foundation.validation import check_count, check_delta, check_seed, check_summary
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LARGEST = 1_000
+"""More crossings than this would certify little more than the mean of |x - y|."""
+
+JOINED_BITS = 4
+"""A witness is looked for on runs of 2^4 cells."""
+
+
+def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the L1 calibration error of the classifier as it is, given how often its curve crosses the diagonal.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
+        probability and needs no assumption on the calibration function.
+    Assumes
+        Independent rows, not used to train the classifier, and that x - E[Y|X = x] changes its sign at most `crossings`
+        times as x goes from 0 to 1. Scores that are too high everywhere never cross; scores that are too extreme, or
+        too timid, cross once. `crossings` was fixed before the rows were seen.
+    Terms
+        ``plug-in``: the largest mean gain, over the rows, of signs that change that often, where cells end;
+        ``discretisation``: what changes inside cells may add, and rounding; ``sampling``.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    crossings
+        How often the true curve changes sides of the diagonal, at most.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
+    >>> c = calcert.crossings(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
+    0.048 to 0.055; the truth is 0.052
+    """
+    times = f"{crossings} times" if crossings != 1 else "once"
+    return _statement(
+        summary,
+        crossings,
+        delta,
+        seed,
+        quantity="L1 calibration error",
+        assumption=f"the true curve changes sides of the diagonal at most {times}"
+        if crossings
+        else "the true curve stays on one side of the diagonal",
+    )
+
+
+def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the L1 calibration error that can be seen by looking at so few stretches of scores; assuming nothing.
+
+    Cut [0, 1] at `crossings` places, wherever they show most, and add up how far scores and positives are apart in each
+    stretch, per row of all rows. No cut at all shows |E X - E Y|; every further one shows at least as much, and never
+    more than the L1 calibration error. The numbers are those of :func:`calcert.crossings`.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, the supremum of E[f(X)(X - Y)] over all f into {-1, 1} with
+        at most `crossings` changes of sign is at most upper; likewise for lower.
+    Assumes
+        Independent rows, not used to train the classifier; `crossings` was fixed before the rows were seen.
+    Terms
+        As in :func:`calcert.crossings`.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    crossings
+        How many changes of sign.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.visible_error(calcert.summarize(x, rng.random(100_000) < x), crossings=7)
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; assumption: {c.assumption}")
+    0.000 to 0.010; assumption: none
+    """
+    shown = f"{crossings} crossings" if crossings != 1 else "one crossing"
+    return _statement(
+        summary,
+        crossings,
+        delta,
+        seed,
+        quantity=f"L1 calibration error that {shown} of the diagonal can show",
+        assumption="none",
+    )
+
+
+def _statement(
+    summary: Summary, crossings: int, delta: float, seed: int, *, quantity: str, assumption: str
+) -> Certificate:
+    check_summary(summary)
+    crossings = check_count("crossings", crossings, 0, LARGEST)
+    delta, seed = check_delta(delta), check_seed(seed)
+    return Certificate.from_terms(
+        quantity=quantity,
+        subject="as it is",
+        assumption=assumption,
+        lower=crossings_lower(summary, crossings, delta, seed),
+        delta=delta,
+        n=summary.n,
+        theorem="Theorem 10",
+        terms=upper_terms(summary, crossings, delta),
+        parameters={"crossings": crossings, "seed": seed},
+    )
+
+
+def upper_terms(summary: Summary, crossings: int, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 10 at confidence 1 - delta."""
+    excess = Excess.of(summary)
+    seen = most_gained(excess.net, np.abs(excess.net), crossings)
+    reach = seen if excess.single else most_gained(excess.net, excess.up + excess.down, crossings)
+    return largest_mean_terms(summary, seen, reach - seen + excess.rounding(2 * crossings + 1), delta)
+
+
+def most_gained(net: Floats, inside: Floats, changes: int) -> float:
+    """The most that signs with at most so many changes can gain.
+
+    A point under one sign gains plus or minus its `net`; a point in which the sign changes gains at most `inside`: the
+    sum of all |x - y| of a cell, |net| of a single score, which is as good as a change just before or just after it.
+    """
+    total = np.cumsum(net)
+    before = np.append(0.0, total[:-1])
+    # earned[s]: the most that can be gained up to each point by signs that end as s, less s * total; one longer than
+    # the points. In each pass they may change once more: one pass ago, or two, if they changed twice inside a point.
+    once = dict.fromkeys((1, -1), np.zeros(net.size + 1))
+    twice = dict.fromkeys((1, -1), np.full(net.size + 1, -np.inf))
+    for _ in range(changes):
+        more = {}
+        for sign in (1, -1):
+            changed = np.maximum(once[-sign][:-1] - sign * (before + total), twice[sign][:-1] - sign * net) + inside
+            more[sign] = np.maximum.accumulate(np.append(0.0, changed))
+        once, twice = more, once
+    return float(max(once[sign][-1] + sign * total[-1] for sign in (1, -1)))
+
+
+def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> float:
+    """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
+    points = summary.cell_points
+    start = np.flatnonzero(np.diff(summary.cell >> JOINED_BITS, prepend=-1))
+    middle = (points.low + points.high) / 2
+
+    def witness(known: Integers, last: Integers) -> Floats:
+        net = np.add.reduceat(middle * across_labels(known) - known[:, 1], start)
+        f = best_signs(net, crossings)
+        return worst_gain(points, np.repeat(f, np.diff(np.append(start, middle.size))))
+
+    return lower_limit(summary, delta, seed, witness)
+
+
+def best_signs(net: Floats, changes: int) -> Floats:
+    """Signs per point, with at most so many changes, that gain the most.
+
+    Points without rows have no say in where they change: a witness must not know which cells later rows fill.
+    """
+    total = np.cumsum(net)
+    before = np.append(0.0, total[:-1])
+    earned = {sign: [np.zeros(net.size)] for sign in (1, -1)}
+    changed: dict[int, list[Floats]] = {1: [], -1: []}
+    for i in range(changes):
+        for sign in (1, -1):
+            # The sign begins with this point, and was the other one up to the one before.
+            changed[sign].append(np.append(0.0, earned[-sign][i][:-1]) - 2 * sign * before)
+        for sign in (1, -1):
+            earned[sign].append(np.maximum.accumulate(np.maximum(changed[sign][i], 0.0)))
+    sign = max((1, -1), key=lambda s: earned[s][-1][-1] + s * total[-1])
+    signs, stop = np.empty(net.size), net.size
+    for i in reversed(range(changes)):
+        # The first of equals: it is a point with rows that makes a running sum reach a new value.
+        begin = int(changed[sign][i][:stop].argmax()) if stop else 0
+        if stop == 0 or changed[sign][i][begin] <= 0:
+            break
+        signs[begin:stop] = sign
+        sign, stop = -sign, begin
+    signs[:stop] = sign
+    return signs

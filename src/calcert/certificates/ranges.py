@@ -1,0 +1,193 @@
+"""Theorem 9: in every range of scores, the scores add up to the positives; with no assumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.betting import lower_limit
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.excess import Excess, at_edges
+from calcert.certificates.largest_mean import largest_mean_terms
+from calcert.certificates.lower_bounds import worst_gain
+from calcert.certificates.score_groups import across_labels
+from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Side = Literal["either", "too high", "too low"]
+
+QUANTITY: dict[Side, str] = {
+    "either": "largest miscount in a range of scores",
+    "too high": "largest overcount in a range of scores",
+    "too low": "largest undercount in a range of scores",
+}
+
+
+def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
+    """Certify the sums of scores in all ranges: how far they are from the number of positives, per row of all rows.
+
+    The bound R speaks of every range at once, whatever its ends, from a single score to all of them:
+
+    * Where a share p of the rows has its score in the range, the mean score there is within R / p of the share of
+      positives there.
+    * Acting on scores from t on, where an action pays Y - t, leaves at most R a row to be gained: by any other
+      threshold, and by any rule that acts with a chance that never falls as the score rises.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, the supremum over all ranges I of |E[(X - Y) 1{X in I}]| is
+        at most upper; likewise for lower. Nothing is assumed of the score distribution or the calibration function.
+    Assumes
+        Independent rows, not used to train the classifier; `side` was fixed before the rows were seen.
+    Terms
+        ``plug-in``: the same for the rows, over ranges that end where cells do; ``discretisation``: what ranges that
+        end inside cells may add, and rounding; ``sampling``.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    side
+        "either"; or "too high" for ranges in which the scores promise more positives than there are, "too low" for
+        those in which they promise fewer.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.ranges(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
+    0.164 to 0.169; the truth is 0.167
+    """
+    check_summary(summary)
+    check_one_of("side", side, tuple(QUANTITY))
+    delta, seed = check_delta(delta), check_seed(seed)
+    return Certificate.from_terms(
+        quantity=QUANTITY[side],
+        subject="as it is",
+        assumption="none",
+        lower=ranges_lower(summary, delta, seed, side),
+        delta=delta,
+        n=summary.n,
+        theorem="Theorem 9",
+        terms=upper_terms(summary, delta, side),
+        parameters={"seed": seed},
+    )
+
+
+def upper_terms(summary: Summary, delta: float, side: Side = "either") -> dict[str, float]:
+    """The terms of the upper bound of Theorem 9 at confidence 1 - delta."""
+    excess = Excess.of(summary)
+    seen = largest_sum(at_edges(excess), side)
+    hidden = largest_sum(excess, side) - seen + excess.rounding(2)
+    return largest_mean_terms(summary, seen, hidden, delta)
+
+
+def largest_sum(excess: Excess, side: Side = "either") -> float:
+    """At least the largest sum of x - y over a range, whatever the order of rows inside cells; exact for listed scores.
+
+    "too low" asks for the largest sum of y - x, "either" for the larger of the two.
+    """
+    highest, lowest = excess.before + excess.up, excess.before - excess.down
+    # A range lies inside one point, or begins in one and ends in a later one.
+    rise = (highest[1:] - np.minimum.accumulate(lowest)[:-1]).max(initial=excess.up.max())
+    fall = (np.maximum.accumulate(highest)[:-1] - lowest[1:]).max(initial=excess.down.max())
+    return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
+
+
+def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> float:
+    """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
+    points = summary.cell_points
+    middle = (points.low + points.high) / 2
+
+    def witness(known: Integers, last: Integers) -> Floats:
+        first, stop, sign = widest_run(middle * across_labels(known) - known[:, 1], side)
+        f = np.zeros(middle.size)
+        f[first:stop] = sign
+        return worst_gain(points, f)
+
+    return lower_limit(summary, delta, seed, witness)
+
+
+def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
+    """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum.
+
+    Points without rows have no say in where it begins and ends: a witness must not know which cells later rows fill.
+    """
+    total = np.concatenate([[0.0], np.cumsum(net)])
+    rise, fall = total - np.minimum.accumulate(total), np.maximum.accumulate(total) - total
+    sign = 1 if side == "too high" or (side == "either" and rise.max() >= fall.max()) else -1
+    # The first of equals, at either end: it is a point with rows that makes a running sum reach a new value.
+    stop = int((rise if sign > 0 else fall).argmax())
+    first = int((sign * total[: stop + 1]).argmin())
+    return first, stop, sign
+
+
+@dataclass(frozen=True)
+class WorstRange:
+    """The range of scores whose sum is furthest from its number of positives, in these rows; an estimate.
+
+    That *some* range is as bad as the lower bound of :func:`calcert.ranges` is certain; which one is not.
+
+    Attributes
+    ----------
+    low, high
+        The range, ends included.
+    expected, observed
+        The sum of its scores and the number of its positives.
+    rows
+        The number of its rows.
+
+    Examples
+    --------
+    >>> calcert.worst_range(calcert.summarize([0.25, 0.5, 0.75, 0.75], [0, 1, 0, 0]))
+    WorstRange(low=0.75, high=0.75, expected=1.5, observed=0, rows=2)
+    """
+
+    low: float
+    high: float
+    expected: float
+    observed: int
+    rows: int
+
+
+def worst_range(summary: Summary, *, side: Side = "either") -> WorstRange:
+    """The range of scores that is furthest off in these rows: where to look first. An estimate, without guarantee.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    side
+        As in :func:`calcert.ranges`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
+    >>> worst = calcert.worst_range(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> print(f"{worst.low:.2f} to {worst.high:.2f}: {worst.observed:,} positives, {worst.expected:,.0f} expected")
+    0.00 to 0.54: 17,157 positives, 14,458 expected
+    """
+    check_summary(summary)
+    check_one_of("side", side, tuple(QUANTITY))
+    points, excess = summary.points, Excess.of(summary)
+    first, stop, _ = widest_run(excess.net, side)
+    inside = slice(first, max(stop, first + 1))
+    count = points.count[inside]
+    return WorstRange(
+        low=float(points.low[inside][0]),
+        high=float(points.high[inside][-1]),
+        expected=float(count[:, 1].sum() + summary.n * excess.net[inside].sum()),
+        observed=int(count[:, 1].sum()),
+        rows=int(count.sum()),
+    )

@@ -1,0 +1,95 @@
+"""Theorem 14: the chance of label 1 at each of a few scores, between limits that hold together; with no assumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.coins import share_lower, share_upper
+from calcert.certificates.score_groups import across_labels
+from calcert.foundation.validation import check_delta, check_summary
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Each distinct score with its rows, its positives and limits for the chance of label 1; all limits hold together.
+
+    Attributes
+    ----------
+    score
+        The distinct scores, increasing.
+    rows, positives
+        The numbers of their rows, and of those with label 1.
+    lower, upper
+        With probability at least 1 - delta they enclose the chance of label 1 at every score of the table.
+    delta, n
+        As given, and the number of rows.
+
+    Examples
+    --------
+    >>> table = calcert.score_table(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
+    >>> table.rows, table.estimate
+    (array([500, 500]), array([0., 1.]))
+    """
+
+    score: Floats
+    rows: Integers
+    positives: Integers
+    lower: Floats
+    upper: Floats
+    delta: float
+    n: int
+
+    @property
+    def estimate(self) -> Floats:
+        """The share of positives at each score: an estimate."""
+        return np.asarray(self.positives / self.rows)
+
+
+def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
+    """Enclose the chance of label 1 at each score of a classifier whose scores repeat, all of them together.
+
+    Guarantee
+        With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
+        every score x among the rows. Nothing is said of scores without rows.
+    Assumes
+        Independent rows, not used to train the classifier.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
+    delta
+        Probability with which any of the limits may fail.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(1, 4, 10_000) / 4
+    >>> table = calcert.score_table(calcert.summarize(x, rng.random(10_000) < x**2))
+    >>> for x, low, high in zip(table.score, table.lower, table.upper):
+    ...     print(f"{x:.2f}: {low:.3f} to {high:.3f}")
+    0.25: 0.059 to 0.080
+    0.50: 0.226 to 0.262
+    0.75: 0.538 to 0.580
+    """
+    check_summary(summary)
+    delta, score = check_delta(delta), summary.values
+    count = summary.points.count
+    rows, positives = across_labels(count), count[:, 1]
+    level = delta / (2 * score.size)
+    return ScoreTable(
+        score=score,
+        rows=rows,
+        positives=positives,
+        lower=share_lower(positives, rows, level),
+        upper=share_upper(positives, rows, level),
+        delta=delta,
+        n=summary.n,
+    )
