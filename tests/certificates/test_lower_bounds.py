@@ -85,7 +85,7 @@ def test_a_witness_for_the_unmodified_classifier_promises_the_least_gain_in_the_
     x = rng.random(3000)
     points = by_cells(calcert.summarize(x, x > 0.5)).points
     f = rng.uniform(-1, 1, points.low.size)
-    promised = lower_bounds._gain(points, f)
+    promised = lower_bounds.worst_gain(points, f)
     for share in (0.0, 0.4, 1.0):
         place = points.low + share * (points.high - points.low)
         given = f[:, None] * (place[:, None] - np.array([0, 1]))

@@ -21,7 +21,16 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import bounded_variation, deviations, finite, lipschitz, perturbed, score_groups, squared
+from calcert.certificates import (
+    bounded_variation,
+    deviations,
+    finite,
+    largest_mean,
+    lipschitz,
+    perturbed,
+    score_groups,
+    squared,
+)
 from calcert.summary import cells
 
 Floats = NDArray[np.float64]
@@ -275,6 +284,7 @@ def asking_only_for(truth: float) -> Iterator[None]:
     with (
         mock.patch.object(perturbed, "invert", invert),
         mock.patch.object(finite, "invert", invert),
+        mock.patch.object(largest_mean, "invert", invert),
         mock.patch.object(bounded_variation, "invert", invert),
         mock.patch.object(squared, "invert_squared", invert_squared),
     ):

@@ -1,0 +1,138 @@
+"""Crossings: dynamic programming finds what trying all signs finds, and cells hide no more than is charged."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import calcert
+from calcert.certificates import crossings
+from calcert.certificates.excess import Excess
+from tests.certificates.test_lower_bounds import by_cells
+from tests.certificates.test_ranges import check_bets_do_not_know_later_rows, crowded
+from tests.lab.sums import most_under_signs
+
+Floats = NDArray[np.float64]
+
+
+def all_signs(values: Floats, changes: int) -> float:
+    """The most that signs with at most so many changes gain, by trying them all."""
+    return max(
+        float(np.dot(signs, values))
+        for signs in itertools.product((1, -1), repeat=values.size)
+        if np.count_nonzero(np.diff(signs)) <= changes
+    )
+
+
+def of_rows(x: Floats, y: NDArray[np.bool_], changes: int) -> float:
+    scores, which = np.unique(x, return_inverse=True)
+    return most_under_signs(np.bincount(which, x - y, scores.size).tolist(), changes) / x.size
+
+
+@pytest.mark.parametrize("changes", range(6))
+def test_dynamic_programming_is_as_good_as_trying_all_signs(changes: int) -> None:
+    rng = np.random.default_rng(changes)
+    for _ in range(40):
+        net = rng.normal(size=rng.integers(1, 9)) * (rng.random() < 0.9)
+        net[rng.random(net.size) < 0.2] = 0.0
+        best = all_signs(net, changes)
+        assert most_under_signs(net.tolist(), changes) == pytest.approx(best, abs=1e-12)
+        assert crossings.most_gained(net, np.abs(net), changes) == pytest.approx(best, abs=1e-12)
+        signs = crossings.best_signs(net, changes)
+        assert set(np.abs(signs)) == {1}
+        assert np.count_nonzero(np.diff(signs)) <= changes
+        assert signs @ net == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("changes", range(5))
+def test_rows_of_a_cell_in_their_worst_order_gain_what_is_charged(changes: int) -> None:
+    rng = np.random.default_rng(changes)
+    for _ in range(20):
+        cells = [rng.normal(size=rng.integers(1, 4)) for _ in range(rng.integers(1, 4))]
+        worst = max(
+            all_signs(np.concatenate(order), changes)
+            for order in itertools.product(*map(itertools.permutations, cells))
+        )
+        net, inside = (np.array([f(cell) for cell in cells]) for f in (np.sum, lambda cell: np.abs(cell).sum()))
+        assert crossings.most_gained(net, inside, changes) == pytest.approx(worst, abs=1e-12)
+
+
+@pytest.mark.parametrize("changes", [0, 1, 3, 7])
+def test_cells_hide_no_more_than_is_charged(changes: int) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x = crowded(rng, 2000) if seed % 2 else rng.random(2000)
+        y = rng.random(2000) < 0.4
+        true = of_rows(x, y, changes)
+        terms = crossings.upper_terms(by_cells(calcert.summarize(x, y)), changes, 0.05)
+        slack = Excess.of(calcert.summarize(x, y)).rounding(2 * changes + 1)
+        assert terms["plug-in"] - slack <= true <= terms["plug-in"] + terms["discretisation"]
+        listed = crossings.upper_terms(calcert.summarize(x, y), changes, 0.05)
+        assert listed["plug-in"] == pytest.approx(true, abs=1e-12)
+        assert listed["discretisation"] < 1e-9
+
+
+def test_no_crossing_shows_the_mean_gap_and_very_many_show_all_there_is() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 30, 3000) / 29
+    summary = calcert.summarize(x, rng.random(3000) < 0.5)
+    none, many = (calcert.visible_error(summary, crossings=k) for k in (0, 29))
+    assert none.upper == pytest.approx(calcert.mean_gap(summary).upper, abs=1e-9)
+    assert many.upper == pytest.approx(calcert.finite(summary).upper, abs=1e-9)
+
+
+def test_the_assumption_is_said_and_the_reading_without_it_has_the_same_numbers() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(5000)
+    summary = calcert.summarize(x, rng.random(5000) < x**2)
+    assumptions = [
+        "the true curve stays on one side of the diagonal",
+        "the true curve changes sides of the diagonal at most once",
+        "the true curve changes sides of the diagonal at most 2 times",
+    ]
+    for k, assumption in enumerate(assumptions):
+        assumed, visible = calcert.crossings(summary, crossings=k), calcert.visible_error(summary, crossings=k)
+        assert assumed.assumption == assumption
+        assert visible.assumption == "none"
+        assert (assumed.lower, assumed.upper) == (visible.lower, visible.upper)
+        assert assumed.quantity == "L1 calibration error"
+        assert "crossing" in visible.quantity
+        assert assumed.parameters == {"crossings": k, "seed": 0}
+
+
+def test_more_crossings_show_more() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.random(20_000)
+    summary = calcert.summarize(x, rng.random(20_000) < np.where((8 * x).astype(int) % 2, 0.1, 0.9))
+    uppers = [calcert.visible_error(summary, crossings=k).upper for k in range(8)]
+    lowers = [calcert.visible_error(summary, crossings=k).lower for k in (0, 3, 7, 9)]
+    assert all(a <= b for a, b in itertools.pairwise(uppers))
+    assert lowers[0] < lowers[1] < lowers[2]
+    steps = (np.arange(800) + 0.5) / 800 - np.repeat([0.9, 0.1] * 4, 100)
+    assert lowers[-1] <= most_under_signs(steps.tolist(), 9) / 800
+
+
+@pytest.mark.parametrize("wrong", [-1, 1001, 2.0, True, "3"])
+def test_a_wrong_number_of_crossings_is_refused_by_name(wrong: object) -> None:
+    summary = calcert.summarize([0.5], [1])
+    for function in (calcert.crossings, calcert.visible_error):
+        with pytest.raises(ValueError, match=r"crossings must be a whole number between 0 and 1,000; got"):
+            function(summary, crossings=wrong)
+
+
+@pytest.mark.parametrize("changes", [0, 1, 3])
+def test_bets_on_signs_do_not_know_later_rows(changes: int) -> None:
+    check_bets_do_not_know_later_rows(lambda s: crossings.crossings_lower(s, changes, 0.05, 0))
+
+
+@pytest.mark.parametrize(("n", "gap"), [(10_000, 0.0215), (100_000, 0.0068)])
+def test_upper_bounds_are_as_close_to_the_truth_as_promised(n: int, gap: float) -> None:
+    bounds = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.random(n)
+        bounds.append(sum(crossings.upper_terms(calcert.summarize(x, rng.random(n) < x), 3, 0.05).values()))
+    assert np.mean(bounds) <= gap
