@@ -38,8 +38,8 @@ class MonotoneBand:
         At every score from ``edges[i]`` on the chance is at least ``lower[i]``, and up to it at most ``upper[i]``: with
         probability at least 1 - delta, all together.
     refuted_at
-        A score at which a lower limit from scores up to it exceeds an upper limit from scores on from it: then the
-        chance does fall somewhere, with probability at least 1 - delta. None where the rows show nothing like it.
+        Where a lower limit from scores below exceeds an upper limit from scores above by the most: then the chance does
+        fall somewhere, with probability at least 1 - delta. None where the rows show nothing like it.
     delta, n
         As given, and the number of rows.
 
@@ -114,12 +114,12 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     edges = np.unique(np.concatenate([[0.0], ends, begins, [1.0]]))
     lower = np.append(0.0, lower)[np.searchsorted(ends, edges, "right")]
     upper = np.append(1.0, upper)[np.searchsorted(-begins, -edges, "right")]
-    crossed = np.flatnonzero(lower > upper)
+    worst = int((lower - upper).argmax())
     return MonotoneBand(
         edges=edges,
         lower=lower,
         upper=upper,
-        refuted_at=float(edges[crossed[0]]) if crossed.size else None,
+        refuted_at=float(edges[worst]) if lower[worst] > upper[worst] else None,
         delta=delta,
         n=summary.n,
     )

@@ -1,0 +1,59 @@
+"""The table of scores: limits that hold together, over all outcomes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert import Summary
+from tests.lab.laws import SMALL_LAWS, Law, summary_of, too_many
+
+
+def misses(summary: Summary, law: Law, delta: float) -> bool:
+    """Whether some limit misses the chance at its score."""
+    table = calcert.score_table(summary, delta=delta)
+    chance = np.array([law.chance[law.score.index(x)] for x in table.score])
+    return bool((table.lower > chance + 1e-12).any() or (table.upper < chance - 1e-12).any())
+
+
+@pytest.mark.parametrize("name", SMALL_LAWS)
+def test_the_limits_miss_together_no_more_often_than_delta_over_all_outcomes(name: str) -> None:
+    law = SMALL_LAWS[name]
+    for n, delta in ((1, 0.5), (4, 0.5), (9 if len(law.score) < 3 else 5, 0.3)):
+        chances = [p for count, p in law.outcomes(n) if misses(summary_of(law.score, count), law, delta)]
+        assert math.fsum(chances) <= delta
+
+
+def test_the_limits_hold_together_for_ten_scores() -> None:
+    score = tuple(np.arange(10) / 9)
+    law = Law(score, (0.1,) * 10, tuple(x**2 for x in score))
+    rng = np.random.default_rng(0)
+    missed = sum(misses(law.draw(n, rng), law, 0.3) for n in (10, 300, 100_000) for _ in range(500))
+    assert not too_many(missed, 1500, 0.3)
+
+
+def test_limits_at_full_delta_for_each_score_are_caught() -> None:
+    score = tuple(np.arange(10) / 9)
+    law = Law(score, (0.1,) * 10, (0.5,) * 10)
+    rng = np.random.default_rng(0)
+    missed = sum(misses(law.draw(100_000, rng), law, min(0.05 * 10, 0.99)) for _ in range(300))
+    assert too_many(missed, 300, 0.05)
+
+
+def test_the_table_counts_rows_and_positives() -> None:
+    table = calcert.score_table(calcert.summarize([0.5, 0.25, 0.5, 0.5], [1, 0, 0, 1]))
+    assert table.score.tolist() == [0.25, 0.5]
+    assert table.rows.tolist() == [1, 3]
+    assert table.positives.tolist() == [0, 2]
+    assert table.estimate.tolist() == [0.0, pytest.approx(2 / 3)]
+    assert (table.lower <= table.estimate).all()
+    assert (table.estimate <= table.upper).all()
+
+
+def test_many_scores_are_refused() -> None:
+    x = np.random.default_rng(0).random(5000)
+    with pytest.raises(ValueError, match="the scores are not a finite set"):
+        calcert.score_table(calcert.summarize(x, x > 0.5))
