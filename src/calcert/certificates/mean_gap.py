@@ -134,9 +134,11 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     check_summary(summary)
     delta = check_delta(delta)
     excess = _excess_of_ratios(summary, delta)
-    # The ratios that the rows do not exclude need not be an interval: its ends are looked for from outside.
-    lowest = 1 - largest_candidate(lambda a, b: excess(1 - b, 1 - a), 0.0, 1.0)
-    highest = largest_candidate(excess, 0.0, 1.0)
+    mean, rate = summary.mean_score, summary.base_rate
+    seen = (rate / mean / 2 if rate <= mean else 1 - mean / rate / 2) if max(mean, rate) > 0 else 0.5
+    # The ratios that the rows do not exclude need not be an interval: the last on either side are its ends.
+    lowest = 1 - largest_candidate(lambda a, b: excess(1 - b, 1 - a), 1 - seen, 1.0)
+    highest = largest_candidate(excess, seen, 1.0)
     return Ratio(
         observed=summary.positives,
         expected=summary.mean_score * summary.n,
