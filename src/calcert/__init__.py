@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from calcert.certificates.monotone_band import monotone_band
     from calcert.certificates.ranges import ranges, worst_range
     from calcert.certificates.score_table import score_table
+    from calcert.certificates.sides import finite_sides, sides
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
     from calcert.reports.comparison import compare
@@ -51,6 +52,7 @@ __all__ = [
     "distance",
     "estimates",
     "finite",
+    "finite_sides",
     "lipschitz",
     "mean_gap",
     "monotone_band",
@@ -60,6 +62,7 @@ __all__ = [
     "plan",
     "ranges",
     "score_table",
+    "sides",
     "sql",
     "squared",
     "summarize",
@@ -76,12 +79,14 @@ _LATER = {
     "calibration_band": "calcert.certificates.band",
     "compare": "calcert.reports.comparison",
     "crossings": "calcert.certificates.crossings",
+    "finite_sides": "calcert.certificates.sides",
     "mean_gap": "calcert.certificates.mean_gap",
     "monotone_band": "calcert.certificates.monotone_band",
     "observed_over_expected": "calcert.certificates.mean_gap",
     "plan": "calcert.reports.plan",
     "ranges": "calcert.certificates.ranges",
     "score_table": "calcert.certificates.score_table",
+    "sides": "calcert.certificates.sides",
     "test": "calcert.reports.p_value",
     "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",

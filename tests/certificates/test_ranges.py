@@ -185,7 +185,8 @@ def check_bets_do_not_know_later_rows(lower: Callable[[Summary], float]) -> None
     assert len(cells) >= 20
     for other in seen[1:]:
         for (stake, gain), (other_stake, other_gain) in zip(seen[0], other, strict=True):
-            assert stake == other_stake
+            # Cells without early rows add zeros to a sum, which may round it otherwise in the last place.
+            assert stake == pytest.approx(other_stake, rel=1e-14)
             assert all(gain[cell] == other_gain[cell] for cell in gain.keys() & other_gain.keys())
 
 

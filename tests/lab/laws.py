@@ -29,6 +29,7 @@ from calcert.certificates import (
     lipschitz,
     perturbed,
     score_groups,
+    sides,
     squared,
 )
 from calcert.summary import cells
@@ -285,6 +286,7 @@ def asking_only_for(truth: float) -> Iterator[None]:
         mock.patch.object(perturbed, "invert", invert),
         mock.patch.object(finite, "invert", invert),
         mock.patch.object(largest_mean, "invert", invert),
+        mock.patch.object(sides, "invert", invert),
         mock.patch.object(bounded_variation, "invert", invert),
         mock.patch.object(squared, "invert_squared", invert_squared),
     ):

@@ -8,6 +8,7 @@ look at the counts of earlier batches and at nothing else: not at offsets or dis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -90,8 +91,15 @@ def worst_gain(points: Points, f: Floats) -> Floats:
     return np.stack([f * worst, f * (worst - 1)], axis=1)
 
 
-def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> float:
-    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta."""
+Cut = Callable[[Floats, Floats, Floats], Floats]
+"""From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
+
+
+def perturbed_lower(summary: Summary, h: float, delta: float, seed: int, cut: Cut | None = None) -> float:
+    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
+
+    With `cut`, for the largest mean gain of the witnesses that it lets through.
+    """
     grid, (points, start) = Grid(h, FINENESS), merged(summary.cell_points, h / MERGED)
     width = points.high - points.low
     # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
@@ -103,13 +111,15 @@ def perturbed_lower(summary: Summary, h: float, delta: float, seed: int) -> floa
     placement, kernels = grid.place(middle), _cell_integrals(grid)
 
     def witness(known: Integers, last: Integers) -> Floats:
-        gain = served_gain(grid, points, placement.masses(known), kernels)
+        gain = served_gain(grid, points, placement.masses(known), kernels, cut)
         return np.clip(gain - hidden[:, None], -1.0, 1.0)
 
     return lower_limit(summary, delta, seed, witness, start)
 
 
-def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Kernel, Kernel]) -> Floats:
+def served_gain(
+    grid: Grid, points: Points, masses: Masses, kernels: tuple[Kernel, Kernel], cut: Cut | None = None
+) -> Floats:
     """For f = the sign of m^ on the rows behind `masses`, in standard errors: min of G(x, y) over the ends of a cell.
 
     G(x, y) is the integral of f(t) (t - y) k(t|x) = (x - y) F0(x) + F1(x), with F0 and F1 correlations of f with the
@@ -122,6 +132,9 @@ def served_gain(grid: Grid, points: Points, masses: Masses, kernels: tuple[Kerne
     gain = np.full((2, *ends.shape), np.nan)
     for start, stop in grid.blocks(base.ravel(), 0):
         f = _served_signs(grid, masses, start - reach, stop + reach + 1)
+        if cut is not None:
+            edges = np.arange(start - reach, stop + reach + 2) / grid.size
+            f = cut(edges[:-1], edges[1:], f)
         x = np.arange(start, stop + 1) / grid.size
         scale = grid.normalizers(start, stop + 1)
         f0, f1 = (smoothed[reach : reach + x.size] / scale for smoothed in grid.smooth_by(f, kernels))

@@ -1,0 +1,259 @@
+"""Theorem 12: to which side the L1 calibration error goes: scores too high or too low, too extreme or too timid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.betting import lower_limit
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.largest_mean import largest_mean_terms
+from calcert.certificates.lower_bounds import perturbed_lower, worst_gain
+from calcert.certificates.perturbed import FINENESS, MANY_ROWS, second_moment, served_subject
+from calcert.certificates.score_groups import across_labels
+from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.serving.grid import ROUNDING, Grid, seen_from
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Side = Literal["too high", "too low", "too extreme", "too timid"]
+SIDES: tuple[Side, ...] = get_args(Side)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How much of the L1 calibration error goes to each side: four certificates, each at its own delta.
+
+    Attributes
+    ----------
+    too_high, too_low
+        Scores above the chance of label 1, and below it. The error is the sum of the two.
+    too_extreme, too_timid
+        Scores beyond the chance as seen from 1/2, and short of it. The error is the sum of these as well.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(0, 11, 50_000) / 10
+    >>> sides = calcert.finite_sides(calcert.summarize(x, rng.random(50_000) < 0.25 + x / 2))
+    >>> print(f"too extreme by {sides.too_extreme.lower:.3f} or more, too timid by {sides.too_timid.upper:.3f} or less")
+    too extreme by 0.130 or more, too timid by 0.005 or less
+    """
+
+    too_high: Certificate
+    too_low: Certificate
+    too_extreme: Certificate
+    too_timid: Certificate
+
+
+def sides(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Sides:
+    """Certify to which side the classifier served through :func:`calcert.perturb` errs, and by how much.
+
+    With S the served score and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+, too extreme is the part of
+    either where S is on the far side of c from 1/2, too timid the rest.
+
+    Guarantee
+        Each of the eight bounds holds with probability at least 1 - delta over the rows. Nothing is assumed of the
+        score distribution or the calibration function.
+    Assumes
+        As :func:`calcert.perturbed`: independent rows, bandwidth fixed in advance, serving perturbs.
+    Terms
+        Those of :func:`calcert.perturbed`, with one side of the plug-in.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned for the original, unperturbed scores.
+    bandwidth
+        h of the sech kernel.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bounds.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(50_000)
+    >>> sides = calcert.sides(calcert.summarize(x, rng.random(50_000) < x**2))
+    >>> print(f"too high by {sides.too_high.lower:.3f} or more, too low by {sides.too_low.upper:.3f} or less")
+    too high by 0.161 or more, too low by 0.003 or less
+    """
+    check_summary(summary)
+    h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
+    return _four(
+        served_terms(summary, h, delta),
+        lambda side: perturbed_lower(summary, h, delta, seed, allowed(side)),
+        subject=served_subject(h),
+        delta=delta,
+        n=summary.n,
+        parameters={"bandwidth": h, "seed": seed},
+    )
+
+
+def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sides:
+    """Certify to which side a classifier whose scores repeat errs, as it is, and by how much.
+
+    With c = E[Y|X]: too high is E (X - c)+, too low is E (c - X)+, too extreme is the part of either where X is on the
+    far side of c from 1/2, too timid the rest; a score of 1/2 can only be too timid.
+
+    Guarantee
+        Each of the eight bounds holds with probability at least 1 - delta over the rows, for every score distribution.
+    Assumes
+        Independent rows, not used to train the classifier.
+    Terms
+        Those of :func:`calcert.finite`, with one side of the plug-in.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
+    delta
+        Probability with which each bound may fail.
+    seed
+        Orders the rows for the lower bounds.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(0, 11, 50_000) / 10
+    >>> sides = calcert.finite_sides(calcert.summarize(x, rng.random(50_000) < x))
+    >>> print(f"too high by {sides.too_high.upper:.3f} or less, too low by {sides.too_low.upper:.3f} or less")
+    too high by 0.006 or less, too low by 0.004 or less
+    """
+    check_summary(summary)
+    delta, seed = check_delta(delta), check_seed(seed)
+    return _four(
+        finite_terms(summary, delta),
+        lambda side: finite_lower(summary, side, delta, seed),
+        subject="as it is",
+        delta=delta,
+        n=summary.n,
+        parameters={"distinct scores": summary.values.size, "seed": seed},
+    )
+
+
+def _four(
+    terms: Mapping[Side, dict[str, float]],
+    lower: Callable[[Side], float],
+    *,
+    subject: str,
+    delta: float,
+    n: int,
+    parameters: Mapping[str, float],
+) -> Sides:
+    return Sides(
+        **{
+            side.replace(" ", "_"): Certificate.from_terms(
+                quantity=f"L1 calibration error of scores that are {side}",
+                subject=subject,
+                assumption="none",
+                lower=lower(side),
+                delta=delta,
+                n=n,
+                theorem="Theorem 12",
+                terms=terms[side],
+                parameters=parameters,
+            )
+            for side in SIDES
+        }
+    )
+
+
+def served_terms(summary: Summary, h: float, delta: float) -> dict[Side, dict[str, float]]:
+    """The terms of the upper bounds of Theorem 12 for the perturbed classifier, each at confidence 1 - delta."""
+    seen, hidden = served_parts(summary, h, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS)
+    if hidden >= 1:
+        return {side: {"plug-in": seen[side], "discretisation": hidden, "sampling": 0.0} for side in SIDES}
+    moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
+    terms = {}
+    for side, part in seen.items():
+        upper = invert(part + hidden, moment, summary.n, SPLIT * delta, iid_limit)  # W1
+        terms[side] = {"plug-in": part, "discretisation": hidden, "sampling": upper - part - hidden}
+    return terms
+
+
+def served_parts(summary: Summary, h: float, fineness: int) -> tuple[dict[Side, float], float]:
+    """The sides of the calibration error of the perturbed empirical law on a grid, and what each may be wrong by."""
+    grid, points = Grid(h, fineness), seen_from(summary, h)
+    wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
+    parts = dict.fromkeys(SIDES, 0.0)
+    if wrong >= 1:
+        return parts, wrong
+    for t, served, positive, rounding in grid.densities(grid.place(points).masses(points.count)):
+        for side, part in side_integrals(t, t * served - positive, grid.step).items():
+            parts[side] += part
+        wrong += 2 * rounding * float(t[-1] - t[0])
+    return parts, wrong
+
+
+def side_integrals(t: Floats, gap: Floats, step: float) -> dict[Side, float]:
+    """The integrals of the sides of the linear interpolant of `gap`, given at grid points of served score `t`.
+
+    Exact where the gap changes its sign inside a grid cell. A grid cell that holds 1/2 inside counts for both sides of
+    it, which is too much and never too little.
+    """
+    over, under = np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
+    over, under = over[:-1] + over[1:], under[:-1] + under[1:]
+    # Where the ends differ in sign there is a triangle on either side of 0, over its share of the cell.
+    share = over / np.maximum(over + under, 1e-300)
+    above, below = over * share * step / 2, under * (1 - share) * step / 2
+    upper, lower = t[1:] > 0.5, t[:-1] < 0.5
+    return {
+        "too high": float(above.sum()),
+        "too low": float(below.sum()),
+        "too extreme": float(above[upper].sum() + below[lower].sum()),
+        "too timid": float(below[upper].sum() + above[lower].sum()),
+    }
+
+
+def allowed(side: Side) -> Callable[[Floats, Floats, Floats], Floats]:
+    """Cuts signs on stretches of scores from `low` to `high` to those that a side allows."""
+
+    def cut(low: Floats, high: Floats, f: Floats) -> Floats:
+        if side == "too high":
+            return np.maximum(f, 0.0)
+        if side == "too low":
+            return np.minimum(f, 0.0)
+        # A score of 1/2 can be too timid, in either direction, but not too extreme.
+        extreme = side == "too extreme"
+        upper, lower = low > 0.5 if extreme else low >= 0.5, high <= 0.5
+        outward = (upper & (f > 0)) | (lower & (f < 0))
+        inward = (upper & (f < 0)) | (lower & (f > 0))
+        return np.where(outward if extreme else inward, f, 0.0)
+
+    return cut
+
+
+def finite_terms(summary: Summary, delta: float) -> dict[Side, dict[str, float]]:
+    """The terms of the upper bounds of Theorem 12 for listed scores, each at confidence 1 - delta."""
+    x, count = summary.values, summary.points.count
+    gap = (x * across_labels(count) - count[:, 1]) / summary.n
+    above, below = np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
+    parts: dict[Side, Floats] = {
+        "too high": above,
+        "too low": below,
+        "too extreme": np.where(x > 0.5, above, np.where(x < 0.5, below, 0.0)),
+        "too timid": np.where(x > 0.5, below, np.where(x < 0.5, above, np.abs(gap))),
+    }
+    return {side: largest_mean_terms(summary, float(part.sum()), ROUNDING, delta) for side, part in parts.items()}
+
+
+def finite_lower(summary: Summary, side: Side, delta: float, seed: int) -> float:
+    """A lower bound for one side of the error at confidence 1 - delta: betting on the signs of cells seen so far."""
+    points = summary.cell_points
+    middle, cut = (points.low + points.high) / 2, allowed(side)
+
+    def witness(known: Integers, last: Integers) -> Floats:
+        excess = middle * across_labels(known) - known[:, 1]
+        wobble = known[:, 0] * middle**2 + known[:, 1] * (1 - middle) ** 2
+        f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
+        return worst_gain(points, cut(points.low, points.high, f))
+
+    return lower_limit(summary, delta, seed, witness)

@@ -1,0 +1,240 @@
+"""Theorem 12 attacked: over every outcome of small laws, on one score in many rows, and by thousands of data sets.
+
+Truths come from sums of thin slices of the served score, computed without the program's grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from calcert import Summary
+from calcert.certificates import sides
+from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.sides import SIDES, Side
+from calcert.serving import kernel
+from tests.lab.laws import (
+    SMALL_LAWS,
+    Law,
+    asking_only_for,
+    miss_probability,
+    one_score_miss,
+    summary_of,
+    too_many,
+    upper,
+)
+from tests.lab.test_exact_lower import judged, wealth
+
+H = 0.25
+Terms = Callable[[Summary], dict[str, float]]
+
+
+def split_up(score: np.ndarray, gap: np.ndarray) -> dict[Side, float]:
+    """The sides of gaps at scores, none of which is 1/2 unless it is a score of its own."""
+    high, low = np.maximum(gap, 0), np.maximum(-gap, 0)
+    return {
+        "too high": float(high.sum()),
+        "too low": float(low.sum()),
+        "too extreme": float(high[score > 0.5].sum() + low[score < 0.5].sum()),
+        "too timid": float(low[score > 0.5].sum() + high[score < 0.5].sum() + (high + low)[score == 0.5].sum()),
+    }
+
+
+@lru_cache
+def served_truth(law: Law, h: float) -> dict[Side, float]:
+    """By 40,000 slices of the served score; a slice in which the gap changes its sign is wrong by next to nothing."""
+    slices = 40_000
+    t = (np.arange(slices) + 0.5) / slices
+    gap = np.zeros(slices)
+    for x, weight, chance in zip(law.score, law.weight, law.chance, strict=True):
+        gap += weight * kernel.density(t, x, h) * (t - chance)
+    return split_up(t, gap / slices)
+
+
+def finite_truth(law: Law) -> dict[Side, float]:
+    score = np.array(law.score)
+    return split_up(score, np.array(law.weight) * (score - np.array(law.chance)))
+
+
+@pytest.mark.parametrize("name", SMALL_LAWS)
+def test_the_truths_add_up_to_the_error_both_ways(name: str) -> None:
+    law = SMALL_LAWS[name]
+    for found, error in ((served_truth(law, H), law.served(H)[0]), (finite_truth(law), law.error)):
+        assert found["too high"] + found["too low"] == pytest.approx(error, abs=1e-8)
+        assert found["too extreme"] + found["too timid"] == pytest.approx(error, abs=1e-8)
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coarse grid, and each outcome placed on it once for the four sides."""
+    known: dict[bytes, object] = {}
+    compute = sides.served_parts
+
+    def remembered(summary: Summary, h: float, fineness: int) -> object:
+        key = summary.cell.tobytes() + summary.count.tobytes() + np.float64(h).tobytes()
+        if key not in known:
+            known[key] = compute(summary, h, fineness)
+        return known[key]
+
+    monkeypatch.setattr(sides, "FINENESS", 64)
+    monkeypatch.setattr(sides, "served_parts", remembered)
+
+
+SIZES = {1: (1, 3, 9), 2: (1, 2, 5), 3: (1, 2, 3)}
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("name", SMALL_LAWS)
+def test_served_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: str) -> None:
+    law = SMALL_LAWS[name]
+    for n in SIZES[len(law.score)]:
+        for delta in (0.5, 0.05):
+            for side, truth in served_truth(law, H).items():
+
+                def bound(s: Summary, side: Side = side, delta: float = delta) -> float:
+                    return upper(sides.served_terms(s, H, delta)[side])
+
+                with asking_only_for(truth):
+                    assert miss_probability(law, n, bound, truth) <= delta
+
+
+@pytest.mark.parametrize("name", SMALL_LAWS)
+def test_finite_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: str) -> None:
+    law = SMALL_LAWS[name]
+    for n in SIZES[len(law.score)]:
+        for side, truth in finite_truth(law).items():
+            with asking_only_for(truth):
+                assert miss_probability(law, n, lambda s, k=side: upper(sides.finite_terms(s, 0.5)[k]), truth) <= 0.5
+
+
+ONE = {
+    "too high": Law((0.9,), (1.0,), (0.5,)),
+    "too low": Law((0.1,), (1.0,), (0.5,)),
+    "too extreme": Law((0.9,), (1.0,), (0.5,)),
+    "too timid": Law((0.4,), (1.0,), (0.1,)),
+}
+SMALL = 2.0**-13
+
+
+def flipped(
+    terms: Callable[[Summary], dict[str, float]], law: Law
+) -> tuple[Callable[[Summary], dict[str, float]], Law]:
+    """The same with labels exchanged and scores turned round, where the score is below its chance."""
+    if law.score[0] > law.chance[0]:
+        return terms, law
+
+    def turned(s: Summary) -> dict[str, float]:
+        return terms(summary_of(law.score, s.points.count[:, ::-1]))
+
+    return turned, Law((1 - law.score[0],), (1.0,), (1 - law.chance[0],))
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("delta", [0.5, 0.05])
+@pytest.mark.parametrize("n", [10, 10**5])
+def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(side: Side, n: int, delta: float) -> None:
+    law = ONE[side]
+    for terms, truth in (
+        (lambda s: sides.finite_terms(s, delta)[side], finite_truth(law)[side]),
+        (lambda s: sides.served_terms(s, SMALL, delta)[side], law.served(SMALL)[0]),
+    ):
+        judged_terms, same = flipped(terms, law)
+        with asking_only_for(truth):
+            assert one_score_miss(judged_terms, same, n, truth, cut=0.0) <= delta
+
+
+@pytest.mark.parametrize("side", ["too high", "too timid"])
+def test_a_sampling_term_cut_by_a_fifth_is_caught(side: Side) -> None:
+    law = ONE[side]
+    terms, same = flipped(lambda s: sides.served_terms(s, SMALL, 0.05)[side], law)
+    truth = law.served(SMALL)[0]
+    assert one_score_miss(terms, same, 10**6, truth, cut=0.0) <= 0.05
+    assert one_score_miss(terms, same, 10**6, truth, cut=0.2) > 0.05
+
+
+MIXED = {
+    "both ways": Law((0.2, 0.45, 0.55, 0.8), (0.3, 0.2, 0.2, 0.3), (0.35, 0.3, 0.7, 0.6)),
+    "a half": Law((0.5, 0.52), (0.7, 0.3), (0.2, 0.9)),
+    "calibrated": Law((0.0, 0.25, 0.5, 1.0), (0.25, 0.25, 0.25, 0.25), (0.0, 0.25, 0.5, 1.0)),
+    "sign flip": Law((0.3, 0.31), (0.5, 0.5), (0.9, 0.0)),
+}
+
+
+def served_missed(summary: Summary, truths: dict[Side, float], delta: float) -> list[Side]:
+    """Sides whose bound is below the truth; where the truth is a candidate of the inversion, none is needed."""
+    parts, hidden = sides.served_parts(summary, H, 64)
+    moment = mean_upper(sides.second_moment(summary, H), summary.n, (1 - SPLIT) * delta)
+    doubtful = [
+        side
+        for side, truth in truths.items()
+        if truth**2 > moment
+        or truth - iid_limit(moment - truth**2, 1 + truth, summary.n, SPLIT * delta) > parts[side] + hidden
+    ]
+    terms = sides.served_terms(summary, H, delta) if doubtful else {}
+    return [side for side in doubtful if upper(terms[side]) < truths[side] - 1e-12]
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("name", MIXED)
+def test_served_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str) -> None:
+    law, delta = MIXED[name], 0.4
+    rng = np.random.default_rng(3)
+    truths = served_truth(law, H)
+    misses, runs = dict.fromkeys(SIDES, 0), 0
+    for n, count in ((3, 60), (40, 60), (1000, 60), (100_000, 80)):
+        for _ in range(count):
+            for side in served_missed(law.draw(n, rng), truths, delta):
+                misses[side] += 1
+        runs += count
+    assert 4 * len(MIXED) * runs >= 4000
+    assert all(not too_many(missed, runs, delta) for missed in misses.values()), misses
+
+
+def test_bounds_of_the_wrong_side_are_caught() -> None:
+    law = MIXED["both ways"]
+    summary = law.draw(100_000, np.random.default_rng(0))
+    terms, truths = sides.served_terms(summary, H, 0.05), served_truth(law, H)
+    assert upper(terms["too low"]) < truths["too high"]
+    assert upper(terms["too timid"]) < truths["too extreme"] or upper(terms["too extreme"]) < truths["too timid"]
+
+
+GAMES = {"a half": (MIXED["a half"], 2), "ends": (Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)), 2)}
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("name", GAMES)
+def test_lower_sides_stay_below_the_truth_and_wealth_is_a_supermartingale(name: str, side: Side) -> None:
+    law, n = GAMES[name]
+    for lower, truth in (
+        (lambda s: sides.finite_lower(s, side, 0.5, 0), finite_truth(law)[side]),
+        (lambda s: sides.perturbed_lower(s, 1.0, 0.5, 0, sides.allowed(side)), served_truth(law, 1.0)[side]),
+    ):
+        found = judged(law, n, lower)
+        assert math.fsum(chance for chance, bound, _ in found if bound > truth + 1e-9) <= 0.5
+        assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-8
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_lower_sides_stay_below_adversarial_laws(name: str) -> None:
+    law, delta = MIXED[name], 0.4
+    rng = np.random.default_rng(4)
+    for side in SIDES:
+        missed = runs = 0
+        for n, count in ((40, 60), (2000, 60)):
+            for seed in range(count):
+                missed += sides.finite_lower(law.draw(n, rng), side, delta, seed) > finite_truth(law)[side] + 1e-12
+            runs += count
+        assert not too_many(missed, runs, delta), side
+
+
+def test_a_lower_bound_that_is_not_cut_to_its_side_is_caught() -> None:
+    law = MIXED["both ways"]
+    summary = law.draw(100_000, np.random.default_rng(0))
+    whole = sides.perturbed_lower(summary, 1 / 64, 0.05, 0)
+    assert whole > max(served_truth(law, 1 / 64).values())
+    for side in SIDES:
+        assert sides.perturbed_lower(summary, 1 / 64, 0.05, 0, sides.allowed(side)) < served_truth(law, 1 / 64)[side]
