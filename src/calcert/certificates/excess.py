@@ -34,9 +34,8 @@ class Excess:
     def of(cls, summary: Summary) -> Excess:
         """Of the rows of a Summary: by listed score where there are any, else by cell."""
         points = summary.points
-        high = points.count * points.fraction
-        score = points.low[:, None] * (points.count - high) + points.high[:, None] * high
-        return cls(score[:, 0] / summary.n, (points.count[:, 1] - score[:, 1]) / summary.n, summary.is_finite)
+        score, count = points.positions, points.count
+        return cls(count[:, 0] * score[:, 0] / summary.n, count[:, 1] * (1 - score[:, 1]) / summary.n, points.exact)
 
     @cached_property
     def net(self) -> Floats:

@@ -17,8 +17,9 @@ from calcert.certificates.lower_bounds import perturbed_lower, worst_gain
 from calcert.certificates.perturbed import FINENESS, MANY_ROWS, second_moment, served_subject
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
-from calcert.serving.grid import ROUNDING, Grid, seen_from
+from calcert.serving.grid import ROUNDING, Grid
 from calcert.summary.counts import Summary
+from calcert.summary.points import seen_from
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -181,7 +182,7 @@ def served_terms(summary: Summary, h: float, delta: float) -> dict[Side, dict[st
 
 def served_parts(summary: Summary, h: float, fineness: int) -> tuple[dict[Side, float], float]:
     """The sides of the calibration error of the perturbed empirical law on a grid, and what each may be wrong by."""
-    grid, points = Grid(h, fineness), seen_from(summary, h)
+    grid, points = Grid(h, fineness), seen_from(summary.points, h)
     wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
     parts = dict.fromkeys(SIDES, 0.0)
     if wrong >= 1:
