@@ -152,8 +152,8 @@ class Monitor:
         with connection.reading(self.path, update) as database:
             state = State(database, self.path)
             tip = state.tip()
-            life = book.read(state, tip)
-            if not life.rows:
+            life = book.read(state, tip) if tip.number else None
+            if life is None or not life.rows:
                 raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
             delta = self._settings(state).delta
             raised = None if limit is None else first_alarm(state, life.batches, limit, delta)
@@ -197,7 +197,8 @@ class Monitor:
         with connection.reading(self.path, update) as database:
             state = State(database, self.path)
             found = check(state)
-            self._settings(state)
+            if found.batches:
+                self._settings(state)
             return found
 
     def _settings(self, state: State) -> Settings:
