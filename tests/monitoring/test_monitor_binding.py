@@ -272,6 +272,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
     assert [found.name for found in tmp_path.iterdir()] == ["state"]
     with pytest.raises(ValueError, match="it has no rows yet"):
         Monitor(path).status()
+    assert Monitor(path, delta=0.1).check().batches == 0
     assert Monitor(path, delta=0.1).add(batch(0, 10), batch_id="one").number == 1
 
 

@@ -76,6 +76,15 @@ def test_status_writes_a_page_and_says_where(state: Path, tmp_path: Path) -> Non
     assert "must lie in a folder that exists" in refused.stderr
 
 
+def test_check_reads_everything_and_refuses_what_is_damaged(state: Path, tmp_path: Path) -> None:
+    assert "3 batches of 12,000 rows: nothing is damaged." in run("check", state).stdout
+    cut = tmp_path / "cut"
+    cut.write_bytes(state.read_bytes()[:-4096])
+    assert "is damaged" in run("check", cut, code=2).stderr
+    cut.write_bytes(b"")
+    assert "is damaged: it has 0 bytes" in run("check", cut, code=2).stderr
+
+
 def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
     rows = state.parent / "1.csv"
     for words, arguments in (

@@ -58,7 +58,8 @@ def pooled_upper(pool: Summary, bandwidth: float, delta: float) -> Certificate:
         With probability at least 1 - delta, E|S - E[Y|S]| <= upper under the pooled law, the average of the laws of
         the rows: the law of a row picked at random among them. If the law never changed, that is the law itself.
     Assumes
-        Independent rows. Their laws may differ in any way that does not respond to the labels of earlier rows.
+        Rows that are independent given their laws and the sizes of batches. Laws may differ and sizes vary in any way
+        that does not respond to rows seen, neither to their labels nor to their scores.
     Proof
         That of Theorem 1 with m the average of the rows' m_i and f* its sign. The G_i are independent with means e_i
         whose average is the pooled calibration error c; |G_i| <= a_i <= 1. So e_i - G_i is centred and at most 2, and

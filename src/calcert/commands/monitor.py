@@ -40,6 +40,7 @@ Examples:
   calcert monitor status churn.state --alarm 0.05 --html churn.html
   calcert monitor export churn.state --prometheus --alarm 0.05 > churn.prom
   calcert monitor plot churn.state churn.svg --alarm 0.05
+  calcert monitor check churn.state
 """
 )
 def command() -> None:
@@ -113,6 +114,17 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
         show(found)
     if found.alarm is not None:
         ctx.exit(ALARMED)
+
+
+@command.command()
+@state
+@options.debug.option
+def check(state: str) -> None:
+    """Read and check all that STATE holds.
+
+    The other commands check what their numbers come from. A damaged state is an error, with exit code 2.
+    """
+    click.echo(_opened(state).check())
 
 
 @command.command()

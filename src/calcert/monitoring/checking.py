@@ -25,5 +25,7 @@ def check(state: State) -> Checked:
             together += rows
     if together != pool:
         raise state.damaged("the rows of all batches together are not those of the batches")
+    if not batches:
+        return Checked(0, 0, 0, 0)
     life = Life(state.chosen()).after(batches)
     return Checked(len(batches), life.rows, len(life.due), len(state.looks(life.due)))

@@ -42,12 +42,15 @@ class Monitor:
           any limit, is false with probability at most delta over the whole life. It is about the classifier as it is,
           and holds however the law drifts, even in response to what was seen.
         * ``upper``: at each look, the calibration error of the classifier served with perturbed scores under the
-          pooled law of all rows so far is at most ``upper``. Laws may drift, but not in response to labels seen.
-          Pooled means mixed: opposite errors in different months may cancel. Windows say more about today.
+          pooled law of all rows so far is at most ``upper``. Laws may drift, but not in response to rows seen. Pooled
+          means mixed: opposite errors in different months may cancel. Windows say more about today.
         * windows: all intervals of all windows, so that two that do not meet prove that calibration has changed.
     Assumes
         Rows that were not used to train the classifier and are independent given what came before; within a window,
-        draws from one law. Which rows get a label, and when, does not depend on the label.
+        draws from one law. Which rows get a label, and when, does not depend on the label. For ``upper`` and windows:
+        neither the size nor the window of a batch responds to rows, to their labels or to their scores. Sizes that are
+        fixed, or come from the calendar or the traffic, are fine; a batch that ends when its scores suit, or with its
+        hundredth label 1, is not. The alarm does not mind.
 
     Parameters
     ----------
@@ -152,8 +155,8 @@ class Monitor:
         with connection.reading(self.path, update) as database:
             state = State(database, self.path)
             tip = state.tip()
-            life = book.read(state, tip)
-            if not life.rows:
+            life = book.read(state, tip) if tip.number else None
+            if life is None or not life.rows:
                 raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
             delta = self._settings(state).delta
             raised = None if limit is None else first_alarm(state, life.batches, limit, delta)
@@ -197,7 +200,8 @@ class Monitor:
         with connection.reading(self.path, update) as database:
             state = State(database, self.path)
             found = check(state)
-            self._settings(state)
+            if found.batches:
+                self._settings(state)
             return found
 
     def _settings(self, state: State) -> Settings:

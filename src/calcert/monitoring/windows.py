@@ -69,9 +69,10 @@ def certify_window(rows: Summary, settings: Settings) -> dict[str, Certificate]:
     Guarantee
         Of :func:`calcert.perturbed`, and of theorems 2 and 4 for the classifier as it is, for the law of the window.
     Assumes
-        The rows of the window are independent draws from one law. It need not stay the same within the window if rows
-        come at random times: given their number, rows of a Poisson process are independent draws from the law of the
-        whole window.
+        Given how many they are, the rows of the window are independent draws from one law: neither which rows are in
+        it nor the sizes of its batches respond to the rows, to labels or to scores. The law need not stay the same
+        within the window if rows come at random times: given their number, rows of a Poisson process are independent
+        draws from the law of the whole window.
     """
     return certificates_of(rows, settings, OF_WINDOWS)
 

@@ -109,8 +109,8 @@ def _statements(status: Status) -> list[Statement]:
             "quantity": status.upper.quantity,
             "interval": words.interval(status.upper),
             "sentences": [
-                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. The law may drift, but not "
-                "in response to labels seen."
+                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. The law may drift and "
+                "batches may have any size, but neither in response to rows seen."
             ],
             "not_promised": "Opposite errors of different times may cancel in the pool.",
         },

@@ -76,7 +76,7 @@ def upper_sentence(status: Status) -> str:
     c = status.upper
     return (
         f"At most {at_most(c.upper)}: the L1 calibration error of the classifier {c.subject}, over the first {c.n:,} "
-        "rows pooled. Assumes nothing but that drift does not react to labels."
+        "rows pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
     )
 
 
