@@ -14,7 +14,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import perfect_calibration as module
 from calcert.certificates.perfect_calibration import mixing_distance, perfect_calibration
-from tests.certificates.test_coins import coins, hits
+from tests.certificates.test_clopper_pearson import coins, hits
 from tests.certificates.test_lower_bounds import by_cells
 from tests.lab.laws import summary_of, too_many
 
@@ -110,7 +110,7 @@ def test_it_rejects_as_often_as_kuipers_test() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 40])
-def test_coins_that_differ_are_as_near_to_coins_alike_as_is_charged(n: int) -> None:
+def test_clopper_pearson_that_differ_are_as_near_to_coins_alike_as_is_charged(n: int) -> None:
     sharpest = 0.0
     for chances in coins(n):
         mean = chances.mean()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.coins import share_lower, share_upper
+from calcert.certificates.clopper_pearson import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.counts import Summary
