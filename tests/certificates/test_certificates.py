@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Certificate, Report, Summary
 from calcert.certificates.certificate import total
+from calcert.foundation.numbers import at_least, at_most
 
 Floats = NDArray[np.float64]
 
@@ -192,8 +193,8 @@ def test_a_report_cannot_be_changed_and_prints_its_three_statements() -> None:
     for words in ("20,000 rows", "served with", "as it is", "distance from calibration", "0.95"):
         assert words in text
     for c in report.certificates.values():
-        assert f"{c.upper:.4f}" in text
-        assert f"{c.lower:.4f}" in text
+        assert f"{at_most(c.upper)}" in text
+        assert f"{at_least(c.lower)}" in text
 
 
 def test_few_distinct_scores_are_certified_without_assumption() -> None:

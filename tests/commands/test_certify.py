@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert.foundation.numbers import at_most
 
 from .conftest import Run
 
@@ -40,7 +41,7 @@ def test_the_table_shows_every_bound_of_the_report(run: Run, rows: tuple[Any, An
     text = run("certify", "rows.csv", "--score", "p", "--label", "y").stdout
     assert text.startswith("3,000 rows\n")
     for certificate in report.certificates.values():
-        assert f"{certificate.upper:.4f}" in text
+        assert f"{at_most(certificate.upper)}" in text
     assert "probability 0.95" in text
     assert "Estimates, without guarantee" in text
     assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
@@ -55,7 +56,7 @@ def test_only_the_statements_asked_for_are_shown(run: Run, rows: tuple[Any, Any]
     assert found == {name: everything.to_dict()[name] for name in found}
     text = run("certify", "rows.csv", *asked).stdout
     for name, certificate in everything.certificates.items():
-        assert (f"{certificate.upper:.4f}" in text) == (name in chosen)
+        assert (f"{at_most(certificate.upper)}" in text) == (name in chosen)
     assert "To tighten." not in text
 
 
@@ -71,7 +72,7 @@ def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
     assert done.stderr == f"report written to {path}\n"
     page = path.read_text()
     assert "calcert certify rows.csv --score p --label y --bandwidth 0.03125" in page
-    assert f"{calcert.certify(*rows, bandwidth=1 / 32).perturbed.upper:.4f}" in page
+    assert f"{at_most(calcert.certify(*rows, bandwidth=1 / 32).perturbed.upper)}" in page
     refused = run("certify", "rows.csv", "--html", str(tmp_path / "no" / "report.html"))
     assert refused.exit_code == 2
     assert "must lie in a folder that exists" in refused.stderr

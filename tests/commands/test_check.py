@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 import calcert
-from calcert.foundation.numbers import rows_about
 
 from .conftest import Run
 
@@ -124,8 +123,3 @@ def test_a_bug_is_never_mistaken_for_an_outcome(run: Run, monkeypatch: pytest.Mo
     done = run("check", "rows.csv", "--max", "0.1", "--statement", "distance")
     assert done.exit_code == 70
     assert "This is a bug in calcert" in done.stderr
-
-
-@pytest.mark.parametrize(("rows", "shown"), [(7, "7"), (99, "99"), (101, "110"), (123_456, "130,000")])
-def test_estimates_have_two_digits_rounded_up(rows: int, shown: str) -> None:
-    assert rows_about(rows) == shown

@@ -14,6 +14,7 @@ import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
+from calcert.foundation.numbers import at_most
 from calcert.reports.classes import ClassReport, check_probabilities
 from calcert.serving.kernel import density
 from tests.shared_data import real_data
@@ -78,7 +79,7 @@ def test_the_report_survives_json(report: ClassReport) -> None:
 def test_text_and_picture_list_the_classes_worst_first(report: ClassReport) -> None:
     text = str(report)
     assert "Each of 4 classes against the rest" in text
-    assert f"{report.mean['perturbed'].upper:.4f}" in text
+    assert f"{at_most(report.mean['perturbed'].upper)}" in text
     pytest.importorskip("matplotlib")
     (axes,) = report.plot_classes().axes
     names = [label.get_text().split(" (")[0] for label in axes.get_yticklabels()]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert.foundation.numbers import at_least, at_most
 from calcert.reports.estimates import fingerprint, log_loss
 from calcert.reports.report import Report
 from calcert.show.pages.report import page
@@ -114,7 +115,7 @@ def test_headings_go_down_one_step_at_a_time(kind: str) -> None:
 
 
 def test_words_inside_pictures_keep_their_digits(report: Report, text: str) -> None:
-    assert f"certified between {report.perturbed.lower:.4f} and {report.perturbed.upper:.4f}</text>" in text
+    assert f"certified between {at_least(report.perturbed.lower)} and {at_most(report.perturbed.upper)}</text>" in text
     assert text.count('role="img"') == 2
     assert text.count("<desc ") == 2
 

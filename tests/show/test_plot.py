@@ -15,7 +15,7 @@ from matplotlib.patches import StepPatch
 import calcert
 from calcert.certificates.band import calibration_band
 from calcert.commands.simulated_rows import simulate
-from calcert.foundation.numbers import rows_about
+from calcert.foundation.numbers import at_least, at_most, rows_about
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
@@ -80,7 +80,8 @@ def test_reliability_says_what_is_certified(report: Report) -> None:
     axes = plot.reliability(report)
     c = report.perturbed
     assert axes.get_title(loc="left") == (
-        f"Calibration error, served with perturbed scores:\ncertified between {c.lower:.4f} and {c.upper:.4f}"
+        "Calibration error, served with perturbed scores:\n"
+        f"certified between {at_least(c.lower)} and {at_most(c.upper)}"
     )
     assert legend(axes) == ["95% band, everywhere at once", "estimate, no guarantee", "perfect calibration"]
     assert axes.get_ylabel() == "chance of label 1"
@@ -118,7 +119,7 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
         assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)
     marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
     assert marks == [c.lower for c in report.certificates.values() if c.lower > 0]
-    assert [text.get_text() for text in axes.texts] == [f"{c.upper:.4f}" for c in report.certificates.values()]
+    assert [text.get_text() for text in axes.texts] == [f"{at_most(c.upper)}" for c in report.certificates.values()]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["perturbed", "as it is", "distance"]
     assert legend(axes) == ["plug-in", "sampling", "group bias", "shift", "certified at least"]
 
@@ -133,8 +134,8 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
     assert list(target.get_ydata()) == [0.045, 0.045]  # type: ignore[arg-type]
     assert wanted.rows is not None
     rows = rows_about(wanted.rows)
-    assert axes.get_title(loc="left") == f"At most 0.0450 takes about {rows} rows (estimate)"
-    assert legend(axes) == ["at most (estimate)", "at least (estimate)", "certified now", "target 0.0450"]
+    assert axes.get_title(loc="left") == f"At most 0.045 takes about {rows} rows (estimate)"
+    assert legend(axes) == ["at most (estimate)", "at least (estimate)", "certified now", "target 0.045"]
     assert axes.get_xscale() == "log"
 
 

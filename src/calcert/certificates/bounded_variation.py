@@ -18,6 +18,7 @@ from calcert.certificates.score_groups import (
     plug_in,
     single,
 )
+from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -69,7 +70,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
     return Certificate.from_terms(
         quantity="L1 calibration error",
         subject="as it is",
-        assumption=f"calibration function of total variation at most {variation:g}"
+        assumption=f"calibration function of total variation at most {given(variation)}"
         + (" (as any monotone one)" if variation >= 1 else ""),
         lower=unmodified_lower(summary, delta, seed),
         delta=delta,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.foundation.plain import plain_fields, restored_fields
 
 TELLING = 0.95
@@ -126,7 +126,7 @@ class Certificate:
         return (
             f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
             f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
-            f"each with probability {1 - self.delta:.4g} ({self.n:,} rows, {self.theorem}).\nAt most = {terms}."
+            f"each with probability {confidence(self.delta)} ({self.n:,} rows, {self.theorem}).\nAt most = {terms}."
         )
 
 

@@ -8,6 +8,7 @@ from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
+from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -50,7 +51,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     return Certificate.from_terms(
         quantity="L1 calibration error",
         subject="as it is",
-        assumption=f"calibration function Lipschitz with constant {constant:g}",
+        assumption=f"calibration function Lipschitz with constant {given(constant)}",
         lower=unmodified_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,

@@ -7,6 +7,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import perturbed_lower
+from calcert.foundation.numbers import fraction
 from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
 from calcert.serving import kernel
 from calcert.serving.grid import ROUNDING, Grid, absolute_integral
@@ -68,9 +69,8 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
 
 
 def served_subject(h: float) -> str:
-    """The perturbed classifier in words; bandwidths that are one over a whole number are shown so."""
-    shown = f"1/{round(1 / h)}" if abs(1 / h - round(1 / h)) < 1e-9 * (1 / h) and h < 1 else f"{h:.4g}"
-    return f"served with perturbed scores, bandwidth {shown}"
+    """The perturbed classifier in words."""
+    return f"served with perturbed scores, bandwidth {fraction(h)}"
 
 
 def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_limit) -> dict[str, float]:

@@ -82,18 +82,17 @@ def command(
 
 
 def _verdict(c: Certificate, largest: float) -> str:
-    from calcert.foundation.numbers import at_most
+    from calcert.foundation.numbers import at_most, confidence, given, number
 
     condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {1 - c.delta:.4g}, {condition}."
+        f"{c.n:,} rows, probability {confidence(c.delta)}, {condition}."
     )
     if c.upper <= largest:
-        return f"Certified: at most {at_most(c.upper)}, within {largest:g}.\n{about_what}"
-    return (
-        f"Not certified: at most {at_most(c.upper)}, which is {c.upper - largest:.2g} above {largest:g}.\n{about_what}"
-    )
+        return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
+    above = f"which is {number(c.upper - largest)} above {given(largest)}"
+    return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
 def _way_out(summary: Summary, certificate: Certificate, statement: str, largest: float, settings: Settings) -> str:

@@ -100,8 +100,9 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
         import shlex
 
         from calcert.commands.screen import note
+        from calcert.foundation.numbers import given
 
-        limit = [] if alarm is None else ["--alarm", f"{alarm:g}"]
+        limit = [] if alarm is None else ["--alarm", given(alarm)]
         again = shlex.join(["calcert", "monitor", "status", state, *limit, "--html", html])
         note(f"report written to {found.to_html(html, command=again)}")
     if as_json:

@@ -1,44 +1,87 @@
-"""Numbers as people read them."""
+"""Numbers as people read them: bounds are rounded outward, so that what is printed is certified too."""
 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+
+ALMOST_SURE = 1e-9
+"""A smaller delta is shown as itself: nobody counts nines."""
 
 
 def number(value: float) -> str:
-    """Four decimals, or three significant digits below 0.01.
+    """An estimate: four decimals, or three significant digits below 0.01.
 
     Examples
     --------
-    >>> number(0.0415), number(0.00123)
+    >>> number(0.04151), number(0.001234)
     ('0.0415', '0.00123')
     """
     if math.isnan(value):
         return "none"
-    if math.isinf(value):
-        return "infinite"
-    return f"{value:.4f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
+    return "infinite" if math.isinf(value) else _rounded(value, ROUND_HALF_EVEN)
 
 
 def at_most(bound: float) -> str:
-    """An upper bound; one that says nothing says so.
+    """An upper bound, rounded up; one that says nothing says so.
 
     Examples
     --------
-    >>> at_most(0.0415), at_most(1.0)
-    ('0.0415', '1 (says nothing)')
+    >>> at_most(0.04151), at_most(0.001234), at_most(1.0)
+    ('0.0416', '0.00124', '1 (says nothing)')
     """
-    return "1 (says nothing)" if bound >= 1.0 else number(bound)
+    return "1 (says nothing)" if bound >= 1.0 else _rounded(bound, ROUND_CEILING)
 
 
 def at_least(bound: float) -> str:
-    """A lower bound."""
-    return number(bound)
+    """A lower bound, rounded down.
+
+    Examples
+    --------
+    >>> at_least(0.04159), at_least(0.001239)
+    ('0.0415', '0.00123')
+    """
+    return _rounded(bound, ROUND_FLOOR)
+
+
+def confidence(delta: float) -> str:
+    """The probability 1 - delta, rounded down.
+
+    Examples
+    --------
+    >>> confidence(0.05), confidence(1e-5), confidence(0.05 / 3), confidence(1e-30)
+    ('0.95', '0.99999', '0.9833', '1 - 1e-30')
+    """
+    fails = _fails(delta)
+    return f"1 - {fails:g}" if fails < ALMOST_SURE else f"{1 - fails:f}"
+
+
+def percent_sure(delta: float) -> str:
+    """The same as a percentage.
+
+    Examples
+    --------
+    >>> percent_sure(0.05), percent_sure(0.001)
+    ('95%', '99.9%')
+    """
+    fails = _fails(delta)
+    return f"1 - {fails:g}" if fails < ALMOST_SURE else f"{(100 * (1 - fails)).normalize():f}%"
 
 
 def percent(share: float) -> str:
-    """A probability as a percentage, with as many digits as it has."""
+    """A share as a percentage, with as many digits as it has."""
     return f"{100 * share:.6g}%"
+
+
+def given(value: float) -> str:
+    """A number that somebody chose, with all its digits.
+
+    Examples
+    --------
+    >>> given(0.05), given(0.012345678)
+    ('0.05', '0.012345678')
+    """
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def fraction(size: float) -> str:
@@ -63,3 +106,17 @@ def rows_about(rows: int) -> str:
     """
     unit = 10 ** max(len(str(rows)) - 2, 0)
     return f"{-(-rows // unit) * unit:,}"
+
+
+def _rounded(value: float, direction: str) -> str:
+    """Four decimals, or three significant digits below 0.01; what is printed is never on the wrong side as a double."""
+    exact = Decimal(repr(float(value)))
+    if abs(exact) >= Decimal("0.01") or exact == 0:
+        return f"{exact.quantize(Decimal('0.0001'), direction):f}"
+    return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), direction)):.3g}"
+
+
+def _fails(delta: float) -> Decimal:
+    """Three digits of delta, rounded up, of the number that was written; at most 1."""
+    exact = Decimal(repr(float(delta)))
+    return min(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING).normalize(), Decimal(1))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import confidence
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_rng
 from calcert.published.bound import PublishedBound
@@ -135,7 +136,7 @@ def _certified(c: Certificate) -> Line:
         f"calcert: {c.quantity}",
         c.lower,
         c.upper,
-        f"Proved: each bound holds with probability {1 - c.delta:.4g}, {condition}.",
+        f"Proved: each bound holds with probability {confidence(c.delta)}, {condition}.",
     )
 
 

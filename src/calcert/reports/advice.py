@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import at_most, confidence, number
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 
@@ -24,11 +25,11 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
     elif gap <= 0.2 * served.upper:
         # The truth is above the lower bound, so that is all that rows can gain.
         first = (
-            f"Perturbed: the bounds nearly meet; more rows can lower the upper one by at most {gap:.2g}, recalibrating "
-            "the classifier by more."
+            f"Perturbed: the bounds nearly meet; more rows can lower the upper one by at most {at_most(gap)}, "
+            "recalibrating the classifier by more."
         )
     else:
-        first = f"Perturbed: more rows; four times as many would about halve the gap of {gap:.2g}."
+        first = f"Perturbed: more rows; four times as many would about halve the gap of {number(gap)}."
     if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
         return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
     return first
@@ -45,7 +46,7 @@ def _contradiction(unmodified: Certificate) -> list[str]:
         return []
     return [
         "the lower bound for the classifier as it is has reached the upper one: with confidence "
-        f"{1 - 2 * unmodified.delta:g} the assumption is false ({unmodified.assumption}). "
+        f"{confidence(2 * unmodified.delta)} the assumption is false ({unmodified.assumption}). "
         "Use report.perturbed or report.distance, which assume nothing."
     ]
 

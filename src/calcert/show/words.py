@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import fraction, number, percent
+from calcert.foundation.numbers import at_least, at_most, fraction, number, percent_sure
 from calcert.reports.settings import Settings
 from calcert.serving.noise import choose_noise
 
@@ -112,15 +112,15 @@ def interval(certificate: Certificate) -> str:
     if c.vacuous:
         return "nothing yet: too few rows"
     if c.upper >= 1:
-        return f"at least {number(c.lower)}"
+        return f"at least {at_least(c.lower)}"
     if c.lower <= 0:
-        return f"at most {number(c.upper)}"
-    return f"between {number(c.lower)} and {number(c.upper)}"
+        return f"at most {at_most(c.upper)}"
+    return f"between {at_least(c.lower)} and {at_most(c.upper)}"
 
 
 def confidence(delta: float) -> str:
     """How sure: of one bound, and of both."""
-    one, both = percent(1 - delta), percent(max(1 - 2 * delta, 0))
+    one, both = percent_sure(delta), percent_sure(2 * delta)
     return f"Each bound holds with probability at least {one} over the choice of the rows, both together with {both}."
 
 
@@ -130,8 +130,8 @@ def statement(name: str, certificate: Certificate) -> str:
     if c.vacuous:
         return f"There are too few rows ({c.n:,}) to certify anything yet."
     said = STATEMENTS[name]
-    limits = [f"at least {number(c.lower)}"] if c.lower > 0 else []
-    limits += [f"at most {number(c.upper)}"] if c.upper < 1 else []
+    limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
+    limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []
     return f"On average {said.what} is {' and '.join(limits)} away from {said.reference}."
 
 
@@ -152,7 +152,7 @@ def reliability_description(report: Report) -> str:
     """The reliability picture for somebody who cannot see it."""
     c = report.perturbed
     return (
-        f"Estimated chance of label 1 against the served score, with a {percent(1 - c.delta)} simultaneous band and "
+        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
         f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {interval(c)}."
     )
 
@@ -162,7 +162,7 @@ def terms_description(report: Report) -> str:
     bars = []
     for name, c in report.certificates.items():
         made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
-        bars.append(f"{STATEMENTS[name].short}: at most {number(c.upper)} = {made_of}; at least {number(c.lower)}")
+        bars.append(f"{STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}")
     return "Stacked bars. " + ". ".join(bars) + "."
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import given
 from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import replacing
 
@@ -49,7 +50,7 @@ class Outcome:
             suite,
             "testcase",
             classname="calcert.check",
-            name=f"{self.statement} at most {self.largest:g}",
+            name=f"{self.statement} at most {given(self.largest)}",
             time=f"{seconds:.3f}",
         )
         if found is None or failed:

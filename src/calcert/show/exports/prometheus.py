@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from calcert.foundation.numbers import given
 from calcert.foundation.visible import visible
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def prometheus_text(status: Status) -> str:
     gauges: list[tuple[str, str, list[tuple[dict[str, str], float]]]] = [
         ("rows", "Labelled rows added so far.", [({}, status.rows)]),
         ("batches", "Batches added so far.", [({}, len(status.history))]),
-        ("last_batch_timestamp_seconds", "Time of the last batch.", [({}, last)]),
+        ("last_batch_timestamp_seconds", "Time of the last batch.", [({}, int(last))]),
         ("delta", "Probability with which each statement may ever fail.", [({}, status.delta)]),
         (
             "error_lower",
@@ -31,12 +32,12 @@ def prometheus_text(status: Status) -> str:
         ),
     ]
     if status.limit is not None:
-        raised = 0.0 if status.alarm is None else 1.0
+        raised = int(status.alarm is not None)
         gauges.append(
             (
                 "alarm",
                 "1 if the error is proven to have exceeded the limit.",
-                [({"limit": f"{status.limit:g}"}, raised)],
+                [({"limit": f"{given(status.limit)}"}, raised)],
             )
         )
     if status.windows:
@@ -52,7 +53,7 @@ def prometheus_text(status: Status) -> str:
     lines = []
     for name, words, values in gauges:
         lines += [f"# HELP calcert_{name} {words}", f"# TYPE calcert_{name} gauge"]
-        lines += [f"calcert_{name}{_labels(labels)} {value:.12g}" for labels, value in values]
+        lines += [f"calcert_{name}{_labels(labels)} {value!r}" for labels, value in values]
     return "\n".join(lines) + "\n"
 
 

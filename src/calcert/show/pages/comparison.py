@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import percent
+from calcert.foundation.numbers import percent_sure
 from calcert.reports.statements import columns
 from calcert.show import words
 from calcert.show.lines import model_lines
@@ -64,7 +64,7 @@ def _shown(comparison: Comparison) -> dict[str, Any]:
     return {
         "rows": f"{a:,} labelled rows" if a == b else f"{a:,} labelled rows of a, {b:,} of b",
         "together": "Of each statement the bounds of both models, and so the verdict, hold together with probability "
-        f"at least {percent(1 - comparison.delta)}.",
+        f"at least {percent_sure(comparison.delta)}.",
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": model_lines(comparison, names),
         "pictures": pictures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import number
+from calcert.foundation.numbers import at_most
 from calcert.reports.statements import columns
 from calcert.show import words
 from calcert.show.lines import Line, group_lines
@@ -79,7 +79,7 @@ def _statement(name: str, lines: list[Line]) -> Statement:
         f"The worst proven is the group {worst.name}."
         if worst.certificates[0].lower > 0
         else "No error is proven of any group.",
-        f"For {every} it is at most {number(highest.certificates[0].upper)} (the largest: {highest.name}).",
+        f"For {every} it is at most {at_most(highest.certificates[0].upper)} (the largest: {highest.name}).",
         words.assumption(certificate),
     ]
     return statement(name, certificate, f"worst: {words.interval(worst.certificates[0])}", sentences)

@@ -8,7 +8,7 @@ from typing import Any
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import fraction, number, percent
+from calcert.foundation.numbers import at_least, at_most, fraction, given, number, percent
 from calcert.foundation.visible import visible
 from calcert.show import words
 from calcert.show.requirements import needed_for_reports
@@ -67,7 +67,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.filters.update(number=number, percent=percent, exact=repr, setting=_setting)
+    environment.filters.update(
+        number=number, percent=percent, at_most=at_most, at_least=at_least, exact=repr, setting=_setting
+    )
     return environment
 
 
@@ -77,4 +79,4 @@ def _visible(value: Any) -> Any:
 
 
 def _setting(value: float, name: str) -> str:
-    return fraction(value) if name in ("bandwidth", "odds") else f"{value:.4g}"
+    return fraction(value) if name in ("bandwidth", "odds") else given(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from calcert.foundation.numbers import percent
+from calcert.foundation.numbers import percent_sure
 from calcert.show import words
 from calcert.show.lines import Line
 from calcert.show.pages.layout import Picture, picture
@@ -16,11 +16,11 @@ IN_TABLE, IN_PICTURE, IN_SENTENCE = 50, 30, 12
 
 def together(many: str, size: int, delta: float) -> str:
     """What is promised of all groups, or classes, at once."""
-    one, both = percent(1 - delta), percent(max(1 - 2 * delta, 0))
+    one, both = percent_sure(delta), percent_sure(2 * delta)
     return (
         f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
         f"over the choice of the rows, and so do the lower bounds; all of both with {both}. For that, each is "
-        f"certified with probability {percent(1 - delta / size)}."
+        f"certified with probability {percent_sure(delta / size)}."
     )
 
 

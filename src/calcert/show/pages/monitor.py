@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import number
+from calcert.foundation.numbers import at_least, confidence, given
 from calcert.reports.statements import OF_WINDOWS, columns
 from calcert.show import words
 from calcert.show.lines import Line, window_lines
@@ -46,7 +46,7 @@ def page(
     status: Status, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    alarm = "" if status.limit is None else f"alarm={status.limit:g}"
+    alarm = "" if status.limit is None else f"alarm={given(status.limit)}"
     return render(
         "monitor.html.jinja",
         title=title or TITLE,
@@ -95,7 +95,7 @@ def _statements(status: Status) -> list[Statement]:
             "name": "lower",
             "title": "The worst batch so far, as it is",
             "quantity": "L1 calibration error",
-            "interval": f"at least {number(status.lower)}" if status.lower > 0 else "nothing proven",
+            "interval": f"at least {at_least(status.lower)}" if status.lower > 0 else "nothing proven",
             "sentences": [
                 "Some batch so far had at least this error. Nothing is assumed, however the data drifted."
                 if status.lower > 0
@@ -144,5 +144,5 @@ def _pictures(status: Status) -> list[Picture]:
     drawn = [picture(figure, "over-time", "Bounds over time", over_time, READING)]
     if status.windows:
         shown = {name: _latest_first(status, [name]) for name in columns(OF_WINDOWS)}
-        drawn += pictures("windows", shown, f"all windows, both sides, with probability {1 - status.delta:.4g}")
+        drawn += pictures("windows", shown, f"all windows, both sides, with probability {confidence(status.delta)}")
     return drawn

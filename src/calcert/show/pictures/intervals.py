@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import confidence
 from calcert.reports.statements import LEADING
 from calcert.show.lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import Picture, figure_of
@@ -52,12 +53,12 @@ def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statem
 
 def all_lines(delta: float) -> str:
     """What holds together, said under the picture."""
-    return f"all lines together with probability {1 - delta:.4g}, each side"
+    return f"all lines together with probability {confidence(delta)}, each side"
 
 
 def all_four(delta: float) -> str:
     """The same of two models."""
-    return f"all four bounds together with probability {1 - delta:.4g}"
+    return f"all four bounds together with probability {confidence(delta)}"
 
 
 def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | None = None) -> Figure:

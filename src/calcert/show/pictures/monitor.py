@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from calcert.foundation.numbers import confidence, given
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
 from calcert.show.requirements import needed_for_reports
@@ -53,7 +54,7 @@ def _draw(status: Status, axes: Axes) -> Axes:
         middle = _middle(window.start, window.end)
         axes.plot([middle, middle], [c.lower, c.upper], color=BLUE, lw=4, alpha=0.6, solid_capstyle="butt", label=label)
     if status.limit is not None:
-        axes.axhline(status.limit, color=RED, ls="--", lw=1, label=f"limit {status.limit:g}")
+        axes.axhline(status.limit, color=RED, ls="--", lw=1, label=f"limit {given(status.limit)}")
     if status.alarm is not None:
         since: Any = datetime.fromisoformat(status.alarm.since)
         axes.axvline(since, color=RED, lw=1)
@@ -65,7 +66,7 @@ def _draw(status: Status, axes: Axes) -> Axes:
     axes.set_ylabel("L1 calibration error")
     concise: Any = dates.ConciseDateFormatter
     axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
-    axes.set_title(f"Each kind of bound holds at all times\nwith probability {1 - status.delta:.4g}")
+    axes.set_title(f"Each kind of bound holds at all times\nwith probability {confidence(status.delta)}")
     # Below the picture, where no bound can be hidden behind it; 0.3 inches are for the dates.
     below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)
     columns = 2 if figure_of(axes).get_figwidth() > NARROW[0] else 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.numbers import at_most, fraction, number, percent, rows_about
+from calcert.foundation.numbers import at_most, fraction, given, percent_sure, rows_about
 from calcert.reports.estimates import score_quantiles
 from calcert.show import words
 from calcert.show.pictures.canvas import Picture, axes_below, axes_for, figure_of
@@ -126,7 +126,7 @@ def _largest_usual(band: CalibrationBand) -> float:
 
 
 def _draw_band(axes: Axes, band: CalibrationBand) -> None:
-    label = f"{percent(1 - band.delta)} band, everywhere at once"
+    label = f"{percent_sure(band.delta)} band, everywhere at once"
     axes.stairs(band.upper, band.edges, baseline=band.lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
     for edge in (band.lower, band.upper):
         axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
@@ -235,7 +235,7 @@ def against_n(wanted: Plan, ax: Axes | None = None) -> Axes:
         axes.plot(wanted.sizes, wanted.lowers, color=RED, marker="s", ms=3.5, ls="--", label="at least (estimate)")
         now = (wanted.now.n, wanted.now.n), (wanted.now.lower, wanted.now.upper)
         axes.plot(*now, color=INK, marker="D", ms=6, ls="none", label="certified now")
-        axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {number(wanted.target)}")
+        axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {given(wanted.target)}")
         if wanted.rows is not None:
             axes.axvline(wanted.rows, color=FAINT, ls=":", lw=1.2)
         axes.set_xscale("log")
@@ -243,7 +243,7 @@ def against_n(wanted: Plan, ax: Axes | None = None) -> Axes:
         axes.set_xlabel("rows")
         axes.set_ylabel(wanted.now.quantity)
         found = "no number of rows" if wanted.rows is None else f"about {rows_about(wanted.rows)} rows"
-        axes.set_title(f"At most {number(wanted.target)} takes {found} (estimate)", loc="left")
+        axes.set_title(f"At most {given(wanted.target)} takes {found} (estimate)", loc="left")
         axes.legend(loc="best")
         return axes
 

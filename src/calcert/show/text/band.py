@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, fraction, number
+from calcert.foundation.numbers import at_least, at_most, confidence, fraction, number
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ STRETCHES = 10
 def band_view(band: CalibrationBand) -> RenderableType:
     """The band over ten stretches of served scores."""
     part, shown = band.thinned(STRETCHES), table()
-    for name in ("served score", "at least", "at most", "estimate"):
+    for name in ("served score, about", "at least", "at most", "estimate"):
         shown.add_column(name, justify="right", no_wrap=True)
     for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
         stretch = f"{part.edges[place]:.2f} to {part.edges[place + 1]:.2f}"
@@ -28,5 +28,5 @@ def band_view(band: CalibrationBand) -> RenderableType:
         Text(f"{band.n:,} rows; chance of label 1 given the served score, bandwidth {fraction(band.bandwidth)}"),
         Text(""),
         shown,
-        Text(f"All bounds hold together with probability {1 - band.delta:.4g}; estimates, in the middle, do not."),
+        Text(f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."),
     )

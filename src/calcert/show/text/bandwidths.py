@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_most, fraction
+from calcert.foundation.numbers import at_least, at_most, confidence, fraction, given
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
         Text(f"{costs.n:,} rows, mean score {costs.mean_score:.4g}"),
         Text(""),
         known,
-        Text(f"All certified bounds hold together with probability {1 - costs.delta:.4g}; the rest are estimates."),
+        Text(f"All certified bounds hold together with probability {confidence(costs.delta)}; the rest are estimates."),
     ]
     if not all(row.fits_rare_events for row in costs.rows):
         lines.append(
@@ -50,22 +50,20 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
 
 def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
     """The recommendation, or why there is none."""
-    best = costs.recommended(max_auroc_loss)
+    best, price = costs.recommended(max_auroc_loss), f"{given(max_auroc_loss)} of AUROC"
     rare = [row for row in costs.rows if not row.fits_rare_events]
     if best is not None:
-        words = f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most {max_auroc_loss:g} of AUROC."
+        words = f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most {price}."
     elif len(rare) == len(costs.rows):
         words = "None can be recommended: the rarer outcome is too rare for all of these. Try smaller ones with --try."
     else:
-        words = (
-            f"None can be recommended: each costs more than {max_auroc_loss:g} of AUROC. Try smaller ones with --try."
-        )
+        words = f"None can be recommended: each costs more than {price}. Try smaller ones with --try."
     if best is not None and any(row.bandwidth > best.bandwidth and not row.auroc_loss > max_auroc_loss for row in rare):
         words += " Larger ones would rank about as well, but the rarer outcome is too rare for them."
     if best is not None:
         words += (
             " You chose it by looking at these rows, so certify it with fresh ones, or with these and "
-            f"--delta {costs.each:.2g}."
+            f"--delta {at_least(costs.each)}."
         )
     return words
 

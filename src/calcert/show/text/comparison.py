@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def comparison_view(comparison: Comparison) -> RenderableType:
     for verdict in comparison.verdicts.values():
         intervals = (f"{at_least(c.lower)} to {at_most(c.upper)}" for c in (verdict.a, verdict.b))
         shown.add_row(verdict.a.quantity, verdict.a.subject, *intervals, verdict_words(verdict))
-    together = f"The bounds of a line, and its verdict, hold together with probability {1 - comparison.delta:.4g}."
+    together = f"The bounds of a line, and its verdict, hold together with probability {confidence(comparison.delta)}."
     return Group(Text(f"{comparison.a.n:,} rows"), Text(""), shown, Text(together))
 
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.foundation.visible import visible
 from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
@@ -24,7 +24,7 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     """The report for a rich console; only some of its `statements` where any are named."""
     shown = [name for name in columns() if not statements or name in statements]
     rows = sum(group.n for group in report.groups.values())
-    together = f"All bounds of a column hold together with probability {1 - report.delta:.4g}."
+    together = f"All bounds of a column hold together with probability {confidence(report.delta)}."
     return Group(
         Text(f"{rows:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
         Text(""),

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence, given
 from calcert.foundation.visible import visible
 from calcert.reports.statements import OF_WINDOWS, columns
 from calcert.show.lines import window_lines
@@ -56,11 +56,11 @@ def alarm_sentence(status: Status) -> str:
     if status.limit is None:
         return ""
     if status.alarm is None:
-        return f"No alarm: it is not proven that the error ever exceeded {status.limit:g}."
+        return f"No alarm: it is not proven that the error ever exceeded {given(status.limit)}."
     alarm = status.alarm
     first, last = day(alarm.between), day(alarm.since)
     where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
-    return f"ALARM since {last} (batch {alarm.batch_id!r}): the error exceeded {alarm.limit:g} in {where}."
+    return f"ALARM since {last} (batch {alarm.batch_id!r}): the error exceeded {given(alarm.limit)} in {where}."
 
 
 def lower_sentence(status: Status) -> str:
@@ -82,9 +82,8 @@ def upper_sentence(status: Status) -> str:
 
 def always(status: Status) -> str:
     """How sure, and for how long."""
-    return (
-        f"Each statement holds at all times together with probability {1 - status.delta:.4g}, however often you look."
-    )
+    sure = confidence(status.delta)
+    return f"Each statement holds at all times together with probability {sure}, however often you look."
 
 
 def reach(status: Status) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, number, rows_about
+from calcert.foundation.numbers import at_least, at_most, given, number, rows_about
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ def plan_view(found: Plan) -> RenderableType:
         shown.add_column(name, justify="right", no_wrap=True)
     for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
         style = "bold" if upper <= found.target else ""
-        shown.add_row(f"{size:,}", number(lower), at_most(upper), style=style)
+        shown.add_row(f"{size:,}", number(lower), number(upper), style=style)
     if now.upper <= found.target:
         answer = f"the {now.n:,} rows at hand certify it already."
     elif found.rows is None:
         answer = f"no number of rows would do: with ever more of them the bound would end near {number(found.limit)}."
     else:
-        answer = f"about {rows_about(found.rows)} rows would certify at most {found.target:g}."
+        answer = f"about {rows_about(found.rows)} rows would certify at most {given(found.target)}."
     return Group(
         Text(f"{now.quantity} of the classifier {now.subject}"),
         Text(f"Certified now, from {now.n:,} rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),

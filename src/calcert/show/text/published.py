@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, number
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def published_view(comparison: Comparison) -> RenderableType:
         shown.add_row(
             line.method,
             "-" if line.lower is None else at_least(line.lower),
-            at_most(line.value) if line.bounds else f"about {at_most(line.value)}",
+            at_most(line.value) if line.bounds else f"about {number(line.value)}",
             line.promise,
             style="bold" if ours else "",
         )

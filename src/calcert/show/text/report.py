@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -29,14 +29,13 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
             continue
         assumption = "nothing" if c.assumption == "none" else c.assumption
         shown.add_row(c.quantity, c.subject, assumption, at_least(c.lower), at_most(c.upper))
-    one, both = 1 - report.settings.delta, max(1 - 2 * report.settings.delta, 0)
-    confidence = f"Each bound holds with probability {one:.4g}, both sides of a line together with {both:.4g}."
+    one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
     known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
     lines: list[RenderableType] = [
         Text(f"{report.n:,} row{'s' * (report.n != 1)}"),
         Text(""),
         shown,
-        Text(confidence),
+        Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
     ]
     if not statements:  # The advice speaks of all of them.
