@@ -25,6 +25,10 @@ CERTIFICATES: dict[str, Callable[..., Certificate]] = {
     "finite": calcert.finite,
     "distance": calcert.distance,
     "squared": calcert.squared,
+    "ranges": calcert.ranges,
+    "crossings": calcert.crossings,
+    "visible_error": calcert.visible_error,
+    "mean_gap": calcert.mean_gap,
 }
 
 
@@ -76,6 +80,10 @@ def test_terms_are_named_after_what_they_charge() -> None:
         ("finite", "Theorem 4", "none", "as it is"),
         ("distance", "Theorem 6", "none", "as it is"),
         ("squared", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
+        ("ranges", "Theorem 9", "none", "as it is"),
+        ("crossings", "Theorem 10", "changes sides of the diagonal at most 3 times", "as it is"),
+        ("visible_error", "Theorem 10", "none", "as it is"),
+        ("mean_gap", "Theorem 11", "none", "as it is"),
     ],
 )
 def test_a_certificate_says_what_it_certifies_of_whom_and_under_what(
