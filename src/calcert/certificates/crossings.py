@@ -14,14 +14,11 @@ from calcert.certificates.excess import Excess
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
-from calcert.foundation.validation import check_count, check_delta, check_seed, check_summary
+from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-LARGEST = 1_000
-"""More crossings than this would certify little more than the mean of |x - y|."""
 
 JOINED_BITS = 4
 """A witness is looked for on runs of 2^4 cells."""
@@ -123,7 +120,7 @@ def _statement(
     summary: Summary, crossings: int, delta: float, seed: int, *, quantity: str, assumption: str
 ) -> Certificate:
     check_summary(summary)
-    crossings = check_count("crossings", crossings, 0, LARGEST)
+    crossings = check_crossings(crossings)
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity=quantity,

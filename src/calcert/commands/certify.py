@@ -1,4 +1,4 @@
-"""``calcert certify``: rows in files become three certified statements."""
+"""``calcert certify``: rows in files become certified statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
 
-REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--variation", "--seed")
+REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--crossings", "--variation", "--seed")
 
 
 @click.command(

@@ -37,7 +37,7 @@ Examples:
     "--statement",
     type=options.statement,
     required=True,
-    help="Of which classifier: the one that serves perturbed scores, or the unmodified one (L1 error, or distance).",
+    help="Which statement must hold; `calcert certify --help` says what each bounds.",
 )
 @options.settings
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")

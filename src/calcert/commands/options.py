@@ -104,6 +104,13 @@ bandwidth = click.option(
     show_default=True,
     help="How strongly serving perturbs scores: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
 )
+crossings = click.option(
+    "--crossings",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Assumed bound on how often the calibration curve changes sides of the diagonal.",
+)
 variation = click.option(
     "--variation",
     type=Ratio(),
@@ -138,10 +145,10 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
     """What must be fixed before the rows are seen, as one :class:`Settings`."""
 
     @wraps(command)
-    def with_settings(delta: float, bandwidth: float, variation: float, seed: int, **options: Any) -> None:
-        command(
-            settings=Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed),
-            **options,
-        )
+    def with_settings(
+        delta: float, bandwidth: float, crossings: int, variation: float, seed: int, **options: Any
+    ) -> None:
+        given = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+        command(settings=given, **options)
 
-    return delta(bandwidth(variation(seed(with_settings))))
+    return delta(bandwidth(crossings(variation(seed(with_settings)))))

@@ -67,6 +67,11 @@ def check_count(name: str, value: Any, least: int, most: int) -> int:
     return int(value)
 
 
+def check_crossings(crossings: Any) -> int:
+    """How often a curve changes sides: a whole number; more than the largest would certify next to nothing."""
+    return check_count("crossings", crossings, 0, 1_000)
+
+
 def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """A word out of a short list."""
     if value not in allowed:

@@ -37,18 +37,17 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
 
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
-    return (*_rare_events(summary, settings.noise.size), *_contradiction(certificates["unmodified"]))
+    refuted = [c for c in certificates.values() if c.lower >= c.upper and c.assumption != "none"]
+    return (*_rare_events(summary, settings.noise.size), *map(_contradiction, refuted))
 
 
-def _contradiction(unmodified: Certificate) -> list[str]:
+def _contradiction(refuted: Certificate) -> str:
     """A warning where the lower bound, which assumes nothing, has reached an upper bound that assumes something."""
-    if unmodified.lower < unmodified.upper or unmodified.assumption == "none":
-        return []
-    return [
+    return (
         "the lower bound for the classifier as it is has reached the upper one: with confidence "
-        f"{confidence(2 * unmodified.delta)} the assumption is false ({unmodified.assumption}). "
-        "Use report.perturbed or report.distance, which assume nothing."
-    ]
+        f"{confidence(2 * refuted.delta)} the assumption is false ({refuted.assumption}). "
+        "Use report.distance, report.ranges or report.perturbed, which assume nothing."
+    )
 
 
 def _rare_events(summary: Summary, bandwidth: float) -> list[str]:

@@ -24,6 +24,7 @@ def certify(
     groups: None = None,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> Report: ...
@@ -39,6 +40,7 @@ def certify(
     groups: Sized,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> GroupReport: ...
@@ -53,6 +55,7 @@ def certify(
     groups: Any = None,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> Report | GroupReport:
@@ -62,8 +65,8 @@ def certify(
         Each bound of each statement holds with probability at least 1 - delta over the rows, for every distribution of
         scores and labels that meets the statement's assumption.
     Assumes
-        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`
-        and `bandwidth` were chosen without looking at these rows, `variation` without looking at their labels.
+        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`,
+        `bandwidth`, `crossings` and `variation` were fixed before these rows were seen.
 
     Parameters
     ----------
@@ -83,6 +86,8 @@ def certify(
         Probability with which each bound may fail.
     bandwidth
         How strongly serving perturbs (:func:`calcert.perturb`); matters for ``report.perturbed`` only.
+    crossings
+        How often the calibration curve may change sides of the diagonal; matters for ``report.crossings`` only.
     variation
         Bound on the total variation of the calibration function; matters for ``report.unmodified`` only.
     seed
@@ -96,7 +101,7 @@ def certify(
     >>> round(report.perturbed.upper, 4)
     0.0096
     """
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
     if groups is not None:
         from calcert.reports.groups import certify_groups
 

@@ -105,6 +105,7 @@ def compare(
     *,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> Comparison:
@@ -123,7 +124,7 @@ def compare(
         The scores of the two models on the same rows; or their Summaries, and no labels.
     labels
         The labels of the rows.
-    delta, bandwidth, variation, seed
+    delta, bandwidth, crossings, variation, seed
         As in :func:`calcert.certify`.
 
     Examples
@@ -135,7 +136,10 @@ def compare(
     >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
     ('a', 0.06)
     """
-    settings, reports = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed), []
+    settings, reports = (
+        Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed),
+        [],
+    )
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
         if isinstance(scores, Summary):
             if labels is not None:

@@ -79,6 +79,7 @@ def plan(
     statement: str = "perturbed",
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> Plan:
@@ -95,7 +96,7 @@ def plan(
         The upper bound wanted, between 0 and 1.
     statement
         The name of a statement of a Report, such as "perturbed", "unmodified" or "distance".
-    delta, bandwidth, variation, seed
+    delta, bandwidth, crossings, variation, seed
         As for :func:`calcert.certify`.
 
     Examples
@@ -108,7 +109,7 @@ def plan(
     """
     check_summary(summary)
     target = _check_target(target)
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
     statement_of_rows = STATEMENTS[check_statement(statement)].certify
 
     def certify(rows: Summary) -> Certificate:

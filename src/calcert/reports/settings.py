@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calcert.certificates.choice import share
-from calcert.foundation.validation import check_delta, check_seed, check_variation
+from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_variation
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
 
 
@@ -21,6 +21,8 @@ class Settings:
         Probability with which each bound may fail.
     noise
         What is added to scores that are served.
+    crossings
+        How often the calibration curve may change sides of the diagonal.
     variation
         Bound on the total variation of the calibration function.
     seed
@@ -30,16 +32,18 @@ class Settings:
     --------
     >>> from calcert.reports.settings import Settings
     >>> Settings.of(delta=0.1).to_dict()
-    {'delta': 0.1, 'bandwidth': 0.015625, 'variation': 1.0, 'seed': 0}
+    {'delta': 0.1, 'bandwidth': 0.015625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
     """
 
     delta: float = 0.05
     noise: Noise = DEFAULT
+    crossings: int = 3
     variation: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", check_delta(self.delta))
+        object.__setattr__(self, "crossings", check_crossings(self.crossings))
         object.__setattr__(self, "variation", check_variation(self.variation))
         object.__setattr__(self, "seed", check_seed(self.seed))
 
@@ -58,7 +62,13 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, by the names of the arguments of :func:`calcert.certify`."""
-        return {"delta": self.delta, **self.noise.parameters, "variation": self.variation, "seed": self.seed}
+        return {
+            "delta": self.delta,
+            **self.noise.parameters,
+            "crossings": self.crossings,
+            "variation": self.variation,
+            "seed": self.seed,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:

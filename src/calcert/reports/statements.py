@@ -12,9 +12,11 @@ from typing import Generic, TypeVar
 
 from calcert.certificates.as_it_is import as_it_is
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.crossings import crossings
 from calcert.certificates.distance import distance
 from calcert.certificates.over_classes import Floats, Integers, mean_of, mean_perturbed
 from calcert.certificates.perturbed import perturbed
+from calcert.certificates.ranges import ranges
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 
@@ -36,6 +38,8 @@ class Statement:
     over_classes
         The mean over classes, from probabilities, labels and the certificates of the classes; None where classes are
         not certified.
+    in_lines
+        True where tables with a line for each group show it; all statements of every group are in the report.
     in_windows
         True where a monitor certifies it for each window.
     """
@@ -43,25 +47,37 @@ class Statement:
     theorem: str
     certify: Certify
     over_classes: OverClasses | None = None
+    in_lines: bool = False
     in_windows: bool = False
 
 
 STATEMENTS: Mapping[str, Statement] = {
-    "perturbed": Statement(
-        "Theorem 1",
-        lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
-        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise.size, s.delta),
-        in_windows=True,
+    "distance": Statement(
+        "Theorem 6",
+        lambda rows, s: distance(rows, delta=s.delta, seed=s.seed),
+        in_lines=True,
+    ),
+    "ranges": Statement(
+        "Theorem 9",
+        lambda rows, s: ranges(rows, delta=s.delta, seed=s.seed),
+    ),
+    "crossings": Statement(
+        "Theorem 10",
+        lambda rows, s: crossings(rows, crossings=s.crossings, delta=s.delta, seed=s.seed),
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
         lambda rows, s: as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
+        in_lines=True,
         in_windows=True,
     ),
-    "distance": Statement(
-        "Theorem 6",
-        lambda rows, s: distance(rows, delta=s.delta, seed=s.seed),
+    "perturbed": Statement(
+        "Theorem 1",
+        lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
+        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise.size, s.delta),
+        in_lines=True,
+        in_windows=True,
     ),
 }
 """By name, in the order of the table of a report."""
@@ -69,11 +85,12 @@ STATEMENTS: Mapping[str, Statement] = {
 LEADING = "unmodified"
 """Many lines (groups, classes, windows) are ordered by this statement, which is their first column."""
 
+OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
 OF_CLASSES = tuple(name for name, statement in STATEMENTS.items() if statement.over_classes is not None)
 OF_WINDOWS = tuple(name for name, statement in STATEMENTS.items() if statement.in_windows)
 
 
-def columns(names: Collection[str] = STATEMENTS.keys()) -> list[str]:
+def columns(names: Collection[str] = OF_LINES) -> list[str]:
     """The statements of a table with many lines, from left to right."""
     return sorted(names, key=lambda name: name != LEADING)
 
@@ -100,9 +117,19 @@ class ByStatement(Generic[Value]):
         raise NotImplementedError
 
     @property
-    def perturbed(self) -> Value:
-        """L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption."""
-        return self.statement("perturbed")
+    def distance(self) -> Value:
+        """Distance from calibration of the classifier as it is: no assumption."""
+        return self.statement("distance")
+
+    @property
+    def ranges(self) -> Value:
+        """How far scores and positives are apart in any range of scores, of the classifier as it is: no assumption."""
+        return self.statement("ranges")
+
+    @property
+    def crossings(self) -> Value:
+        """L1 calibration error of the classifier as it is, if its curve seldom crosses the diagonal."""
+        return self.statement("crossings")
 
     @property
     def unmodified(self) -> Value:
@@ -114,9 +141,9 @@ class ByStatement(Generic[Value]):
         return self.statement("unmodified")
 
     @property
-    def distance(self) -> Value:
-        """Distance from calibration of the classifier as it is: no assumption."""
-        return self.statement("distance")
+    def perturbed(self) -> Value:
+        """L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption."""
+        return self.statement("perturbed")
 
 
 class Certified(ByStatement[Certificate]):

@@ -25,8 +25,8 @@ class Words:
         Its heading, and its name in columns and pictures.
     line, note
         What it bounds and assumes, in a line, and what its column needs to say beside what it assumes.
-    what, reference
-        What is how far away from what.
+    sentence
+        What it says in a sentence, {limits} standing for how much.
     not_promised
         What it does not promise.
     not_promised_if
@@ -37,43 +37,58 @@ class Words:
     short: str
     line: str
     note: str
-    what: str
-    reference: str
+    sentence: str
     not_promised: str
     not_promised_if: Mapping[str, str] = field(default_factory=dict)
 
 
 STATEMENTS = {
-    "perturbed": Words(
-        title="Served with perturbed scores",
-        short="perturbed",
-        line="L1 calibration error of the classifier that serves perturbed scores (calcert perturb); assumes nothing",
-        note="served through calcert.perturb, ",
-        what="a served score",
-        reference="the true chance of label 1 given that score",
-        not_promised="It says nothing of scores that are served without the perturbation, or with another bandwidth.",
-    ),
-    "unmodified": Words(
-        title="As it is",
-        short="as it is",
-        line="L1 calibration error of the classifier as it is; assumes few distinct scores, or a bound on a variation",
-        note="",
-        what="a score",
-        reference="the true chance of label 1 given that score",
-        not_promised="The upper bound is only as good as the assumption; the lower bound needs none.",
-        not_promised_if={
-            "none": "It covers the scores seen in these rows; if serving gives other scores too, certify again."
-        },
-    ),
     "distance": Words(
         title="Distance from calibration",
         short="distance",
         line="distance from calibration of the classifier as it is; assumes nothing",
         note="from calibration, as it is, ",
-        what="a score",
-        reference="the nearest perfectly calibrated score",
+        sentence="On average a score is {limits} away from the nearest perfectly calibrated score.",
         not_promised="A small distance does not make the L1 calibration error small: it forgives errors that a small "
         "shift of the scores would mend.",
+    ),
+    "ranges": Words(
+        title="Counts in ranges of scores",
+        short="ranges",
+        line="largest gap between the sum of scores and the positives in a range of scores, a row; assumes nothing",
+        note="counts in any range of scores, as it is, ",
+        sentence="In the worst range of scores, and above the worst threshold, the scores add up to {limits} more or "
+        "less than the positives, a row of all rows; no other threshold gains more than that a row.",
+        not_promised="In a range with few rows the error of a score can be larger: divide by the share of rows there. "
+        "It says nothing of two single scores.",
+    ),
+    "crossings": Words(
+        title="As it is, by crossings",
+        short="crossings",
+        line="L1 calibration error of the classifier as it is; assumes that its curve seldom crosses the diagonal",
+        note="as it is, ",
+        sentence="On average a score is {limits} away from the true chance of label 1 given that score.",
+        not_promised="If the true curve crosses the diagonal more often, the upper bound is one for the error that so "
+        "few crossings can show, and no more; the lower bound needs no assumption.",
+    ),
+    "unmodified": Words(
+        title="As it is, by variation",
+        short="as it is",
+        line="L1 calibration error of the classifier as it is; assumes few distinct scores, or a bound on a variation",
+        note="",
+        sentence="On average a score is {limits} away from the true chance of label 1 given that score.",
+        not_promised="The upper bound is only as good as the assumption; the lower bound needs none.",
+        not_promised_if={
+            "none": "It covers the scores seen in these rows; if serving gives other scores too, certify again."
+        },
+    ),
+    "perturbed": Words(
+        title="Served with perturbed scores",
+        short="perturbed",
+        line="L1 calibration error of the classifier that serves perturbed scores (calcert perturb); assumes nothing",
+        note="served through calcert.perturb, ",
+        sentence="On average a served score is {limits} away from the true chance of label 1 given that score.",
+        not_promised="It says nothing of scores that are served without the perturbation, or with another bandwidth.",
     ),
 }
 """The words of every statement of the table in ``reports/statements.py``."""
@@ -129,10 +144,9 @@ def statement(name: str, certificate: Certificate) -> str:
     c = certificate
     if c.vacuous:
         return f"There are too few rows ({c.n:,}) to certify anything yet."
-    said = STATEMENTS[name]
     limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []
-    return f"On average {said.what} is {' and '.join(limits)} away from {said.reference}."
+    return STATEMENTS[name].sentence.format(limits=" and ".join(limits))
 
 
 def assumption(certificate: Certificate) -> str:
