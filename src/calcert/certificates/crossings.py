@@ -75,8 +75,8 @@ def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, 
     """Certify the L1 calibration error that can be seen by looking at so few stretches of scores; assuming nothing.
 
     Cut [0, 1] at `crossings` places, wherever they show most, and add up how far scores and positives are apart in each
-    stretch, per row of all rows. No cut at all shows |E X - E Y|; every further one shows at least as much, and never
-    more than the L1 calibration error. The numbers are those of :func:`calcert.crossings`.
+    stretch, per row of all rows. No cut at all shows how far E X is from E Y; every further one shows at least as much,
+    and never more than the L1 calibration error. The numbers are those of :func:`calcert.crossings`.
 
     Guarantee
         With probability at least 1 - delta over the rows, the supremum of E[f(X)(X - Y)] over all f into {-1, 1} with

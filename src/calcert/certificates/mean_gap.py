@@ -17,8 +17,8 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
     """Certify how far the mean score is from the base rate: calibration in the large.
 
     Guarantee
-        With probability at least 1 - delta over the rows, |E X - E Y| <= upper; likewise for lower. Nothing is assumed
-        of the score distribution or the calibration function.
+        With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
+        Nothing is assumed of the score distribution or the calibration function.
     Assumes
         Independent rows, not used to train the classifier.
     Terms

@@ -39,8 +39,9 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
       threshold, and by any rule that acts with a chance that never falls as the score rises.
 
     Guarantee
-        With probability at least 1 - delta over the rows, the supremum over all ranges I of |E[(X - Y) 1{X in I}]| is
-        at most upper; likewise for lower. Nothing is assumed of the score distribution or the calibration function.
+        With probability at least 1 - delta over the rows, E[(X - Y) 1{X in I}] is at most upper in size for all ranges
+        I at once; likewise for lower and some range. Nothing is assumed of the score distribution or the calibration
+        function.
     Assumes
         Independent rows, not used to train the classifier; `side` was fixed before the rows were seen.
     Terms
