@@ -126,7 +126,7 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
         (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
         (["rows.csv", "--variation", "0"], "must be positive"),
         (["rows.csv", "--seed", "-1"], "not in the range x>=0"),
-        (["rows.csv", "--statement", "all"], "'perturbed', 'unmodified', 'distance'"),
+        (["rows.csv", "--statement", "all"], "'distance', 'ranges', 'crossings', 'unmodified', 'perturbed'"),
         ([], "Missing argument 'FILE...'"),
     ],
 )

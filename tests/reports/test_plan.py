@@ -83,7 +83,7 @@ def test_impossible_requests_are_refused() -> None:
     summary = rounded(100, 5)
     with pytest.raises(ValueError, match=r"target must lie strictly between 0 and 1, such as 0\.02; got 2\."):
         plan(summary, 2)
-    with pytest.raises(ValueError, match=r"statement must be one of 'perturbed', .*; got 'served'"):
+    with pytest.raises(ValueError, match=r"statement must be one of 'distance', .*; got 'served'"):
         plan(summary, 0.1, statement="served")
 
 

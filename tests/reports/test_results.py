@@ -106,7 +106,13 @@ def test_what_was_written_before_kinds_is_still_read(name: str, reader: type[Res
         name: stored[name] for name in ("perturbed", "unmodified", "distance")
     }
     if name == "report":
-        assert report.settings.to_dict() == {"delta": 0.1, "bandwidth": 1 / 32, "variation": 2.0, "seed": 5}
+        assert report.settings.to_dict() == {
+            "delta": 0.1,
+            "bandwidth": 1 / 32,
+            "crossings": 3,
+            "variation": 2.0,
+            "seed": 5,
+        }
 
 
 def test_a_report_of_many_classes_without_a_kind_is_not_read_as_one_without_classes() -> None:

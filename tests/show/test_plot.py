@@ -120,7 +120,13 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
     marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
     assert marks == [c.lower for c in report.certificates.values() if c.lower > 0]
     assert [text.get_text() for text in axes.texts] == [f"{at_most(c.upper)}" for c in report.certificates.values()]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["perturbed", "as it is", "distance"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "distance",
+        "ranges",
+        "crossings",
+        "as it is",
+        "perturbed",
+    ]
     assert legend(axes) == ["plug-in", "sampling", "group bias", "shift", "certified at least"]
 
 

@@ -84,7 +84,7 @@ def test_numbers(value: float, shown: str) -> None:
 
 def test_code_makes_the_same_report_again() -> None:
     assert words.code(REPORT.settings) == (
-        "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=3)"
+        "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, crossings=3, variation=1.0, seed=3)"
     )
     assert "bandwidth=0.012345678" in words.code(Settings.of(bandwidth=0.012345678))
 
@@ -95,5 +95,5 @@ def test_pictures_are_told_to_those_who_cannot_see_them() -> None:
         "perfect calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
     )
     assert words.terms_description(REPORT).startswith(
-        "Stacked bars. perturbed: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0351. as it is:"
+        "Stacked bars. distance: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0000. as it is:"
     )

@@ -73,7 +73,7 @@ class Comparison(ByStatement[Verdict], Result):
     >>> x = rng.random(10_000)
     >>> comparison = calcert.compare(x, x**2, rng.random(10_000) < x)
     >>> {name: verdict.smaller for name, verdict in comparison.verdicts.items()}
-    {'perturbed': 'a', 'unmodified': 'a', 'distance': 'a'}
+    {'distance': 'a', 'ranges': 'a', 'crossings': 'a', 'unmodified': 'a', 'perturbed': 'a'}
     """
 
     kind: ClassVar = "comparison"
@@ -136,10 +136,8 @@ def compare(
     >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
     ('a', 0.06)
     """
-    settings, reports = (
-        Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed),
-        [],
-    )
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+    reports = []
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
         if isinstance(scores, Summary):
             if labels is not None:

@@ -84,7 +84,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
     >>> print(ax.get_title(loc="left"))
     Calibration error, served with perturbed scores:
-    certified at most 0.0244
+    certified at most 0.0245
     """
     title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
     return _band_on(ax, report.band, _shown_scores(report.summary, report.settings.noise.size), title)
@@ -171,7 +171,7 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
     >>> x = rng.random(5000)
     >>> ax = terms(calcert.certify(x, rng.random(5000) < x))
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['perturbed', 'as it is', 'distance']
+    ['distance', 'ranges', 'crossings', 'as it is', 'perturbed']
     """
     with axes_for(ax, "terms") as axes:
         certificates, names = list(report.certificates.values()), list(report.certificates)
