@@ -1,9 +1,10 @@
 """What a monitor costs and how soon it notices, with the limits that must hold.
 
-Time of `add` over that of `summarize` on the same Parquet file, growth of the state a batch, and rows from a change
-(calibration error 0 to 0.05 after 20,000 rows) to the alarm at 0.01.
+Time of `add` over that of `summarize` on the same Parquet file, growth of the state a batch, rows from a change
+(calibration error 0 to 0.05 after 20,000 rows) to the alarm at 0.01, and what `add` and `status` cost after 5,000
+batches, a batch a day in windows of a month, over what they cost after 50.
 
-python benchmarks/monitor.py [--rows 1000000] [--lives 40]
+python benchmarks/monitor.py [--rows 1000000] [--lives 40] [--batches 5000]
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -21,19 +23,35 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
+from calcert.monitoring import connection
 from calcert.monitoring.betting import Wealth, gains
+from calcert.monitoring.judging import append
 from calcert.monitoring.memory import Memory
+from calcert.monitoring.monitor import DEFAULTS
+from calcert.monitoring.older import update
+from calcert.monitoring.remembered import remembered
+from calcert.monitoring.state import State
+from calcert.summary.packed import pack
 
-TIME_LIMIT, GROWTH_LIMIT, DELAY_LIMIT = 3.0, 300_000, 15_000
+TIME_LIMIT, GROWTH_LIMIT, DELAY_LIMIT, AGE_LIMIT = 3.0, 300_000, 15_000, 2.0
 REPEATS = 7
+YOUNG = 50
+"""Batches of the state that an old one is compared with."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--lives", type=int, default=40)
+    parser.add_argument("--batches", type=int, default=5_000)
     arguments = parser.parse_args()
     table = Table("what", "measured", "limit")
+    with tempfile.TemporaryDirectory() as folder:
+        ages = age(Path(folder), arguments.batches)
+    for what, (young, old) in ages.items():
+        limit = "none" if "first" in what else f"{AGE_LIMIT:g}"
+        shown = f"{old / young:.2f} ({1000 * old:.1f} ms)"
+        table.add_row(f"{what}, {arguments.batches:,} batches / {YOUNG}", shown, limit)
     with tempfile.TemporaryDirectory() as folder:
         ratio, growth = cost(Path(folder), arguments.rows)
     table.add_row(f"add / summarize, {arguments.rows:,} rows", f"{ratio:.2f}", f"{TIME_LIMIT}")
@@ -46,6 +64,7 @@ def main() -> None:
     Console().print(table)
     assert ratio <= TIME_LIMIT, "adding is too slow"
     assert growth <= GROWTH_LIMIT, "the state grows too fast"
+    assert all(old <= AGE_LIMIT * young for what, (young, old) in ages.items() if "first" not in what), "age costs"
 
 
 def rows_of(rng: np.random.Generator, size: int, overconfidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +84,47 @@ def cost(folder: Path, rows: int) -> tuple[float, float]:
         times[1].append(clock(lambda n=number: monitor.add(path, score="p", label="y", batch_id=str(n))))
         sizes.append(monitor.path.stat().st_size)
     return min(times[1]) / min(times[0]), float(np.diff(sizes).max())
+
+
+def lived(path: Path, batches: int) -> calcert.Monitor:
+    """A state with a batch of 1,000 rows a day and a window a month, asked once."""
+    rng = np.random.default_rng(0)
+    rows = [calcert.summarize(*rows_of(rng, 1_000, 1.0)) for _ in range(30)]
+    packed = [pack(summary) for summary in rows]
+    # One transaction for all, because a sync for each would take longer than everything else.
+    with connection.starting(path, update) as database:
+        state = State(database, path)
+        state.set(DEFAULTS)
+        tip = state.tip()
+        for number in range(batches):
+            day, place = date(2012, 1, 1) + timedelta(days=number), number % len(rows)
+            _, tip = append(state, tip, str(day), f"{day}T00:00:00", f"{day:%Y-%m}", rows[place], packed[place])
+    monitor = calcert.Monitor(path)
+    monitor.status()
+    return monitor
+
+
+def age(folder: Path, batches: int) -> dict[str, tuple[float, float]]:
+    """The shortest times for a young and an old state, taken in turns."""
+    monitors = [lived(folder / str(size), size) for size in (YOUNG, batches)]
+    rng = np.random.default_rng(1)
+    times: dict[str, tuple[list[float], list[float]]] = {}
+
+    def measured(what: str, work: Callable[[calcert.Monitor], object]) -> None:
+        for place, monitor in enumerate(monitors):
+            times.setdefault(what, ([], []))[place].append(clock(lambda m=monitor: work(m)))
+
+    for number in range(4 * REPEATS):
+        rows, window = rows_of(rng, 1_000, 1.0), f"window {number}"
+        measured("add", lambda m, n=number, r=rows, w=window: m.add(*r, batch_id=str(n), window=w))
+        # The first batch of a window is a look at it.
+        measured("status with a new look", lambda m: m.status(alarm=0.05))
+        measured("status again", lambda m: m.status(alarm=0.05))
+        measured("add", lambda m, n=number, r=rows: m.add(*r, batch_id=f"{n} again"))
+        measured("status without a new look", lambda m: m.status(alarm=0.05))
+        remembered.cache_clear()
+        measured("first status of a process", lambda m: m.status(alarm=0.05))
+    return {what: (min(young), min(old)) for what, (young, old) in times.items()}
 
 
 def clock(work: Callable[[], object]) -> float:

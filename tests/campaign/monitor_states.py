@@ -1,0 +1,333 @@
+"""States of a monitor that are flipped, cut, mixed, robbed of rows and replaced: refused, or the same numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calcert
+from calcert.certificates.drifting import schedule
+from calcert.monitoring import certifying
+from calcert.monitoring.monitor import Monitor
+from calcert.monitoring.remembered import remembered
+from calcert.summary.counts import Summary
+from tests.campaign import Counts
+
+PAGE = 4096
+SIZES = (400, 300, 500, 200, 900, 100, 700, 1500, 50)
+LAST = len(schedule(SIZES))
+TABLES = ("settings", "batches", "contents", "learned", "looks", "pool")
+WRITERS = Path(__file__).parents[1] / "monitoring" / "writers.py"
+
+Answer = dict[str, Any]
+
+
+def batch(seed: int, rows: int, error: float) -> Summary:
+    rng = np.random.default_rng(seed)
+    scores = rng.random(rows).round(3)
+    return calcert.summarize(scores, rng.random(rows) < np.clip(scores - error, 0, 1))
+
+
+def lived(path: Path, error: float, seed: int) -> tuple[bytes, bytes]:
+    """A state with a batch a day, two windows, an alarm and everything computed: before its last batch, and after."""
+    monitor, before = Monitor(path), b""
+    for number, rows in enumerate(SIZES):
+        if number == len(SIZES) - 1:
+            monitor.status()
+            before = path.read_bytes()
+        day, window = f"2026-03-{number + 1:02d}", f"window {number // 5}"
+        monitor.add(batch(seed + number, rows, error), batch_id=str(number), time=day, window=window)
+    monitor.status()
+    return before, path.read_bytes()
+
+
+class Field:
+    """Where tries are made: a sound state, its answers, and others that must not be mistaken for it."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.counts = Counts()
+        self.folder = folder
+        self.path = folder / "state"
+        self.monitor = Monitor(self.path)
+        self.before, self.sound = lived(folder / "sound", 0.15, 0)
+        _, self.other = lived(folder / "other", 0.3, 100)
+        self.next = batch(50, 800, 0.15)
+        self.path.write_bytes(self.sound)
+        self.answer = self.told()
+        self.lower = self.add_next().lower
+        self.answer_after_next = self.told()
+        self.path.write_bytes(self.before)
+        self.answer_before = self.told()
+        self.path.write_bytes(self.other)
+        self.answer_of_other = self.told()
+
+    def told(self) -> Answer:
+        """What a process says that has never seen the state."""
+        remembered.cache_clear()
+        return self.monitor.status(alarm=0.05).to_dict()
+
+    def add_next(self) -> Any:
+        remembered.cache_clear()
+        return self.monitor.add(self.next, batch_id="next", time="2026-03-20", window="window 1")
+
+    def judge(self, kind: str, what: str, allowed: list[Answer] | None = None) -> None:
+        """Ask the state as it lies there, and ask again after another batch."""
+        allowed = [self.answer] if allowed is None else allowed
+        outcome = self._outcome(self.told, allowed)
+        if outcome == "same" and allowed == [self.answer]:
+            added = self._outcome(lambda: self.add_next().lower, [self.lower])
+            if added != "refused":
+                after = self._outcome(self.told, [self.answer_after_next])
+                outcome = added if added != "same" else after if after not in ("same", "refused") else outcome
+        if outcome in ("same", "refused"):
+            self.counts.add(kind, outcome)
+        else:
+            self.counts.fail(kind, f"{what}: {outcome}")
+
+    def _outcome(self, ask: Callable[[], Any], allowed: list[Any]) -> str:
+        try:
+            found = ask()
+        except (ValueError, OSError) as error:
+            return "refused" if str(self.path) in str(error) else f"words without the path: {error!r}"
+        except Exception as error:
+            return f"not in words: {error!r}"
+        return "same" if found in allowed else "OTHER NUMBERS"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    database = sqlite3.connect(path)
+    try:
+        with database:
+            yield database
+    finally:
+        database.close()
+
+
+def flips(field: Field) -> None:
+    """A few flipped bits in one page, all pages in turn."""
+    pages = len(field.sound) // PAGE
+    page = field.counts.outcomes.total() % pages
+    damaged, places = bytearray(field.sound), []
+    for _ in range(field.chance.choice((1, 1, 1, 2, 5))):
+        # Headers of pages, where structure is, are short next to what they lead to.
+        place = PAGE * page + field.chance.randrange(field.chance.choice((120, PAGE)))
+        bit = field.chance.randrange(8)
+        damaged[place] ^= 1 << bit
+        places.append((place, bit))
+    field.path.write_bytes(damaged)
+    field.judge("flipped bits", f"(byte, bit) {places}")
+
+
+def pages(field: Field) -> None:
+    """A page that is lost, old, of another state, or in the place of another."""
+    damaged = bytearray(field.sound)
+    one, two = (PAGE * field.chance.randrange(len(field.sound) // PAGE) for _ in range(2))
+    how = field.chance.choice(("zeros", "noise", "old", "foreign", "swapped"))
+    if how == "swapped":
+        damaged[one : one + PAGE], damaged[two : two + PAGE] = damaged[two : two + PAGE], damaged[one : one + PAGE]
+    else:
+        source = {"zeros": bytes(PAGE), "noise": field.chance.randbytes(PAGE)}.get(how)
+        if source is None:
+            source = (field.before if how == "old" else field.other)[one : one + PAGE]
+        damaged[one : one + len(source)] = source
+    field.path.write_bytes(damaged)
+    field.judge(f"{how} page", f"pages {one // PAGE}, {two // PAGE}")
+
+
+def torn(field: Field) -> None:
+    """Some pages from before a batch and some from after it, as where the journal of a killed writer was removed."""
+    mixed = bytearray(field.sound)
+    old = sorted(field.chance.sample(range(len(field.before) // PAGE), field.chance.randrange(1, 12)))
+    for page in old:
+        mixed[PAGE * page : PAGE * (page + 1)] = field.before[PAGE * page : PAGE * (page + 1)]
+    field.path.write_bytes(mixed)
+    field.judge("torn write", f"old pages {old}", [field.answer, field.answer_before])
+
+
+def cuts(field: Field) -> None:
+    """A file that ends early, or late."""
+    size = field.chance.choice((0, field.chance.randrange(200), field.chance.randrange(len(field.sound))))
+    if field.chance.random() < 0.3:
+        size -= size % PAGE
+    if field.chance.random() < 0.1:
+        field.path.write_bytes(field.sound + field.chance.randbytes(field.chance.randrange(1, 3 * PAGE)))
+        return field.judge("appended noise", "")
+    field.path.write_bytes(field.sound[:size])
+    return field.judge("cut", f"to {size} bytes")
+
+
+def rows(field: Field) -> None:
+    """A row that is lost, doubled, swapped, of another state, or has a value of another row."""
+    field.path.write_bytes(field.sound)
+    table = field.chance.choice(TABLES)
+    with opened(field.path) as database:
+        columns = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+        held = database.execute(f"SELECT * FROM {table}").fetchall()
+        one, two = field.chance.choice(held), field.chance.choice(held)
+        how = field.chance.choice(("lost", "swapped", "foreign", "renamed", "mixed"))
+        keys = {"looks": 2}.get(table, 1)
+        named = " AND ".join(f"{name} = ?" for name in columns[:keys])
+        marks = ", ".join("?" * len(columns))
+        if how == "lost":
+            database.execute(f"DELETE FROM {table} WHERE {named}", one[:keys])
+        elif how == "swapped":
+            for mine, yours in ((one, two), (two, one)):
+                database.execute(f"DELETE FROM {table} WHERE {named}", mine[:keys])
+                database.execute(f"INSERT INTO {table} VALUES ({marks})", (*mine[:keys], *yours[keys:]))
+        elif how == "foreign":
+            database.execute("ATTACH ? AS other", (str(field.folder / "other"),))
+            found = database.execute(f"SELECT * FROM other.{table} WHERE {named}", one[:keys]).fetchall()
+            database.execute(f"DELETE FROM {table} WHERE {named}", one[:keys])
+            database.executemany(f"INSERT INTO {table} VALUES ({marks})", found)
+        elif how == "renamed":
+            name = field.chance.choice(columns[:keys])
+            value = one[columns.index(name)]
+            other = value + field.chance.randrange(1, 20) if isinstance(value, int) else f"{value}!"
+            database.execute(f"UPDATE OR REPLACE {table} SET {name} = ? WHERE {named}", (other, *one[:keys]))
+        else:
+            name = field.chance.choice(columns[keys:])
+            value = two[columns.index(name)]
+            database.execute(f"UPDATE {table} SET {name} = ? WHERE {named}", (value, *one[:keys]))
+    field.judge(f"{how} row of {table}", f"{one[:keys]}, {two[:keys]}")
+
+
+def caches(field: Field) -> None:
+    """Any part of what can be computed again, gone or of another state."""
+    field.path.write_bytes(field.sound)
+    with opened(field.path) as database:
+        database.execute("ATTACH ? AS other", (str(field.folder / "other"),))
+        for stretch, number in database.execute("SELECT stretch, number FROM looks").fetchall():
+            if field.chance.random() < 0.5:
+                database.execute("DELETE FROM looks WHERE (stretch, number) = (?, ?)", (stretch, number))
+        if field.chance.random() < 0.5:
+            database.execute("INSERT OR IGNORE INTO looks SELECT * FROM other.looks")
+        if field.chance.random() < 0.5:
+            database.execute("DELETE FROM pool")
+        if field.chance.random() < 0.5:
+            database.execute("INSERT OR IGNORE INTO pool SELECT * FROM other.pool")
+    field.judge("caches in part", "")
+
+
+def replaced(field: Field) -> None:
+    """Another file in the place of the state while a status is computed."""
+    field.path.write_bytes(field.sound)
+    first = field.chance.randrange(1, LAST + 1)
+    with opened(field.path) as database:
+        database.execute("DELETE FROM looks WHERE number >= ?", (first,))
+        if field.chance.random() < 0.5:
+            database.execute("DELETE FROM pool")
+    compute, when = certifying.pooled_upper, field.chance.randrange(LAST + 1 - first)
+    what, answer = field.chance.choice(
+        (
+            (field.other, field.answer_of_other),
+            (field.before, field.answer_before),
+            (field.sound, field.answer),
+            (b"", None),
+            (None, None),
+        )
+    )
+    calls = iter(range(100))
+
+    def replacing(*arguments: Any) -> Any:
+        if next(calls) == when:
+            field.path.unlink()
+            if what is not None:
+                field.path.write_bytes(what)
+        return compute(*arguments)
+
+    certifying.pooled_upper = replacing
+    try:
+        outcome = field._outcome(field.told, [field.answer])
+    finally:
+        certifying.pooled_upper = compute
+    kind = "replaced meanwhile"
+    if outcome not in ("same", "refused"):
+        return field.counts.fail(kind, outcome)
+    if (field.path.read_bytes() if field.path.exists() else None) != what and what != field.sound:
+        return field.counts.fail(kind, "what took its place was changed")
+    if answer is not None and field.told() != answer:
+        return field.counts.fail(kind, "what took its place says something else")
+    return field.counts.add(kind, outcome)
+
+
+def remembering(field: Field) -> None:
+    """A process that knows the state, and finds other states, or damage, in its place."""
+    field.path.write_bytes(field.sound)
+    allowed = {field.sound: field.answer, field.other: field.answer_of_other, field.before: field.answer_before}
+    assert field.told() == field.answer
+    for _ in range(5):
+        content = field.chance.choice(list(allowed))
+        damaged = bytearray(content)
+        if field.chance.random() < 0.5:
+            damaged[field.chance.randrange(len(damaged))] ^= 1 << field.chance.randrange(8)
+        field.path.write_bytes(damaged)
+        outcome = field._outcome(lambda: field.monitor.status(alarm=0.05).to_dict(), [allowed[content]])
+        if outcome in ("same", "refused"):
+            field.counts.add("remembered", outcome)
+        else:
+            field.counts.fail("remembered", outcome)
+
+
+def killed(field: Field, rounds: int) -> None:
+    """Writers killed at random moments: what they acknowledged is there, and says what it says without kills."""
+    state, calm = field.folder / "killed", field.folder / "calm"
+    for path in (state, calm):
+        path.unlink(missing_ok=True)
+    command = [sys.executable, str(WRITERS), "kill", str(state), str(rounds)]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        return field.counts.fail("killed writers", done.stderr)
+    remembered.cache_clear()
+    with opened(state) as database:
+        lines = database.execute("SELECT id, time, window FROM batches ORDER BY number").fetchall()
+    if not {*json.loads(done.stdout)["acknowledged"]} <= {name for name, *_ in lines}:
+        return field.counts.fail("killed writers", "an acknowledged batch is lost")
+    same = batch_of_writers()
+    for name, when, window in lines:
+        Monitor(calm).add(same, batch_id=name, time=when, window=window)
+    if Monitor(state).check().batches != len(lines) or Monitor(state).status() != Monitor(calm).status():
+        return field.counts.fail("killed writers", "other numbers than without kills")
+    field.counts.outcomes["killed writers", "same"] += rounds
+    return None
+
+
+def batch_of_writers() -> Summary:
+    from tests.monitoring.writers import BATCH
+
+    return BATCH
+
+
+KINDS = (flips, flips, flips, rows, rows, pages, torn, cuts, caches, replaced, remembering)
+
+
+def run(budget: float, seed: int) -> Counts:
+    """Try to make a state say something else than before; see :mod:`tests.campaign`."""
+    end = time.monotonic() + budget
+    folder = Path(tempfile.mkdtemp())
+    try:
+        field = Field(folder, seed)
+        killed(field, rounds=3 if budget < 60 else 100)
+        for kind in KINDS:
+            kind(field)
+        while time.monotonic() < end:
+            for kind in KINDS:
+                kind(field)
+        return field.counts
+    finally:
+        shutil.rmtree(folder)

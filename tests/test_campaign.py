@@ -1,0 +1,42 @@
+"""Every campaign, for a few seconds; ``python -m tests.campaign`` takes minutes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from calcert.certificates.certificate import Certificate
+from calcert.monitoring.life import Due
+from calcert.monitoring.state import State
+from tests.campaign import Counts, campaigns, monitor_states
+
+
+@pytest.mark.parametrize("name", campaigns())
+def test_a_short_campaign_finds_nothing(name: str) -> None:
+    counts: Counts = import_module(f"tests.campaign.{name}").run(budget=5.0, seed=1)
+    assert not counts.failures, "\n".join(counts.failures)
+    assert counts.tries > 10
+
+
+def test_negative_control_looks_that_are_believed_as_they_are_kept_are_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def believing(self: State, due: Iterable[Due]) -> dict[Due, dict[str, Certificate]]:
+        found = {}
+        for one in due:
+            kept = self._database.execute(
+                "SELECT certificates FROM looks WHERE stretch = ? AND number = ?", (one.stretch, one.number)
+            ).fetchone()
+            if kept is not None:
+                found[one] = {name: Certificate.from_dict(values) for name, values in json.loads(kept[0]).items()}
+        return found
+
+    field = monitor_states.Field(tmp_path, seed=0)
+    monkeypatch.setattr(State, "looks", believing)
+    for _ in range(6):
+        monitor_states.caches(field)
+    assert any("OTHER NUMBERS" in failure for failure in field.counts.failures)
