@@ -26,7 +26,7 @@ from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.classifiers import STANDS_FOR, TASKS, scores
 from experiments.datasets import data_option, load, needed_files
@@ -42,7 +42,7 @@ ROWS_OF_A_NETWORK = 50_000
 
 def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
     """All methods on the same rows."""
-    served = perturb(x, BANDWIDTH, rng)
+    served = perturb(x, bandwidth=BANDWIDTH, rng=rng)
     slopes = derivative_bounds(BANDWIDTH)
     rows = fold_rows(served, y, rng=rng)
     summary = summarize_arrays(x, y)

@@ -15,7 +15,7 @@ from calcert.certificates.squared import squared
 from calcert.reports.certify import certify
 from calcert.reports.estimates import estimates
 from calcert.reports.report import Report
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from calcert.sources import summarize
 from calcert.sources.sql_text import sql
 from calcert.summary.counts import Summary

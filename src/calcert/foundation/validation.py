@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 SMALLEST_DELTA = 1e-100
 SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
+SMALLEST_ODDS, LARGEST_ODDS = 2.0**-8, 2.0**-1
 
 
 def check_delta(delta: float) -> float:
@@ -41,6 +42,17 @@ def check_bandwidth(bandwidth: float) -> float:
             "Far above 1 all scores are served alike; below, double precision cannot tell them apart."
         )
     return h
+
+
+def check_odds(odds: float) -> float:
+    """b of the noise on the odds, in the range where certificates are worth having."""
+    b = _positive("odds", odds, "1/16")
+    if not SMALLEST_ODDS <= b <= LARGEST_ODDS:
+        raise ValueError(
+            f"odds must lie between 1/256 and 1/2, such as 1/16; got {b:g}. "
+            "Above, odds would double; below, the cells of a Summary are too wide to tell scores apart."
+        )
+    return b
 
 
 def check_variation(variation: float) -> float:
