@@ -1,4 +1,4 @@
-"""Facts F1 to F5 of the noise on the odds, each against a reference that shares no code with it."""
+"""Facts O1 to O4 of the noise on the odds, each against a reference that shares no code with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_draw_is_the_quantile_to_full_precision(x: float, b: float, u: float) 
     u = max(u, log_odds.SMALLEST_CHANCE)
     drawn, exact = float(log_odds.sample(np.array([x]), b, np.array([u]))[0]), exactly_served(x, b, u)
     allowed = 2.0**-50 * (1 + b * 40)  # N is up to 40 and known to a few units of its last place.
-    assert abs(drawn - exact) <= allowed * exact  # F1: relative, however small the score
+    assert abs(drawn - exact) <= allowed * exact  # O1: relative, however small the score
     assert abs((1 - mpf(drawn)) - (1 - exact)) <= allowed * (1 - exact) + 2.0**-53  # and 1 - S to storage
 
 
@@ -89,7 +89,7 @@ def test_means_stay_inside_their_bounds_and_touch_them_for_rare_events(b: float)
 
 @pytest.mark.parametrize("b", SIZES)
 def test_distance_from_a_label_grows_by_no_more_than_the_factor_on_the_odds(b: float) -> None:
-    """F5, at every pair of a score and a draw."""
+    """O4, at every pair of a score and a draw."""
     x, u = np.meshgrid([1e-9, 0.001, 0.2, 0.5, 0.8, 0.999], np.linspace(0.001, 0.999, 101))
     s, factor = log_odds.sample(x, b, u), np.exp(b * np.abs(log_odds.noise(u)))
     assert (s <= x * factor * (1 + 1e-12)).all()

@@ -1,7 +1,7 @@
 """Noise on the odds: odds(S) = odds(x) tan(pi u/2)^b, u uniform. In log-odds that is z + b N, N of density sech/pi.
 
 One b fits every base rate, because odds are multiplied: a score of one in a million moves by as small a share as one of
-a half. Scores exactly 0 and 1 have no odds to move and are served as they are. The facts F1 to F5 named here are proved
+a half. Scores exactly 0 and 1 have no odds to move and are served as they are. The facts O1 to O4 named here are proved
 in the theory of noise on the odds.
 """
 
@@ -24,7 +24,7 @@ BLOCK = 1 << 12
 
 
 def sample(x: Floats, b: float, uniform: Floats) -> Floats:
-    """The quantile at `uniform` of the score served for x: F1, in the form that never falls where x grows."""
+    """The quantile at `uniform` of the score served for x: O1, in the form that never falls where x grows."""
     # x = 0 has infinite odds against it and is served as 0; x = 1 has none and is served as 1.
     with np.errstate(divide="ignore", over="ignore"):
         against = (1 - x) / x * np.exp(-b * noise(uniform))
@@ -45,7 +45,7 @@ def logit(x: ArrayLike) -> Floats:
 
 
 def density(t: ArrayLike, x: ArrayLike, b: float) -> Floats:
-    """F2: the density at t of the score served for x, both inside (0, 1)."""
+    """O1: the density at t of the score served for x, both inside (0, 1)."""
     t = np.asarray(t, float)
     away = np.abs(logit(t) - logit(x)) / b
     e = np.exp(-away)
@@ -53,7 +53,7 @@ def density(t: ArrayLike, x: ArrayLike, b: float) -> Floats:
 
 
 def distribution(t: ArrayLike, x: ArrayLike, b: float) -> Floats:
-    """F2: P(S <= t | X = x); a step for scores 0 and 1."""
+    """O1: P(S <= t | X = x); a step for scores 0 and 1."""
     t, x = np.asarray(t, float), np.asarray(x, float)
     with np.errstate(invalid="ignore", over="ignore"):
         inside = 2 / np.pi * np.arctan(np.exp((logit(t) - logit(x)) / b))
@@ -61,7 +61,7 @@ def distribution(t: ArrayLike, x: ArrayLike, b: float) -> Floats:
 
 
 def mean(x: ArrayLike, b: float) -> Floats:
-    """F4: E[S | X = x]; between x and x sec(pi b/2) for x <= 1/2, and mirrored above."""
+    """O3: E[S | X = x]; between x and x sec(pi b/2) for x <= 1/2, and mirrored above."""
 
     def shift(s: Floats) -> Floats:
         return np.asarray((1 - 2 * s) * _expected(lambda d: 2 * np.sinh(d / 2) ** 2, s, b))
@@ -70,23 +70,23 @@ def mean(x: ArrayLike, b: float) -> Floats:
 
 
 def mean_absolute_shift(x: ArrayLike, b: float) -> Floats:
-    """F4: E[|S - x| | X = x], never above relative_shift(b) x (1 - x)."""
+    """O3: E[|S - x| | X = x], never above relative_shift(b) x (1 - x)."""
     return _by_blocks(lambda s: _expected(np.sinh, s, b), x)
 
 
 @lru_cache
 def relative_shift(b: float) -> float:
-    """F3: E|odds(S)/odds(x) - 1| = E sinh(b|N|), the same for every score."""
+    """O2: E|odds(S)/odds(x) - 1| = E sinh(b|N|), the same for every score."""
     return 2 / math.pi * _alternating(lambda k: 1 / (2 * k + 1 - b) - 1 / (2 * k + 1 + b))
 
 
 def mean_factor(b: float) -> float:
-    """F3: E exp(bN) = sec(pi b/2), the mean factor on the odds."""
+    """O2: E exp(bN) = sec(pi b/2), the mean factor on the odds."""
     return 1 / math.cos(math.pi * b / 2)
 
 
 def largest_factor(b: float) -> float:
-    """F3: E exp(b|N|), the mean of the factor or of one over it, whichever is larger."""
+    """O2: E exp(b|N|), the mean of the factor or of one over it, whichever is larger."""
     return mean_factor(b) + relative_shift(b)
 
 

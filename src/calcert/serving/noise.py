@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,8 @@ class Noise:
     ('odds moved by about 7%', 'bandwidth 1/64')
     """
 
+    derived: ClassVar = ("words",)
+
     kind: Kind
     size: float
 
@@ -53,6 +56,11 @@ class Noise:
         if self.kind not in ("odds", "additive"):
             raise ValueError(f"kind must be 'odds' or 'additive'; got {self.kind!r}.")
         object.__setattr__(self, "size", (check_odds if self.kind == "odds" else check_bandwidth)(self.size))
+
+    @classmethod
+    def named_in(cls, parameters: Mapping[str, float]) -> Noise:
+        """The noise that the parameters of a certificate name."""
+        return choose_noise(parameters.get("odds"), parameters.get("bandwidth"))
 
     @property
     def keyword(self) -> str:
@@ -101,7 +109,7 @@ class Noise:
     def largest_mean_shift(self) -> float:
         """At least `mean_shift` of every score."""
         if self.kind == "odds":
-            return math.nextafter(log_odds.relative_shift(self.size), 1.0) / 4  # F4: s(b) x (1 - x)
+            return math.nextafter(log_odds.relative_shift(self.size), 1.0) / 4  # O3: s(b) x (1 - x)
         return kernel.LARGEST_MEAN_SHIFT * self.size
 
     @property
