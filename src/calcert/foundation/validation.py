@@ -125,6 +125,21 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return x
 
 
+def check_logits(logits: ArrayLike) -> NDArray[np.float64]:
+    """Logits of any shape, as float64; infinite ones are scores 0 and 1."""
+    z = np.asarray(logits)
+    if z.dtype.kind not in "fiub":
+        raise TypeError(f"logits must be numbers; got {_kind(z)}.")
+    z = z.astype(np.float64, copy=False)
+    bad = np.isnan(z)
+    if bad.any():
+        raise ValueError(
+            f"logits must be numbers; got a missing value (NaN) at row {int(np.flatnonzero(bad)[0])}. "
+            "Drop or impute such rows yourself, on purpose."
+        )
+    return z
+
+
 def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> str:
     """What is wrong with the score at `row`, and the likely mistake, judged from the scores around it.
 

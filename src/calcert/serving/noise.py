@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calcert.foundation.numbers import fraction
-from calcert.foundation.validation import check_bandwidth, check_odds, check_rng, check_scores
+from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
 from calcert.serving import kernel, log_odds
 
 Floats = NDArray[np.float64]
@@ -131,6 +131,32 @@ def choose_noise(odds: float | None = None, bandwidth: float | None = None) -> N
     if odds is not None:
         return Noise("odds", odds)
     return DEFAULT if bandwidth is None else Noise("additive", bandwidth)
+
+
+def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.random.Generator | None = None) -> Floats:
+    """Draw the logit to serve of every row: noise on the odds where it is plain addition.
+
+    Guarantee
+        Independent draws whose scores, 1 / (1 + exp(-logit)), follow the law of :func:`calcert.perturb` with the same
+        `odds`; no precision is lost to scores next to 0 and 1.
+
+    Parameters
+    ----------
+    logits
+        Logarithms of the odds of label 1, any shape; infinite ones, scores 0 and 1, stay as they are. For K classes
+        perturb the largest of a row's K logits and leave the others: that multiplies the odds of its class.
+    odds
+        b in [1/256, 1/2], the one that is certified.
+    rng
+        A seed or a NumPy generator; fresh noise when None.
+
+    Examples
+    --------
+    >>> calcert.perturb_logits([-30.0, 0.0, float("inf")], odds=1/16, rng=0).round(3)
+    array([-29.972,  -0.05 ,     inf])
+    """
+    z, b = check_logits(logits), check_odds(odds)
+    return np.asarray(z + b * log_odds.noise(check_rng(rng).random(z.shape)))
 
 
 def perturb(
