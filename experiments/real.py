@@ -26,7 +26,7 @@ from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import Noise, perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.classifiers import STANDS_FOR, TASKS, scores
 from experiments.datasets import data_option, load, needed_files
@@ -34,6 +34,7 @@ from experiments.figure import STYLES, save
 from experiments.results import SCRATCH, Results, experiment, made, read
 
 BANDWIDTH, DELTA, VARIATION = 1 / 64, 0.05, 1.0
+NOISE = Noise("additive", BANDWIDTH)
 SIZES = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228]
 COLUMNS = ("task", "n", "repeat", "method", "value")
 SERVED = ("NW (published)", "Lip+Bkt (published)", "perturbed (ours)", "Lipschitz (ours)", "squared (ours)")
@@ -42,7 +43,7 @@ ROWS_OF_A_NETWORK = 50_000
 
 def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
     """All methods on the same rows."""
-    served = perturb(x, BANDWIDTH, rng)
+    served = perturb(x, bandwidth=BANDWIDTH, rng=rng)
     slopes = derivative_bounds(BANDWIDTH)
     rows = fold_rows(served, y, rng=rng)
     summary = summarize_arrays(x, y)
@@ -51,10 +52,10 @@ def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str,
         "Lip+Bkt (published)": bucketed(rows, constant=slopes[0], cuts=cuts_of(), delta=DELTA, per_fold=False).value,
         "TV (published)": denoised(fold_rows(x, y, rng=rng), variation=VARIATION, delta=DELTA, per_fold=False).value,
         "ECE, 15 bins (heuristic)": binned(x, y, np.arange(15) / 15).value,
-        "perturbed (ours)": sum(perturbed.upper_terms(summary, BANDWIDTH, DELTA).values()),
+        "perturbed (ours)": sum(perturbed.upper_terms(summary, NOISE, DELTA).values()),
         "Lipschitz (ours)": sum(lipschitz.upper_terms(summarize_arrays(served, y), slopes[0], DELTA).values()),
         "bounded variation (ours)": sum(bounded_variation.upper_terms(summary, VARIATION, DELTA).values()),
-        "squared (ours)": sum(squared.upper_terms(summary, BANDWIDTH, DELTA).values()),
+        "squared (ours)": sum(squared.upper_terms(summary, NOISE, DELTA).values()),
         "distance (ours)": sum(distance.upper_terms(summary, DELTA)[1].values()),
     }
 

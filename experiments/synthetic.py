@@ -22,6 +22,7 @@ from calcert.published.folds import deal_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
+from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import STYLES, save
 from experiments.gaps import gaps, slopes
@@ -29,6 +30,7 @@ from experiments.laws import BANDWIDTH, LAWS, Law
 from experiments.results import Results, experiment, made, read
 
 DELTA = 0.05
+NOISE = Noise("additive", BANDWIDTH)
 SIZES = [10**3, 3_162, 10**4, 31_623, 10**5, 316_228, 10**6, 3_162_278, 10**7]
 COLUMNS = ("law", "n", "repeat", "method", "value", "truth")
 
@@ -53,11 +55,11 @@ def measure(job: tuple[str, int, int]) -> list[tuple[str, int, int, str, float, 
     values["TV (published)"] = denoising.value, law.error
     values["ECE, 15 bins (heuristic)"] = binned(scores, labels, np.arange(15) / 15).value, law.error
     summary = summarize_arrays(scores, labels)
-    values["perturbed (ours)"] = sum(perturbed.upper_terms(summary, BANDWIDTH, DELTA).values()), truth
+    values["perturbed (ours)"] = sum(perturbed.upper_terms(summary, NOISE, DELTA).values()), truth
     variation = bounded_variation.upper_terms(summary, law.variation, DELTA)
     values["bounded variation (ours)"] = sum(variation.values()), law.error
     values["Lipschitz (ours)"] = sum(lipschitz.upper_terms(summary, slope(law), DELTA).values()), law.error
-    values["squared (ours)"] = sum(squared.upper_terms(summary, BANDWIDTH, DELTA).values()), law.served_squared_error
+    values["squared (ours)"] = sum(squared.upper_terms(summary, NOISE, DELTA).values()), law.served_squared_error
     # The true distance is not known in closed form; the L1 error is above it.
     values["distance (ours)"] = sum(distance.upper_terms(summary, DELTA)[1].values()), math.nan
     return [(name, n, repeat, method, min(value, 1.0), truth) for method, (value, truth) in values.items()]

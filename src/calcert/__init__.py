@@ -15,7 +15,8 @@ from calcert.certificates.squared import squared
 from calcert.reports.certify import certify
 from calcert.reports.estimates import estimates
 from calcert.reports.report import Report
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb, perturb_logits
+from calcert.serving.sql_expression import perturb_sql
 from calcert.sources import summarize
 from calcert.sources.sql_text import sql
 from calcert.summary.counts import Summary
@@ -58,6 +59,8 @@ __all__ = [
     "monotone_band",
     "observed_over_expected",
     "perturb",
+    "perturb_logits",
+    "perturb_sql",
     "perturbed",
     "plan",
     "ranges",

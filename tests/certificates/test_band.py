@@ -12,9 +12,10 @@ from scipy.special import gammaln, logit
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.band import CalibrationBand, calibration_band, share_limits, weight_ceiling
+from calcert.certificates.band import CalibrationBand, calibration_band, share_limits
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
+from calcert.serving.kernel import weight_ceiling
 from calcert.summary.cells import RESOLUTION
 
 Floats = NDArray[np.float64]
@@ -127,7 +128,7 @@ SCORE, CHANCE, MASS = np.array([0.1, 0.25, 0.7]), np.array([0.3, 0.05, 0.8]), np
 def escapes(band: CalibrationBand, shrink: float) -> bool:
     """True where the true curve leaves the band, narrowed around the estimate by a factor."""
     s = np.linspace(0, 1, 1001)
-    truth = chance_at(s, SCORE, CHANCE, MASS, band.bandwidth)
+    truth = chance_at(s, SCORE, CHANCE, MASS, band.noise.size)
     stretch = np.clip(np.searchsorted(band.edges, s) - 1, 0, band.t.size - 1)
     estimate = band.estimate[stretch]
     low = estimate - shrink * (estimate - band.lower[stretch])

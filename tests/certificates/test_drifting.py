@@ -14,9 +14,11 @@ from calcert.certificates.deviations import SLACK, bernstein, hoeffding, iid_lim
 from calcert.certificates.drifting import drifting_limit, pooled_upper, schedule, share
 from calcert.certificates.perturbed import upper_terms
 from calcert.serving.kernel import density
+from calcert.serving.noise import Noise
 from tests.monitoring.lives import finite_summary
 
 SCORE, ROWS, BANDWIDTH, DELTA = 0.9, 120, 1 / 4, 0.1
+NOISE = Noise("additive", BANDWIDTH)
 
 
 def test_shares_of_all_looks_add_up_to_one() -> None:
@@ -49,7 +51,7 @@ def test_the_limit_for_drifting_laws_is_no_smaller_than_those_for_one_law() -> N
 def bound(positives: int) -> tuple[float, float]:
     """Upper bound and its sampling term for rows at one score."""
     rows = finite_summary(np.array([SCORE]), np.array([[ROWS - positives, positives]]))
-    certificate = pooled_upper(rows, BANDWIDTH, DELTA)
+    certificate = pooled_upper(rows, NOISE, DELTA)
     assert certificate.upper == pytest.approx(sum(certificate.terms.values()))
     return certificate.upper, certificate.terms["sampling"]
 
@@ -76,4 +78,4 @@ def test_negative_control_a_bound_with_a_third_of_its_sampling_term_is_caught() 
 
 def test_theorem_1_is_the_same_as_before_where_no_limit_is_given() -> None:
     rows = finite_summary(np.array([0.2, 0.7]), np.array([[40, 10], [15, 35]]))
-    assert upper_terms(rows, BANDWIDTH, DELTA) == upper_terms(rows, BANDWIDTH, DELTA, iid_limit)
+    assert upper_terms(rows, NOISE, DELTA) == upper_terms(rows, NOISE, DELTA, iid_limit)

@@ -12,15 +12,19 @@ from scipy.optimize import linprog
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, lower_bounds
+from calcert.certificates import betting, lower_bounds, served_witness
 from calcert.serving import kernel
-from calcert.serving.grid import Grid
+from calcert.serving.noise import Noise
+from calcert.serving.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 
+FREE = (np.nan, np.nan)
+
 LOWER: dict[str, Callable[[Summary], float]] = {
     "as it is": lambda s: lower_bounds.unmodified_lower(s, 0.05, 0),
-    "perturbed": lambda s: lower_bounds.perturbed_lower(s, 0.1, 0.05, 0),
+    "perturbed": lambda s: served_witness.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0),
+    "perturbed on the odds": lambda s: served_witness.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0),
     "distance": lambda s: lower_bounds.distance_lower(s, 0.05, 0),
 }
 
@@ -98,15 +102,17 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     rng = np.random.default_rng(2)
     x = np.clip(np.concatenate([[0.0, 1.0], rng.random(6), h * rng.random(3), 1 - h * rng.random(3)]), 0, 1)
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
-    points, grid = summary.points, Grid(h, lower_bounds.FINENESS)
-    masses = grid.place(points).masses(points.count)
-    f = lower_bounds._served_signs(grid, masses, 0, grid.size + 1)[: grid.size]
+    where = ScoreCoordinate(h)
+    points, view, grid = summary.points, where.apart(summary), where.grid(served_witness.FINENESS["additive"])
+    witness = served_witness.ServedWitness(where, view, grid)
+    masses = witness._placement.masses(points.count)
+    f = witness.signs(masses, 0, grid.size + 1, FREE)[: grid.size]
     assert np.abs(f).max() <= 1
-    promised = lower_bounds.served_gain(grid, points, masses, lower_bounds._cell_integrals(grid))
+    promised = witness.gain(points.count)
+    hiddens = where.hidden_gain(view, grid) + served_witness.pointwise_rounding(grid)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     for i in range(points.low.size):
-        width = points.high[i] - points.low[i]
-        hidden = 0.68 / h**2 * (width**2 + grid.step**2) / 8 + 2e-12
+        hidden = hiddens[i, 0]
         gains = []
         for place in np.linspace(points.low[i], points.high[i], 5):
             near = np.abs((np.arange(grid.size) + 0.5) / grid.size - place) < 42 * h + grid.step
@@ -140,7 +146,7 @@ def test_lower_bounds_find_a_plain_error() -> None:
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
     assert 0.15 < lower_bounds.unmodified_lower(summary, 0.05, 0) < 1 / 6
-    assert 0.15 < lower_bounds.perturbed_lower(summary, 1 / 64, 0.05, 0) < 1 / 6
+    assert 0.15 < served_witness.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0) < 1 / 6
     assert 0.07 < lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 6
     # Half of the mean of f (Y - X) with f = -1 is 1/12: no witness for the distance can promise more.
     assert lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 12

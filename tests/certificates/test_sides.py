@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import sides
-from calcert.certificates.perturbed import empirical_error
-from calcert.certificates.sides import SIDES, Side, side_integrals
+from calcert.certificates.perturbed import plug_in
+from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.serving import kernel
+from calcert.serving.noise import Noise
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
 
 Floats = NDArray[np.float64]
@@ -57,9 +58,9 @@ def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(h: float
     x = rng.random(5000)
     y = rng.random(5000) < np.where(x < 0.3, 0.6, x**2)
     summary = calcert.summarize(x, y)
-    parts, hidden = sides.served_parts(summary, h, 64)
-    error, wrong = empirical_error(summary, h, 64)
-    assert hidden == wrong
+    found, all_of_it = (plug_in(summary, Noise("additive", h), 64, *parts) for parts in ((side_parts,), ()))
+    parts, hidden, error = dict(zip(SIDES, found.parts, strict=True)), found.hidden, all_of_it.parts[0]
+    assert hidden == all_of_it.hidden
     assert parts["too high"] + parts["too low"] == pytest.approx(error, abs=1e-12)
     assert 0 <= parts["too extreme"] + parts["too timid"] - error <= 2 / (64 / h)
     served_mean = kernel.mean(x, h).mean()

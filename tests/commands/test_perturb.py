@@ -31,7 +31,7 @@ def test_csv_gets_the_draws_of_the_library_and_keeps_its_text(run: Run, rows: tu
     assert done.stdout == (f"3,000 rows in {out}; column 'perturbed' is 'p' perturbed with bandwidth 0.03125, seed 5\n")
     before, after = Path("rows.csv").read_text().splitlines(), out.read_text().splitlines()
     assert after[0] == "p,y,perturbed"
-    drawn = calcert.perturb(rows[0], 1 / 32, 5)
+    drawn = calcert.perturb(rows[0], bandwidth=1 / 32, rng=5)
     assert [line.rpartition(",")[0] for line in after] == before
     assert [float(line.rpartition(",")[2]) for line in after[1:]] == drawn.tolist()
 

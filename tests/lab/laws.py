@@ -17,7 +17,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.special import gammaln, xlogy
+from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom
 
 from calcert import Summary
@@ -29,7 +29,6 @@ from calcert.certificates import (
     lipschitz,
     perturbed,
     score_groups,
-    sides,
     squared,
 )
 from calcert.summary import cells
@@ -97,6 +96,10 @@ class Law:
         """The L1 and the squared calibration error of the perturbed classifier."""
         return _served(self.score, self.weight, self.chance, h)
 
+    def served_by_odds(self, b: float) -> tuple[float, float]:
+        """The same of the classifier that multiplies the odds of its scores; 0 and 1 are served as they are."""
+        return _served_by_odds(self.score, self.weight, self.chance, b)
+
     def outcomes(self, n: int) -> Iterator[tuple[Integers, float]]:
         """Every possible table of counts of n rows, with its probability."""
         return outcomes(self.probability, n)
@@ -130,6 +133,9 @@ class Continuous:
     def served(self, h: float) -> tuple[float, float]:
         return self.law.served(h)
 
+    def served_by_odds(self, b: float) -> tuple[float, float]:
+        return self.law.served_by_odds(b)
+
     def draw(self, n: int, rng: np.random.Generator) -> Summary:
         """n rows at random, known only to their cells."""
         score = self.quantile(rng.random(n))
@@ -155,11 +161,6 @@ def _served(
     score: tuple[float, ...], weight: tuple[float, ...], chance: tuple[float, ...], h: float
 ) -> tuple[float, float]:
     x, w, eta = np.array(score), np.array(weight), np.array(chance)
-
-    def sech(v: Floats) -> Floats:
-        e = np.exp(-np.abs(v))
-        return 2 * e / (1 + e * e)
-
     normalizer = h * (2 * np.arctan(np.tanh(x / h / 2)) + 2 * np.arctan(np.tanh((1 - x) / h / 2)))
 
     def gap_and_mass(t: Floats) -> tuple[Floats, Floats]:
@@ -167,15 +168,52 @@ def _served(
         mass = k.sum(axis=1)
         return t * mass - k @ eta, mass
 
+    return integrals(gap_and_mass, x, h, (0.0, 1.0))
+
+
+@lru_cache(maxsize=64)
+def _served_by_odds(
+    score: tuple[float, ...], weight: tuple[float, ...], chance: tuple[float, ...], b: float
+) -> tuple[float, float]:
+    x, w, eta = np.array(score), np.array(weight), np.array(chance)
+    atom = (x == 0) | (x == 1)
+    gap = w[atom] * np.abs(x - eta)[atom]
+    error, square = float(gap.sum()), float((gap**2 / w[atom]).sum())
+    if atom.all():
+        return error, square
+    z, w, eta = np.log(x[~atom] / (1 - x[~atom])), w[~atom], eta[~atom]
+
+    def gap_and_mass(at: Floats) -> tuple[Floats, Floats]:
+        k = sech((at[:, None] - z) / b) * (w / (np.pi * b))
+        mass = k.sum(axis=1)
+        return expit(at) * mass - k @ eta, mass
+
+    l1, l2 = integrals(gap_and_mass, z, b, (float(z.min()) - 42 * b, float(z.max()) + 42 * b))
+    return error + l1, square + l2
+
+
+def sech(v: Floats) -> Floats:
+    e = np.exp(-np.abs(v))
+    return np.asarray(2 * e / (1 + e * e))
+
+
+def integrals(
+    gap_and_mass: Callable[[Floats], tuple[Floats, Floats]], x: Floats, h: float, span: tuple[float, float]
+) -> tuple[float, float]:
+    """The integrals over `span` of |gap| and of gap^2 / mass, by Gauss panels that end where the gap changes sign.
+
+    Both vanish further than 42 h from all of x, increasing.
+    """
+
     def in_parts(t: Floats) -> tuple[Floats, Floats]:
         parts = [gap_and_mass(part) for part in np.array_split(t, 1 + t.size * x.size // 2_000_000)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
-    near = np.clip(np.arange(0, 1 + h / 8, h / 4), 0, 1)
+    near = np.clip(np.arange(span[0], span[1] + h / 8, h / 4), *span)
     apart = np.searchsorted(x, near)
     reach = np.minimum(np.abs(near - x[np.maximum(apart - 1, 0)]), np.abs(near - x[np.minimum(apart, x.size - 1)]))
-    edges = np.unique(np.concatenate([[0.0, 1.0], near[reach < 42 * h], x if x.size < 50 else []]))
-    fine = np.unique(np.append(edges[:-1, None] + np.diff(edges)[:, None] * np.arange(4) / 4, 1.0))
+    edges = np.unique(np.concatenate([span, near[reach < 42 * h], x if x.size < 50 else []]))
+    fine = np.unique(np.append(edges[:-1, None] + np.diff(edges)[:, None] * np.arange(4) / 4, span[1]))
     sign = np.sign(in_parts(fine)[0])
     change = np.flatnonzero(sign[:-1] * sign[1:] < 0)
     low, high = fine[change], fine[change + 1]
@@ -286,7 +324,6 @@ def asking_only_for(truth: float) -> Iterator[None]:
         mock.patch.object(perturbed, "invert", invert),
         mock.patch.object(finite, "invert", invert),
         mock.patch.object(largest_mean, "invert", invert),
-        mock.patch.object(sides, "invert", invert),
         mock.patch.object(bounded_variation, "invert", invert),
         mock.patch.object(squared, "invert_squared", invert_squared),
     ):

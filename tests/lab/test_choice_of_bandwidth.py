@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
+from calcert.serving.noise import Noise
 from tests.lab.laws import Law, summary_of, upper
 
 LAW, N, DELTA = Law((0.5, 1.0), (0.1, 0.9), (0.0, 1.0)), 10**6, 0.05
@@ -22,7 +23,7 @@ TINY, HUGE = 2.0**-13, 10.0
 def misses(few: int, h: float, delta: float) -> bool:
     """Whether the bound at bandwidth h is below the truth, given how many rows have score 1/2."""
     summary = summary_of(LAW.score, np.array([[few, 0], [0, N - few]]))
-    return upper(perturbed.upper_terms(summary, h, delta)) < LAW.served(h)[0]
+    return upper(perturbed.upper_terms(summary, Noise("additive", h), delta)) < LAW.served(h)[0]
 
 
 def miss_probabilities(delta: float) -> tuple[float, float]:

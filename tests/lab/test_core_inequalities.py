@@ -22,6 +22,7 @@ from calcert.certificates.bounded_variation import variation_bias
 from calcert.certificates.lipschitz import lipschitz_bias, mean_distance
 from calcert.certificates.score_groups import Groups, Rows, brier, capped_groups, cumulated_mass, plug_in, single
 from calcert.serving import kernel
+from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
 
@@ -194,7 +195,7 @@ def test_perturbed_plug_in_exceeds_the_mean_gain_of_any_witness(case: tuple) -> 
         gain = ((t - y[:, None]) * k * f * weight).sum(axis=1)
         assert (np.abs(gain) <= np.abs(y - kernel.mean(x, h)) + 1e-9).all()
         for summary in forms(x, y):
-            terms = perturbed.upper_terms(summary, h, 0.1)
+            terms = perturbed.upper_terms(summary, Noise("additive", h), 0.1)
             assert terms["plug-in"] + terms["discretisation"] >= gain.mean() - quadrature
             moment = ((y - kernel.mean(x, h)) ** 2).mean()
             assert perturbed.second_moment(summary, h) >= moment - 1e-12
@@ -214,7 +215,7 @@ def test_squared_plug_in_exceeds_the_tangent_at_any_truth(case: tuple) -> None:
         gain = ((2 * r * (t - y[:, None]) - r**2) * k * weight).sum(axis=1)
         assert (np.abs(gain) <= 1 + 1e-9).all()
         for summary in forms(x, y):
-            terms = squared.upper_terms(summary, h, 0.1)
+            terms = squared.upper_terms(summary, Noise("additive", h), 0.1)
             if terms["discretisation"] < 1:
                 assert terms["plug-in"] + terms["discretisation"] >= gain.mean() - 1e-9
 

@@ -17,7 +17,9 @@ from scipy.stats import binom
 from calcert import Summary
 from calcert.certificates import betting, lower_bounds
 from calcert.certificates.betting import Round, lower_limit, split
-from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
+from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
+from calcert.certificates.served_witness import perturbed_lower
+from calcert.serving.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of
 
@@ -38,7 +40,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     h = 1.0
     return {
         "as it is": (lambda s: unmodified_lower(s, delta, 0), law.error),
-        "perturbed": (lambda s: perturbed_lower(s, h, delta, 0), law.served(h)[0]),
+        "perturbed": (lambda s: perturbed_lower(s, Noise("additive", h), delta, 0), law.served(h)[0]),
         "distance": (lambda s: distance_lower(s, delta, 0), law.distance),
     }[subject]
 

@@ -13,6 +13,7 @@ import pytest
 
 from calcert import Summary
 from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
+from calcert.serving.noise import Noise
 from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, remembering_groups, upper
 
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
@@ -27,11 +28,11 @@ def bound_of(theorem: str, law: Law, delta: float, h: float = 0.25) -> tuple[Cal
     """The upper bound of a theorem under the weakest assumption that the law meets, and the truth."""
     variation, constant = max(law.variation, 0.01), max(law.lipschitz, 0.01)
     return {
-        "Theorem 1": (lambda s: upper(perturbed.upper_terms(s, h, delta)), law.served(h)[0]),
+        "Theorem 1": (lambda s: upper(perturbed.upper_terms(s, Noise("additive", h), delta)), law.served(h)[0]),
         "Theorem 2": (lambda s: upper(bounded_variation.upper_terms(s, variation, delta)), law.error),
         "Theorem 3": (lambda s: lipschitz.lipschitz(s, constant=constant, delta=delta).upper, law.error),
         "Theorem 4": (lambda s: upper(finite.upper_terms(s, delta)), law.error),
-        "Theorem 7": (lambda s: upper(squared.upper_terms(s, h, delta)), law.served(h)[1]),
+        "Theorem 7": (lambda s: upper(squared.upper_terms(s, Noise("additive", h), delta)), law.served(h)[1]),
     }[theorem]
 
 
@@ -76,10 +77,10 @@ def test_plug_ins_alone_miss_more_often_than_any_delta_here() -> None:
     law = Law((0.9,), (1.0,), (0.4,))
     for theorem in ("Theorem 1", "Theorem 2", "Theorem 4", "Theorem 7"):
         terms = {
-            "Theorem 1": lambda s: perturbed.upper_terms(s, 2.0**-12, 0.3),
+            "Theorem 1": lambda s: perturbed.upper_terms(s, Noise("additive", 2.0**-12), 0.3),
             "Theorem 2": lambda s: bounded_variation.upper_terms(s, 0.01, 0.3),
             "Theorem 4": lambda s: finite.upper_terms(s, 0.3),
-            "Theorem 7": lambda s: squared.upper_terms(s, 2.0**-12, 0.3),
+            "Theorem 7": lambda s: squared.upper_terms(s, Noise("additive", 2.0**-12), 0.3),
         }[theorem]
         truth = law.served(2.0**-12)[theorem == "Theorem 7"] if theorem in ("Theorem 1", "Theorem 7") else law.error
         assert miss_probability(law, 5, lambda s, terms=terms: upper(terms(s), cut=1.0), truth) > 0.3
@@ -101,11 +102,11 @@ SMALL = 2.0**-13
 
 def one_score_terms(theorem: str, delta: float) -> Callable[[Summary], dict[str, float]]:
     return {
-        "Theorem 1": lambda s: perturbed.upper_terms(s, SMALL, delta),
+        "Theorem 1": lambda s: perturbed.upper_terms(s, Noise("additive", SMALL), delta),
         "Theorem 2": lambda s: bounded_variation.upper_terms(s, 1.0, delta),
         "Theorem 3": lambda s: dict(lipschitz.lipschitz(s, constant=1.0, delta=delta).terms),
         "Theorem 4": lambda s: finite.upper_terms(s, delta),
-        "Theorem 7": lambda s: squared.upper_terms(s, SMALL, delta),
+        "Theorem 7": lambda s: squared.upper_terms(s, Noise("additive", SMALL), delta),
     }[theorem]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import calcert
 from calcert.certificates import bounded_variation, finite, perturbed, squared
+from calcert.serving.noise import Noise
 from tests.lab.laws import (
     ROUNDING,
     Continuous,
@@ -102,10 +103,10 @@ def test_asking_only_for_the_truth_changes_no_answer() -> None:
     for n in (3, 40, 4000):
         summary = THREE.draw(n, rng)
         bounds = {
-            "T1": lambda s: upper(perturbed.upper_terms(s, 0.25, 0.3)),
+            "T1": lambda s: upper(perturbed.upper_terms(s, Noise("additive", 0.25), 0.3)),
             "T2": lambda s: upper(bounded_variation.upper_terms(s, 1.1, 0.3)),
             "T4": lambda s: upper(finite.upper_terms(s, 0.3)),
-            "T7": lambda s: upper(squared.upper_terms(s, 0.25, 0.3)),
+            "T7": lambda s: upper(squared.upper_terms(s, Noise("additive", 0.25), 0.3)),
         }
         for bound in bounds.values():
             whole = bound(summary)

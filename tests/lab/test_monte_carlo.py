@@ -25,8 +25,10 @@ from calcert.certificates import (
     perturbed,
     squared,
 )
-from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
+from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
+from calcert.certificates.served_witness import perturbed_lower
 from calcert.serving.kernel import LARGEST_MEAN_SHIFT
+from calcert.serving.noise import Noise
 from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 
 H = 1 / 16
@@ -90,7 +92,7 @@ def test_theorem_1_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> N
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         truth = law.served(H)[0]
         with asking_only_for(truth):
-            return below(upper(perturbed.upper_terms(summary, H, 0.4)), truth)
+            return below(upper(perturbed.upper_terms(summary, Noise("additive", H), 0.4)), truth)
 
     assert judge(missed, SIZES, 0.4) >= 4000
 
@@ -153,7 +155,7 @@ def test_theorem_5_stays_below_the_error_of_adversarial_laws_served_perturbed() 
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with mock.patch.object(betting, "BATCHES", 4 if seed % 10 else 10):
-            return perturbed_lower(summary, h, 0.4, seed) > law.served(h)[0]
+            return perturbed_lower(summary, Noise("additive", h), 0.4, seed) > law.served(h)[0]
 
     assert judge(missed, plan_for({5: 20, 40: 40, 100_000: 60}, {300: 40, 5000: 10}), 0.4) >= 700
 
@@ -204,7 +206,7 @@ def test_theorem_7_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> N
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         truth = law.served(H)[1]
         with asking_only_for(truth):
-            return below(upper(squared.upper_terms(summary, H, 0.4)), truth)
+            return below(upper(squared.upper_terms(summary, Noise("additive", H), 0.4)), truth)
 
     assert judge(missed, SIZES, 0.4) >= 4000
 

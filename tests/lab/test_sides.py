@@ -11,18 +11,21 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from calcert import Summary
-from calcert.certificates import sides
+from calcert.certificates import perturbed, sides
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.sides import SIDES, Side
 from calcert.serving import kernel
+from calcert.serving.noise import Noise
 from tests.lab.laws import (
     SMALL_LAWS,
     Law,
     asking_only_for,
     miss_probability,
     one_score_miss,
+    sech,
     summary_of,
     too_many,
     upper,
@@ -30,6 +33,7 @@ from tests.lab.laws import (
 from tests.lab.test_exact_lower import judged, wealth
 
 H = 0.25
+NOISES = {"additive": Noise("additive", H), "odds": Noise("odds", H)}
 Terms = Callable[[Summary], dict[str, float]]
 
 
@@ -45,14 +49,26 @@ def split_up(score: np.ndarray, gap: np.ndarray) -> dict[Side, float]:
 
 
 @lru_cache
-def served_truth(law: Law, h: float) -> dict[Side, float]:
-    """By 40,000 slices of the served score; a slice in which the gap changes its sign is wrong by next to nothing."""
-    slices = 40_000
-    t = (np.arange(slices) + 0.5) / slices
+def served_truth(law: Law, noise: Noise) -> dict[Side, float]:
+    """By 40,000 slices of the served score; a slice in which the gap changes its sign is wrong by next to nothing.
+
+    For noise on the odds by more slices of its log-odds; scores 0 and 1 are slices of their own.
+    """
+    slices = 40_000 if noise.kind == "additive" else 400_000
+    middle = (np.arange(slices) + 0.5) / slices
+    rows = list(zip(law.score, law.weight, law.chance, strict=True))
+    if noise.kind == "additive":
+        gap = sum(weight * kernel.density(middle, x, noise.size) * (middle - chance) for x, weight, chance in rows)
+        return split_up(middle, gap / slices)
+    b, inner = noise.size, [row for row in rows if 0 < row[0] < 1]
+    ends = np.array([(x, weight * (x - chance)) for x, weight, chance in rows if x in (0, 1)]).reshape(-1, 2)
+    places = [math.log(x / (1 - x)) for x, _, _ in inner] or [0.0]
+    low, high = min(places) - 42 * b, max(places) + 42 * b
+    z = low + (high - low) * middle
     gap = np.zeros(slices)
-    for x, weight, chance in zip(law.score, law.weight, law.chance, strict=True):
-        gap += weight * kernel.density(t, x, h) * (t - chance)
-    return split_up(t, gap / slices)
+    for place, (_, weight, chance) in zip(places, inner, strict=False):
+        gap += weight * sech((z - place) / b) / (np.pi * b) * (expit(z) - chance)
+    return split_up(np.append(expit(z), ends[:, 0]), np.append(gap * (high - low) / slices, ends[:, 1]))
 
 
 def finite_truth(law: Law) -> dict[Side, float]:
@@ -63,7 +79,11 @@ def finite_truth(law: Law) -> dict[Side, float]:
 @pytest.mark.parametrize("name", SMALL_LAWS)
 def test_the_truths_add_up_to_the_error_both_ways(name: str) -> None:
     law = SMALL_LAWS[name]
-    for found, error in ((served_truth(law, H), law.served(H)[0]), (finite_truth(law), law.error)):
+    for found, error in (
+        (served_truth(law, NOISES["additive"]), law.served(H)[0]),
+        (served_truth(law, NOISES["odds"]), law.served_by_odds(H)[0]),
+        (finite_truth(law), law.error),
+    ):
         assert found["too high"] + found["too low"] == pytest.approx(error, abs=1e-8)
         assert found["too extreme"] + found["too timid"] == pytest.approx(error, abs=1e-8)
 
@@ -71,32 +91,33 @@ def test_the_truths_add_up_to_the_error_both_ways(name: str) -> None:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """A coarse grid, and each outcome placed on it once for the four sides."""
-    known: dict[bytes, object] = {}
-    compute = sides.served_parts
+    known: dict[tuple[bytes, Noise], object] = {}
+    compute = perturbed.plug_in
 
-    def remembered(summary: Summary, h: float, fineness: int) -> object:
-        key = summary.cell.tobytes() + summary.count.tobytes() + np.float64(h).tobytes()
+    def remembered(summary: Summary, noise: Noise, *rest: object) -> object:
+        key = summary.cell.tobytes() + summary.count.tobytes(), noise
         if key not in known:
-            known[key] = compute(summary, h, fineness)
+            known[key] = compute(summary, noise, *rest)
         return known[key]
 
-    monkeypatch.setattr(sides, "FINENESS", 64)
-    monkeypatch.setattr(sides, "served_parts", remembered)
+    monkeypatch.setattr(perturbed, "FINENESS", 64)
+    monkeypatch.setattr(perturbed, "plug_in", remembered)
 
 
 SIZES = {1: (1, 3, 9), 2: (1, 2, 5), 3: (1, 2, 3)}
 
 
 @pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("kind", NOISES)
 @pytest.mark.parametrize("name", SMALL_LAWS)
-def test_served_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: str) -> None:
-    law = SMALL_LAWS[name]
+def test_served_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: str, kind: str) -> None:
+    law, noise = SMALL_LAWS[name], NOISES[kind]
     for n in SIZES[len(law.score)]:
         for delta in (0.5, 0.05):
-            for side, truth in served_truth(law, H).items():
+            for side, truth in served_truth(law, noise).items():
 
                 def bound(s: Summary, side: Side = side, delta: float = delta) -> float:
-                    return upper(sides.served_terms(s, H, delta)[side])
+                    return upper(sides.served_terms(s, noise, delta)[side])
 
                 with asking_only_for(truth):
                     assert miss_probability(law, n, bound, truth) <= delta
@@ -133,6 +154,7 @@ def flipped(
     return turned, Law((1 - law.score[0],), (1.0,), (1 - law.chance[0],))
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("delta", [0.5, 0.05])
 @pytest.mark.parametrize("n", [10, 10**5])
@@ -140,20 +162,25 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(side: Side, n
     law = ONE[side]
     for terms, truth in (
         (lambda s: sides.finite_terms(s, delta)[side], finite_truth(law)[side]),
-        (lambda s: sides.served_terms(s, SMALL, delta)[side], law.served(SMALL)[0]),
+        (lambda s: sides.served_terms(s, Noise("additive", SMALL), delta)[side], law.served(SMALL)[0]),
+        (lambda s: sides.served_terms(s, Noise("odds", 1 / 256), delta)[side], law.served_by_odds(1 / 256)[0]),
     ):
         judged_terms, same = flipped(terms, law)
         with asking_only_for(truth):
             assert one_score_miss(judged_terms, same, n, truth, cut=0.0) <= delta
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("side", ["too high", "too timid"])
 def test_a_sampling_term_cut_by_a_fifth_is_caught(side: Side) -> None:
     law = ONE[side]
-    terms, same = flipped(lambda s: sides.served_terms(s, SMALL, 0.05)[side], law)
-    truth = law.served(SMALL)[0]
-    assert one_score_miss(terms, same, 10**6, truth, cut=0.0) <= 0.05
-    assert one_score_miss(terms, same, 10**6, truth, cut=0.2) > 0.05
+    for noise, truth in (
+        (Noise("additive", SMALL), law.served(SMALL)[0]),
+        (Noise("odds", 1 / 256), law.served_by_odds(1 / 256)[0]),
+    ):
+        terms, same = flipped(lambda s, noise=noise: sides.served_terms(s, noise, 0.05)[side], law)
+        assert one_score_miss(terms, same, 10**6, truth, cut=0.0) <= 0.05
+        assert one_score_miss(terms, same, 10**6, truth, cut=0.2) > 0.05
 
 
 MIXED = {
@@ -164,30 +191,33 @@ MIXED = {
 }
 
 
-def served_missed(summary: Summary, truths: dict[Side, float], delta: float) -> list[Side]:
+def served_missed(summary: Summary, noise: Noise, truths: dict[Side, float], delta: float) -> list[Side]:
     """Sides whose bound is below the truth; where the truth is a candidate of the inversion, none is needed."""
-    parts, hidden = sides.served_parts(summary, H, 64)
-    moment = mean_upper(sides.second_moment(summary, H), summary.n, (1 - SPLIT) * delta)
+    found = perturbed.plug_in(summary, noise, 64, sides.side_parts)
+    parts, hidden = dict(zip(SIDES, found.parts, strict=True)), found.hidden
+    square = perturbed.second_moment(summary, noise.size) if noise.kind == "additive" else found.square
+    moment = mean_upper(square, summary.n, (1 - SPLIT) * delta)
     doubtful = [
         side
         for side, truth in truths.items()
         if truth**2 > moment
         or truth - iid_limit(moment - truth**2, 1 + truth, summary.n, SPLIT * delta) > parts[side] + hidden
     ]
-    terms = sides.served_terms(summary, H, delta) if doubtful else {}
+    terms = sides.served_terms(summary, noise, delta) if doubtful else {}
     return [side for side in doubtful if upper(terms[side]) < truths[side] - 1e-12]
 
 
 @pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("kind", NOISES)
 @pytest.mark.parametrize("name", MIXED)
-def test_served_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str) -> None:
-    law, delta = MIXED[name], 0.4
+def test_served_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str, kind: str) -> None:
+    law, noise, delta = MIXED[name], NOISES[kind], 0.4
     rng = np.random.default_rng(3)
-    truths = served_truth(law, H)
+    truths = served_truth(law, noise)
     misses, runs = dict.fromkeys(SIDES, 0), 0
     for n, count in ((3, 60), (40, 60), (1000, 60), (100_000, 80)):
         for _ in range(count):
-            for side in served_missed(law.draw(n, rng), truths, delta):
+            for side in served_missed(law.draw(n, rng), noise, truths, delta):
                 misses[side] += 1
         runs += count
     assert 4 * len(MIXED) * runs >= 4000
@@ -197,9 +227,10 @@ def test_served_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str
 def test_bounds_of_the_wrong_side_are_caught() -> None:
     law = MIXED["both ways"]
     summary = law.draw(100_000, np.random.default_rng(0))
-    terms, truths = sides.served_terms(summary, H, 0.05), served_truth(law, H)
-    assert upper(terms["too low"]) < truths["too high"]
-    assert upper(terms["too timid"]) < truths["too extreme"] or upper(terms["too extreme"]) < truths["too timid"]
+    for noise in NOISES.values():
+        terms, truths = sides.served_terms(summary, noise, 0.05), served_truth(law, noise)
+        assert upper(terms["too low"]) < truths["too high"]
+        assert upper(terms["too timid"]) < truths["too extreme"] or upper(terms["too extreme"]) < truths["too timid"]
 
 
 GAMES = {"a half": (MIXED["a half"], 2), "ends": (Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)), 2)}
@@ -211,7 +242,13 @@ def test_lower_sides_stay_below_the_truth_and_wealth_is_a_supermartingale(name: 
     law, n = GAMES[name]
     for lower, truth in (
         (lambda s: sides.finite_lower(s, side, 0.5, 0), finite_truth(law)[side]),
-        (lambda s: sides.perturbed_lower(s, 1.0, 0.5, 0, sides.allowed(side)), served_truth(law, 1.0)[side]),
+        *(
+            (
+                lambda s, noise=noise: sides.perturbed_lower(s, noise, 0.5, 0, sides.allowed(side)),
+                served_truth(law, noise)[side],
+            )
+            for noise in (Noise("additive", 1.0), Noise("odds", 0.5))
+        ),
     ):
         found = judged(law, n, lower)
         assert math.fsum(chance for chance, bound, _ in found if bound > truth + 1e-9) <= 0.5
@@ -234,7 +271,8 @@ def test_lower_sides_stay_below_adversarial_laws(name: str) -> None:
 def test_a_lower_bound_that_is_not_cut_to_its_side_is_caught() -> None:
     law = MIXED["both ways"]
     summary = law.draw(100_000, np.random.default_rng(0))
-    whole = sides.perturbed_lower(summary, 1 / 64, 0.05, 0)
-    assert whole > max(served_truth(law, 1 / 64).values())
-    for side in SIDES:
-        assert sides.perturbed_lower(summary, 1 / 64, 0.05, 0, sides.allowed(side)) < served_truth(law, 1 / 64)[side]
+    for noise in (Noise("additive", 1 / 64), Noise("odds", 1 / 16)):
+        whole = sides.perturbed_lower(summary, noise, 0.05, 0)
+        assert whole > max(served_truth(law, noise).values())
+        for side in SIDES:
+            assert sides.perturbed_lower(summary, noise, 0.05, 0, sides.allowed(side)) < served_truth(law, noise)[side]

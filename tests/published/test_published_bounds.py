@@ -17,7 +17,7 @@ from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.nadaraya_watson import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from tests.published import literal_reading
 
 # The functions hide the modules of the same name.
@@ -44,7 +44,7 @@ def data(n, seed=0):
 def rows():
     rng = np.random.default_rng(11)
     scores, labels = data(2000)
-    return fold_rows(perturb(scores, 1 / 16, rng), labels, folds=5, rng=rng)
+    return fold_rows(perturb(scores, bandwidth=1 / 16, rng=rng), labels, folds=5, rng=rng)
 
 
 @readings
@@ -97,7 +97,7 @@ def test_public_function_perturbs_folds_and_bounds(method, per_fold):
 def test_rows_may_come_perturbed():
     scores, labels = data(2000)
     rng = np.random.default_rng(8)
-    served = perturb(scores, 1 / 64, rng)
+    served = perturb(scores, bandwidth=1 / 64, rng=rng)
     for method in (published.perturb_and_smooth, published.lipschitz_buckets):
         at_once = method(scores, labels, bandwidth=1 / 64, rng=8)
         in_two_steps = method(served, labels, bandwidth=1 / 64, perturbed=True, rng=np.random.default_rng(8))

@@ -36,7 +36,7 @@ def sample(n: int, a: float, b: float, seed: int) -> tuple[Floats, Labels]:
 def test_ranking_equals_the_mean_over_many_perturbations(bandwidth: float) -> None:
     x, y = sample(4000, 2, 3, seed=0)
     rng = np.random.default_rng(1)
-    drawn = np.array([plain_auroc(calcert.perturb(x, bandwidth, rng), y) for _ in range(200)])
+    drawn = np.array([plain_auroc(calcert.perturb(x, bandwidth=bandwidth, rng=rng), y) for _ in range(200)])
     # Pairs of rows are perturbed independently, so the mean over perturbations is the exact value.
     exact, _ = ranking_and_log_loss(calcert.summarize(x, y), bandwidth)
     assert abs(exact - drawn.mean()) < 5 * drawn.std() / math.sqrt(drawn.size) + 1e-4

@@ -17,6 +17,7 @@ from calcert.certificates.perturbed import upper_terms
 from calcert.foundation.numbers import at_most
 from calcert.reports.classes import ClassReport, check_probabilities
 from calcert.serving.kernel import density
+from calcert.serving.noise import Noise
 from tests.shared_data import real_data
 
 BANDWIDTH, DELTA = 1 / 4, 0.1
@@ -99,7 +100,7 @@ CHANCES, SCORE, ROWS = np.array([0.85, 0.1, 0.05]), np.array([0.5, 0.3, 0.2]), 4
 @cache
 def one_class(number: int, positives: int) -> Certificate:
     labels = np.arange(ROWS) < positives
-    terms = upper_terms(calcert.summarize(np.full(ROWS, SCORE[number]), labels), BANDWIDTH, DELTA)
+    terms = upper_terms(calcert.summarize(np.full(ROWS, SCORE[number]), labels), Noise("additive", BANDWIDTH), DELTA)
     return Certificate("error", "served", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 1", terms)
 
 

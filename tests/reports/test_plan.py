@@ -13,6 +13,7 @@ from calcert.certificates import perturbed
 from calcert.commands.simulated_rows import simulate
 from calcert.reports.fitted_law import fit
 from calcert.reports.plan import plan
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 Draw = Callable[[int, int], Summary]
@@ -35,7 +36,7 @@ def rounded(n: int, seed: int) -> Summary:
 
 
 def mean_upper(draw: Draw, n: int) -> float:
-    terms = [perturbed.upper_terms(draw(n, 1000 + i), 1 / 64, 0.05) for i in range(12)]
+    terms = [perturbed.upper_terms(draw(n, 1000 + i), Noise("additive", 1 / 64), 0.05) for i in range(12)]
     return float(np.mean([math.fsum(t.values()) for t in terms]))
 
 

@@ -13,6 +13,7 @@ from calcert.certificates import perturbed, squared
 from calcert.serving import grid as grid_module
 from calcert.serving import kernel
 from calcert.serving.grid import Grid, absolute_integral
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,7 @@ def test_plug_in_is_within_its_discretisation_of_direct_quadrature(h: float, kin
     moment = ((y - kernel.mean(x, h)) ** 2).mean()
     quadrature = 1e-10
     for summary in (exact, by_cells(exact)):
-        terms = perturbed.upper_terms(summary, h, 0.05)
+        terms = perturbed.upper_terms(summary, Noise("additive", h), 0.05)
         if terms["discretisation"] >= 1:
             # The cells are wider than the bandwidth, and the bound says so.
             assert h < 1e-3
@@ -80,7 +81,7 @@ def test_plug_in_is_within_its_discretisation_of_direct_quadrature(h: float, kin
             continue
         assert abs(terms["plug-in"] - wanted) <= terms["discretisation"] + quadrature
         assert moment <= perturbed.second_moment(summary, h) <= moment + 1e-3
-        terms = squared.upper_terms(summary, h, 0.05)
+        terms = squared.upper_terms(summary, Noise("additive", h), 0.05)
         assert wanted_squared <= terms["plug-in"] + terms["discretisation"] + quadrature
         assert terms["plug-in"] <= wanted_squared + 3 * terms["discretisation"] + quadrature
 
@@ -88,7 +89,7 @@ def test_plug_in_is_within_its_discretisation_of_direct_quadrature(h: float, kin
 @pytest.mark.parametrize("h", [1 / 64, 0.11, 1.0])
 def test_discretisation_at_ordinary_bandwidths_is_small(h: float) -> None:
     x, y = some_rows("spread", h)
-    assert perturbed.upper_terms(by_cells(calcert.summarize(x, y)), h, 0.05)["discretisation"] < 1e-5
+    assert perturbed.upper_terms(by_cells(calcert.summarize(x, y)), Noise("additive", h), 0.05)["discretisation"] < 1e-5
 
 
 @settings(max_examples=25)
@@ -99,7 +100,7 @@ def test_discretisation_at_ordinary_bandwidths_is_small(h: float) -> None:
 def test_plug_in_and_discretisation_enclose_any_rows(rows: list[tuple[float, int]], h: float) -> None:
     x, y = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     wanted, _ = direct(x, y, h)
-    terms = perturbed.upper_terms(by_cells(calcert.summarize(x, y)), h, 0.05)
+    terms = perturbed.upper_terms(by_cells(calcert.summarize(x, y)), Noise("additive", h), 0.05)
     assert abs(terms["plug-in"] - wanted) <= terms["discretisation"] + 1e-10
 
 
@@ -109,7 +110,7 @@ def test_rows_at_the_far_end_of_their_cells_are_enclosed_too() -> None:
     x = np.arange(4000, 4040) * width + width * np.tile([0.01, 0.99, 0.5, 0.3], 10)
     y = np.tile([0, 1, 1, 0, 1], 8)
     wanted, _ = direct(x, y, h)
-    terms = perturbed.upper_terms(by_cells(calcert.summarize(x, y)), h, 0.05)
+    terms = perturbed.upper_terms(by_cells(calcert.summarize(x, y)), Noise("additive", h), 0.05)
     assert 0.001 < terms["discretisation"] < 0.2
     assert abs(terms["plug-in"] - wanted) <= terms["discretisation"]
 
@@ -187,5 +188,5 @@ def test_the_trapezoid_of_absolute_values_is_above_the_integral_of_the_broken_li
 def test_cells_far_wider_than_the_bandwidth_say_nothing_at_once() -> None:
     x = np.linspace(0.1, 0.9, 5000)
     summary = by_cells(calcert.summarize(x, x < 0.5))
-    for terms in (perturbed.upper_terms(summary, 2.0**-20, 0.05), squared.upper_terms(summary, 2.0**-20, 0.05)):
-        assert terms["discretisation"] >= 1
+    for theorem in (perturbed, squared):
+        assert theorem.upper_terms(summary, Noise("additive", 2.0**-20), 0.05)["discretisation"] >= 1

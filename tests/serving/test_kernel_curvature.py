@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE, Grid
+from calcert.serving.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +106,7 @@ def in_place(x: float, h: float) -> dict[str, float]:
 @pytest.mark.parametrize("h", BANDWIDTHS)
 def test_the_integration_error_covers_the_second_derivative_in_place(h: float) -> None:
     grid = Grid(h, 512)
-    allowed = grid.integration_error() / (grid.step**2 / 8)
+    allowed = ScoreCoordinate(h).integrating(grid) / (grid.step**2 / 8)
     scores = np.unique(np.clip(np.concatenate([np.linspace(0, 1, 61), h * np.linspace(0, 6, 61)]), 0, 1))
     largest = {"k": 0.0, "y = 0": 0.0, "y = 1": 0.0}
     for x in scores:
@@ -120,7 +121,7 @@ def test_the_integration_error_covers_the_second_derivative_in_place(h: float) -
 def test_the_integration_error_is_no_larger_than_twice_what_it_must_be(h: float) -> None:
     grid = Grid(h, 512)
     needed = max(in_place(x, h)["y = 1"] for x in (0.0, 0.5 * h, h, 0.5, 1 - h, 1.0))
-    assert grid.integration_error() / (grid.step**2 / 8) <= 2 * needed
+    assert ScoreCoordinate(h).integrating(grid) / (grid.step**2 / 8) <= 2 * needed
 
 
 @pytest.mark.parametrize("h", BANDWIDTHS)

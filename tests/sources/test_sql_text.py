@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 import calcert
+from calcert.serving.noise import Noise
 from calcert.sources.sql_text import DIALECTS
 from calcert.summary import cells
+from tests.serving.test_noise import SCORES, follows
 from tests.sources.conftest import copy_to_postgres
 
 Run = Callable[[pa.Table, str], list[Any]]
@@ -144,3 +146,33 @@ def test_an_empty_table_is_refused() -> None:
 def test_arguments_are_checked(arguments: tuple[Any, ...], words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
         calcert.sql(*arguments)
+
+
+ROWS = 5000
+
+
+def served(engine: tuple[str, Run], scores: Any, odds: float = 1 / 16) -> list[Any]:
+    dialect, run = engine
+    expression = calcert.perturb_sql("p", dialect=dialect, odds=odds)
+    return [row[0] for row in run(pa.table({"p": scores}), f"SELECT {expression} AS s FROM predictions")]
+
+
+def test_perturbed_scores_follow_the_law_they_name_at_every_score(engine: tuple[str, Run]) -> None:
+    # Engines may return rows in any order, but what is served for these scores does not overlap.
+    drawn = np.sort(served(engine, np.repeat(SCORES, ROWS))).reshape(len(SCORES), ROWS)
+    for x, part in zip(SCORES, drawn, strict=True):
+        assert follows(Noise("odds", 1 / 16), x, part, ulp=2.0**-49), x
+
+
+def test_perturbed_scores_of_another_size_are_told_apart(engine: tuple[str, Run]) -> None:
+    drawn = np.array(served(engine, np.full(4 * ROWS, 0.3), odds=1.15 / 16))
+    assert not follows(Noise("odds", 1 / 16), 0.3, drawn)
+
+
+def test_what_is_no_score_is_served_as_null_and_single_precision_is_widened(engine: tuple[str, Run]) -> None:
+    found = served(engine, pa.array([None, -0.1, 1.5, float("nan"), 1.0, 0.0], pa.float32()))
+    assert found.count(None) == 4
+    assert {value for value in found if value is not None} == {0.0, 1.0}
+    small = served(engine, pa.array([1e-30] * 100, pa.float32()))
+    assert all(0.2e-30 < value < 5e-30 for value in small)
+    assert len(set(small)) == 100

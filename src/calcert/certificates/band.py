@@ -10,10 +10,10 @@ its average over p by Jeffreys' law, and by Markov it exceeds J/delta at any of 
 In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the estimate
 (theory, Theorem 8).
 
-Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little:
-* The logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h.
-* Rows are known to their cell and placed on a grid. Since |d^2 k / dx^2| <= 4k/h^2 and |d ln k / dx| <= 2/h, linear
-  interpolation over a width d changes every weight by a factor within 1 +- (d^2 / 2h^2) exp(2d/h), whatever the rows.
+Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little: the
+logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h; and rows are known to
+their cell and placed on a grid, which changes every weight by a factor near 1. For noise on the odds all of it happens
+in log-odds, and scores 0 and 1, which are served as they are, are two more points.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from scipy.special import betaln, expit, kl_div, logit, xlogy
 
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary
+from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import Grid
-from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
-from calcert.summary import cells
+from calcert.serving.noise import Noise, choose_noise
+from calcert.serving.view import View
 from calcert.summary.counts import Summary
-from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -60,8 +60,8 @@ class CalibrationBand(Result):
         its stretch between edges. 0 and 1 where too few rows are near.
     negative, positive
         Densities at t of served scores with label 0 and with label 1; together they integrate to 1. Estimates.
-    bandwidth, delta, n
-        As given, and the number of rows.
+    noise, delta, n
+        What is served, as given, and the number of rows.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class CalibrationBand(Result):
     upper: Floats
     negative: Floats
     positive: Floats
-    bandwidth: float
+    noise: Noise
     delta: float
     n: int
 
@@ -111,7 +111,12 @@ class CalibrationBand(Result):
 
 
 def calibration_band(
-    summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, points: int = 128
+    summary: Summary,
+    *,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    delta: float = 0.05,
+    points: int = 128,
 ) -> CalibrationBand:
     """Enclose the calibration function of the classifier served through :func:`calcert.perturb`, everywhere at once.
 
@@ -119,15 +124,15 @@ def calibration_band(
         With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all served scores s in
         [0, 1] together. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train the classifier; bandwidth and points were fixed
+        Independent rows from the law that is served, not used to train the classifier; noise and points were fixed
         before the rows were seen.
 
     Parameters
     ----------
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
-    bandwidth
-        h of the sech kernel.
+    odds, bandwidth
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
     delta
         Probability with which the band may miss the curve anywhere at all.
     points
@@ -143,35 +148,74 @@ def calibration_band(
     at 0.50 between 0.213 and 0.287; truth 0.251
     """
     check_summary(summary)
-    h, delta = check_bandwidth(bandwidth), check_delta(delta)
-    grid = Grid(h, FINENESS)
-    index = _computed_points(grid, points)
-    t = index / grid.size
+    return served_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
+
+
+def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
+    """The band for what the noise serves; arguments were checked."""
+    where = coordinate_of(noise)
+    grid = where.grid(FINENESS)
+    index = where.reported(grid, _stride(grid, points))
     # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.
-    served, positive, rounding = _densities(grid, summary.cell_points, index)
-    top = weight_ceiling(t, h)
+    view = where.by_cell(summary)
+    served, positive, rounding = _densities(grid, view, index)
+    place = index / grid.size
+    top = where.ceiling(grid, place)
     # The true sums of weights are not below these, and above them by at most `excess` in all.
     error = summary.n * (2 * rounding / top + CUT_OFF)
     hits = np.maximum(summary.n * positive / top - error, 0.0)
     misses = np.maximum(summary.n * (served - positive) / top - error, 0.0)
-    excess = 4 * error
-    evidence = math.log(index.size / delta) + excess * (2 + np.log1p(hits + misses))
-    lower, upper = share_limits(hits, misses, evidence)
-    slack = float(np.diff(t).max()) / h + _placing_slack(grid, t)
+    excess = 4 * error + where.end_weight(view, place)
+    known = math.log((index.size + where.atoms) / delta)
+    lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
+    slack = float(np.diff(place).max()) / grid.h + where.placing_slack(grid, place)
+    t, steepness = where.score(place), where.steepness(place)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(hits + misses > 0, positive / served, np.nan)
-        return CalibrationBand(
+        middle = CalibrationBand(
             t=t,
-            edges=np.concatenate([[0.0], (t[1:] + t[:-1]) / 2, [1.0]]),
+            edges=np.concatenate([[0.0], where.score((place[1:] + place[:-1]) / 2), [1.0]]),
             estimate=np.clip(estimate, 0.0, 1.0),
             lower=expit(logit(lower) - slack),
             upper=expit(logit(upper) + slack),
-            negative=np.maximum(served - positive, 0.0),
-            positive=np.maximum(positive, 0.0),
-            bandwidth=h,
+            negative=np.maximum(served - positive, 0.0) / steepness,
+            positive=np.maximum(positive, 0.0) / steepness,
+            noise=noise,
             delta=delta,
             n=summary.n,
         )
+    if not where.atoms:
+        return middle
+    return _with_ends(middle, where.score(np.array([place[0], place[-1]])), _atoms(summary), known)
+
+
+def _atoms(summary: Summary) -> Integers:
+    """Rows per label at scores 0 and 1, which noise on the odds serves as they are; none at 0 unless it is listed."""
+    points = summary.points
+    zero, one = (points.high == 0) & summary.is_finite, points.low == 1
+    return np.stack([points.count[which].sum(axis=0) for which in (zero, one)])
+
+
+def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Integers, evidence: float) -> CalibrationBand:
+    """The band with a stretch on either side about which nothing is said, and with scores 0 and 1 as points."""
+    hits, misses = atoms[:, 1].astype(float), atoms[:, 0].astype(float)
+    lower, upper = share_limits(hits, misses, evidence)
+    share = np.where(hits + misses > 0, hits / np.maximum(hits + misses, 1), np.nan)
+
+    def around(middle: Floats, beside: float, ends: Floats) -> Floats:
+        return np.concatenate([ends[:1], [beside], middle, [beside], ends[1:]])
+
+    low, high = outermost
+    return replace(
+        band,
+        t=np.concatenate([[0.0, low / 2], band.t, [(1 + high) / 2, 1.0]]),
+        edges=np.concatenate([[0.0, 0.0, low], band.edges[1:-1], [high, 1.0, 1.0]]),
+        estimate=around(band.estimate, math.nan, share),
+        lower=around(band.lower, 0.0, lower),
+        upper=around(band.upper, 1.0, upper),
+        negative=around(band.negative, 0.0, np.zeros(2)),
+        positive=around(band.positive, 0.0, np.zeros(2)),
+    )
 
 
 def share_limits(hits: Floats, misses: Floats, evidence: Floats | float) -> tuple[Floats, Floats]:
@@ -200,35 +244,18 @@ def _largest_share(share: Floats, allowed: Floats) -> Floats:
     return np.where(allowed >= 700, 1.0, high)
 
 
-def weight_ceiling(t: Floats, h: float) -> Floats:
-    """At least the largest k(t|x) over all x, and within 1% of it.
-
-    For t <= 1/2 the normaliser grows with x up to 1/2, so that the maximum is at some x <= t. There d ln k / dx is
-    tanh((t-x)/h) less its mean over t, in units of 1/h: at most 1 in size, and positive once tanh exceeds 2/pi, which
-    is the largest mean that there can be. So x is at most 0.7526 h below t.
-    """
-    t = np.minimum(t, 1 - t)
-    offset = np.arange(0, 0.7526 + 1 / 64, 1 / 64)
-    # Out of reach of both ends Z >= h (pi - 4 exp(-8)).
-    top = np.full(t.shape, 1 / (h * (math.pi - 4 * math.exp(-8))))
-    near = t < 9 * h
-    x = np.maximum(t[near, None] - h * offset, 0.0)
-    top[near] = (sech((t[near, None] - x) / h) / normalizer(x, h)).max(axis=1) * math.exp(1 / 128)
-    return top
-
-
-def _computed_points(grid: Grid, points: int) -> Integers:
-    """Grid points at which the band is computed: fixed by the bandwidth, `points` to it, and not too many."""
+def _stride(grid: Grid, points: int) -> int:
+    """The band is computed at every so many grid points: `points` to a bandwidth, and not too many."""
     stride = 1
     while stride * points < grid.fineness or grid.size > stride * POINT_LIMIT:
         stride *= 2
-    return np.unique(np.append(np.arange(0, grid.size + 1, stride), grid.size))
+    return stride
 
 
-def _densities(grid: Grid, points: Points, index: Integers) -> tuple[Floats, Floats, Floats]:
+def _densities(grid: Grid, view: View, index: Integers) -> tuple[Floats, Floats, Floats]:
     """Density of the served score, that with label 1, and the largest rounding error of either, at grid points."""
     found = np.zeros((3, index.size))
-    masses = grid.place(points).masses(points.count)
+    masses = grid.place(view.places).masses(view.places.count, view.n)
     for start, stop in grid.blocks(masses.index, grid.reach):
         a, b = np.searchsorted(index, (start, stop + 1))
         _, served, positive, rounding = grid.density(masses, start, stop + 1)
@@ -237,15 +264,3 @@ def _densities(grid: Grid, points: Points, index: Integers) -> tuple[Floats, Flo
         largest = rounding * math.sqrt(stop - start + 1 + 2 * grid.reach)
         found[0, a:b], found[1, a:b], found[2, a:b] = served[inside], positive[inside], largest
     return found[0], found[1], found[2]
-
-
-def _placing_slack(grid: Grid, t: Floats) -> Floats:
-    """How far the logarithm of the odds may be moved by knowing rows to their cell only, and by the grid."""
-    inward = np.clip(np.minimum(t, 1 - t) + KERNEL_REACH * grid.h, 0.0, 0.5 - cells.RESOLUTION)
-    cell, _ = cells.locate((inward * cells.UNIT).astype(np.int64))
-    widest = cells.bounds(cell)[1] * cells.RESOLUTION
-    change = 1e-12 + 2 * cells.RESOLUTION / grid.h
-    for width in (widest, grid.step):
-        relative = np.minimum(width / grid.h, 10.0)
-        change = change + relative**2 / 2 * np.exp(2 * relative)
-    return np.where(change < 1, 2 * np.arctanh(np.minimum(change, 1 - 1e-16)), np.inf)

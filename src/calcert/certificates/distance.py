@@ -7,10 +7,10 @@ import math
 from calcert.certificates import choice, perturbed
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.lower_bounds import distance_lower
-from calcert.certificates.perturbed import FINENESS
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grid import Grid
 from calcert.serving.kernel import LARGEST_MEAN_SHIFT
+from calcert.serving.noise import Noise
+from calcert.serving.score_coordinate import ScoreCoordinate
 from calcert.summary.counts import Summary
 
 SPREAD = (1 / 8, 1 / 2, 2.0)
@@ -79,8 +79,8 @@ def promise(summary: Summary, h: float) -> float:
 
     A coarse grid will do: whichever bandwidth is chosen, and by whatever means, its bound holds.
     """
-    error, _ = perturbed.empirical_error(summary, h, COARSE)
-    return error + Grid(h, FINENESS).binning_error(summary) + LARGEST_MEAN_SHIFT * h
+    noise = Noise("additive", h)
+    return float(perturbed.plug_in(summary, noise, COARSE).parts[0]) + _placing(summary, h) + LARGEST_MEAN_SHIFT * h
 
 
 def bandwidths(n: int) -> list[float]:
@@ -95,9 +95,15 @@ def bandwidths(n: int) -> list[float]:
 
 def worth_trying(summary: Summary, h: float) -> bool:
     """False where the cells alone would cost more than the shift: a larger bandwidth is sure to do better."""
-    return h >= LARGEST_AT_LEAST or Grid(h, FINENESS).binning_error(summary) <= LARGEST_MEAN_SHIFT * h
+    return h >= LARGEST_AT_LEAST or _placing(summary, h) <= LARGEST_MEAN_SHIFT * h
 
 
 def terms_at(summary: Summary, h: float, delta: float) -> dict[str, float]:
     """Theorem 1 at bandwidth h, and the shift."""
-    return perturbed.upper_terms(summary, h, delta) | {"shift": LARGEST_MEAN_SHIFT * h}
+    return perturbed.upper_terms(summary, Noise("additive", h), delta) | {"shift": LARGEST_MEAN_SHIFT * h}
+
+
+def _placing(summary: Summary, h: float) -> float:
+    """What the cells would hide at bandwidth h."""
+    where = ScoreCoordinate(h)
+    return where.placing(where.apart(summary), where.grid(perturbed.FINENESS))

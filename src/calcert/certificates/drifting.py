@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import bernstein, hoeffding
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 GROWTH = 5 / 4
@@ -51,7 +52,7 @@ def drifting_limit(variance: float, bound: float, n: float, delta: float) -> flo
     return min(bernstein(variance, 2.0, n, delta), hoeffding(1.0, n, delta))
 
 
-def pooled_upper(pool: Summary, bandwidth: float, delta: float) -> Certificate:
+def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
     """Certify the L1 calibration error of the served classifier over rows whose law may have drifted.
 
     Guarantee
@@ -66,15 +67,15 @@ def pooled_upper(pool: Summary, bandwidth: float, delta: float) -> Certificate:
         the mean variance is at most mean E a_i^2 - mean e_i^2 <= mean E a_i^2 - c^2. D1, D2 and Hoeffding need
         independence alone.
     """
-    terms = perturbed.upper_terms(pool, bandwidth, delta, drifting_limit)
+    terms = perturbed.upper_terms(pool, noise, delta, drifting_limit)
     return Certificate.from_terms(
         quantity="L1 calibration error, all rows pooled",
-        subject=perturbed.served_subject(bandwidth),
+        subject=perturbed.served_subject(noise),
         assumption="none",
         lower=0.0,
         delta=delta,
         n=pool.n,
         theorem="Theorem 1, drifting laws",
         terms=terms,
-        parameters={"bandwidth": bandwidth},
+        parameters=noise.parameters,
     )

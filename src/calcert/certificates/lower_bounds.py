@@ -4,30 +4,24 @@ Any function f into [-1, 1] is a witness: E[f(X)(X - Y)] is at most the L1 calib
 judged on others gives a lower confidence limit; :mod:`calcert.certificates.betting` does the judging. Rows of a batch
 are known only to their cell, so a gain is the smallest one that any place inside the cell could give. A witness may
 look at the counts of earlier batches and at nothing else: not at offsets or distinct scores, which know of all rows.
+The witness for the perturbed classifier is in :mod:`calcert.certificates.served_witness`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.score_groups import across_labels
-from calcert.serving.grid import CURVATURE, ROUNDING, Grid, Kernel, Masses
-from calcert.serving.kernel import first_moment, gudermannian
+from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
-from calcert.summary.points import MERGED, Points, merged
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 
 SCALES = (1, 8, 64, 512, 4096)
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""
-
-FINENESS = 128
-"""Grid points to a bandwidth for the perturbed witness."""
 
 KNOTS = 128
 """Pieces of the piecewise linear witness for the distance."""
@@ -89,84 +83,6 @@ def worst_gain(points: Points, f: Floats) -> Floats:
     """The smallest f (x - y) with x in [low, high], per point and label."""
     worst = np.where(f >= 0, points.low, points.high)
     return np.stack([f * worst, f * (worst - 1)], axis=1)
-
-
-Cut = Callable[[Floats, Floats, Floats], Floats]
-"""From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
-
-
-def perturbed_lower(summary: Summary, h: float, delta: float, seed: int, cut: Cut | None = None) -> float:
-    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
-
-    With `cut`, for the largest mean gain of the witnesses that it lets through.
-    """
-    grid, (points, start) = Grid(h, FINENESS), merged(summary.cell_points, h / MERGED)
-    width = points.high - points.low
-    # G is within CURVATURE width^2 / 8h^2 of its chord over the cell, and each end of it that close to the grid's.
-    # Positions on the grid are rounded, which moves G by 2^-53 / h at most (K1); charged twice over.
-    hidden = CURVATURE / h**2 * (width**2 + grid.step**2) / 8 + ROUNDING + float(np.finfo(float).eps) / h
-    if float((points.count.sum(axis=1) * hidden).sum()) >= summary.n / 2:
-        return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
-    middle = replace(points, fraction=np.full(points.count.shape, 0.5))
-    placement, kernels = grid.place(middle), _cell_integrals(grid)
-
-    def witness(known: Integers, last: Integers) -> Floats:
-        gain = served_gain(grid, points, placement.masses(known), kernels, cut)
-        return np.clip(gain - hidden[:, None], -1.0, 1.0)
-
-    return lower_limit(summary, delta, seed, witness, start)
-
-
-def served_gain(
-    grid: Grid, points: Points, masses: Masses, kernels: tuple[Kernel, Kernel], cut: Cut | None = None
-) -> Floats:
-    """For f = the sign of m^ on the rows behind `masses`, in standard errors: min of G(x, y) over the ends of a cell.
-
-    G(x, y) is the integral of f(t) (t - y) k(t|x) = (x - y) F0(x) + F1(x), with F0 and F1 correlations of f with the
-    kernel and with (t - x) times the kernel, exact for f constant on grid cells.
-    """
-    reach = grid.reach
-    ends = np.stack([points.low, points.high]) * grid.size
-    base = np.minimum(ends.astype(np.int64), grid.size - 1)
-    share = ends - base
-    gain = np.full((2, *ends.shape), np.nan)
-    for start, stop in grid.blocks(base.ravel(), 0):
-        f = _served_signs(grid, masses, start - reach, stop + reach + 1)
-        if cut is not None:
-            edges = np.arange(start - reach, stop + reach + 2) / grid.size
-            f = cut(edges[:-1], edges[1:], f)
-        x = np.arange(start, stop + 1) / grid.size
-        scale = grid.normalizers(start, stop + 1)
-        f0, f1 = (smoothed[reach : reach + x.size] / scale for smoothed in grid.smooth_by(f, kernels))
-        inside = (base >= start) & (base < stop)
-        here, part = base[inside] - start, share[inside]
-        for label in (0, 1):
-            at_grid = (x - label) * f0 + f1
-            gain[label][inside] = at_grid[here] + part * np.diff(at_grid)[here]
-    return np.ascontiguousarray(gain.min(axis=1).T)
-
-
-def _cell_integrals(grid: Grid) -> tuple[Kernel, Kernel]:
-    """Integrals over grid cells of sech(v) and of h v sech(v), v the distance in bandwidths, reversed."""
-    edges = np.arange(grid.reach + 2) * (grid.step / grid.h)
-    angle, moment = gudermannian(edges), first_moment(edges)
-    # The one is odd and the other even: what is left of 0 need not be computed.
-    return (
-        Kernel(grid.h * np.diff(np.append(-angle[-2:0:-1], angle))[::-1]),
-        Kernel(grid.h**2 * np.diff(np.append(moment[-2:0:-1], moment))[::-1]),
-    )
-
-
-def _served_signs(grid: Grid, masses: Masses, low: int, high: int) -> Floats:
-    """m^ in standard errors, cut to [-1, 1], averaged over the grid cells low, ..., high - 1; zero outside [0, 1]."""
-    first, last = max(low, 0), min(high, grid.size + 1)
-    t, served, positive, rounding = grid.density(masses, first, last)
-    served = np.maximum(served, 0.0)
-    positive = np.clip(positive, 0.0, served)
-    spread = 2 / (np.pi**2 * grid.h * masses.rows)
-    noise = np.maximum(served * t * t + positive * (1 - 2 * t), 0.0)
-    f = np.clip((t * served - positive) / (np.sqrt(spread * noise) + 10 * rounding + 1e-300), -1.0, 1.0)
-    return np.pad((f[:-1] + f[1:]) / 2, (first - low, high - last + 1))
 
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> float:

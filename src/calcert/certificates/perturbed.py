@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
-from calcert.certificates.lower_bounds import perturbed_lower
-from calcert.foundation.numbers import fraction
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
+from calcert.certificates.served_witness import perturbed_lower
+from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import kernel
-from calcert.serving.grid import ROUNDING, Grid, absolute_integral
+from calcert.serving.coordinate import coordinate_of
+from calcert.serving.grid import ROUNDING, absolute_integral
+from calcert.serving.noise import Noise, choose_noise
+from calcert.serving.view import View
 from calcert.summary.counts import Summary
 from calcert.summary.points import merged, seen_from
+
+Floats = NDArray[np.float64]
 
 FINENESS = 256
 """Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
@@ -20,15 +28,22 @@ FINENESS = 256
 MANY_ROWS = 1 << 22
 
 
-def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:
+def perturbed(
+    summary: Summary,
+    *,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Certificate:
     """Certify the L1 calibration error of the classifier served through :func:`calcert.perturb`.
 
     Guarantee
         With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
         lower. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train the classifier; the bandwidth was fixed without
-        looking at them, neither at their labels nor at their scores; serving perturbs with that bandwidth.
+        Independent rows from the law that is served, not used to train the classifier; the noise was fixed without
+        looking at them, neither at their labels nor at their scores; serving perturbs with that noise.
     Terms
         ``plug-in``: the calibration error of the perturbed empirical law; ``sampling``: the deviation of the mean
         (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
@@ -37,8 +52,8 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
     ----------
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
-    bandwidth
-        h of the sech kernel.
+    odds, bandwidth
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
     delta
         Probability with which each bound may fail.
     seed
@@ -53,56 +68,96 @@ def perturbed(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.0
     0.164 to 0.169; the truth is 0.167
     """
     check_summary(summary)
-    h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
-    terms = upper_terms(summary, h, delta)
+    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject=served_subject(h),
+        subject=served_subject(noise),
         assumption="none",
-        lower=perturbed_lower(summary, h, delta, seed),
+        lower=perturbed_lower(summary, noise, delta, seed),
         delta=delta,
         n=summary.n,
-        theorem="Theorem 1",
-        terms=terms,
-        parameters={"bandwidth": h, "seed": seed},
+        theorem="Theorem 1" if noise.kind == "additive" else "Theorem 1L",
+        terms=upper_terms(summary, noise, delta),
+        parameters=noise.parameters | {"seed": seed},
     )
 
 
-def served_subject(h: float) -> str:
+def served_subject(noise: Noise) -> str:
     """The perturbed classifier in words."""
-    return f"served with perturbed scores, bandwidth {fraction(h)}"
+    return f"served with perturbed scores, {noise.words}"
 
 
-def upper_terms(summary: Summary, h: float, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
+def upper_terms(summary: Summary, noise: Noise, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 1 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    plug_in, discretisation = empirical_error(summary, h, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS)
-    if discretisation >= 1:
-        return {"plug-in": plug_in, "discretisation": discretisation, "sampling": 0.0}
-    moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
-    upper = invert(plug_in + discretisation, moment, summary.n, SPLIT * delta, limit)
-    return {
-        "plug-in": plug_in,
-        "discretisation": discretisation,
-        "sampling": upper - plug_in - discretisation,
-    }
+    (terms,) = parts_terms(summary, noise, delta, whole, limit)
+    return terms
 
 
-def empirical_error(summary: Summary, h: float, fineness: int) -> tuple[float, float]:
-    """The calibration error of the perturbed empirical law on a grid, and what that may be wrong by."""
-    grid, points = Grid(h, fineness), seen_from(summary.points, h)
-    wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
-    if wrong >= 1:
+def parts_terms(
+    summary: Summary, noise: Noise, delta: float, parts: Parts, limit: Limit = iid_limit
+) -> list[dict[str, float]]:
+    """The terms of an upper bound for each part of the error, each at confidence 1 - delta."""
+    found = plug_in(summary, noise, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS, parts)
+    square = second_moment(summary, noise.size) if noise.kind == "additive" else found.square
+    moment = mean_upper(square, summary.n, (1 - SPLIT) * delta)
+
+    def terms(part: float) -> dict[str, float]:
+        seen = part + found.hidden
+        upper = seen if found.hidden >= 1 else invert(seen, moment, summary.n, SPLIT * delta, limit)
+        return {"plug-in": part, "discretisation": found.hidden, "sampling": upper - seen}
+
+    return [terms(part) for part in found.parts.tolist()]
+
+
+@dataclass(frozen=True)
+class PlugIn:
+    """Parts of the calibration error of the perturbed empirical law, what may be hidden of each, and the second moment.
+
+    `square` is at least the mean of E(y - S)^2 over the rows, for noise on the odds.
+    """
+
+    parts: Floats
+    hidden: float
+    square: float
+
+
+Parts = Callable[[Floats, Floats, float], Floats]
+"""Integrals of m^, given at grid points by the score there, its values and the step of the grid."""
+
+
+def whole(t: Floats, gap: Floats, step: float) -> Floats:
+    """The one part of Theorem 1: the integral of |m^|."""
+    return np.array([absolute_integral(gap, step)])
+
+
+def plug_in(summary: Summary, noise: Noise, fineness: int, parts: Parts = whole) -> PlugIn:
+    """The plug-in from a grid with so many points to a bandwidth."""
+    where = coordinate_of(noise)
+    view, grid = where.joined(summary), where.grid(fineness)
+    hidden = where.hidden(view, grid)
+    # End rows with the unlikely label matter by 1 at most (L6): a gap of -1 at score 0 or of 1 at score 1.
+    low, high = unlikely_ends(view)
+    found = parts(np.zeros(2), np.full(2, -float(low)), 1.0) + parts(np.ones(2), np.full(2, float(high)), 1.0)
+    found, square = found / view.n, (low + high) / view.n
+    if hidden >= 1:
         # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
-        return 0.0, wrong
-    error = 0.0
-    for t, served, positive, rounding in grid.densities(grid.place(points).masses(points.count)):
-        error += absolute_integral(t * served - positive, grid.step)
-        wrong += 2 * rounding * float(t[-1] - t[0])
-    return error, wrong
+        return PlugIn(0 * found, hidden, 1.0)
+    for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+        t = where.score(place)
+        found = found + parts(t, t * served - positive, grid.step)
+        square += float(np.trapezoid(t * t * served + (1 - 2 * t) * positive, dx=grid.step))
+        hidden += 2 * rounding * float(place[-1] - place[0])
+    return PlugIn(found, hidden, min(square + hidden, 1.0))  # L7: what is hidden of the error covers the square
+
+
+def unlikely_ends(view: View) -> tuple[int, int]:
+    """End rows near 0 with label 1, and near 1 with label 0."""
+    low = view.ends.high < 0.5
+    return int(view.ends.count[low, 1].sum()), int(view.ends.count[~low, 0].sum())
 
 
 def second_moment(summary: Summary, h: float) -> float:
-    """The mean of (y - E[S|x])^2 over the rows, rounded up by what the cells hide."""
+    """The mean of (y - E[S|x])^2 over the rows for additive noise, rounded up by what the cells hide."""
     # It matters for the deviation only, and there by its root: far wider cells will do.
     points = seen_from(summary.points, h)
     if not points.exact:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.certificates.largest_mean import largest_mean_terms
-from calcert.certificates.lower_bounds import perturbed_lower, worst_gain
-from calcert.certificates.perturbed import FINENESS, MANY_ROWS, second_moment, served_subject
+from calcert.certificates.lower_bounds import worst_gain
+from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.score_groups import across_labels
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
-from calcert.serving.grid import ROUNDING, Grid
+from calcert.certificates.served_witness import perturbed_lower
+from calcert.foundation.validation import check_delta, check_seed, check_summary
+from calcert.serving.grid import ROUNDING
+from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.counts import Summary
-from calcert.summary.points import seen_from
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,7 +53,14 @@ class Sides:
     too_timid: Certificate
 
 
-def sides(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Sides:
+def sides(
+    summary: Summary,
+    *,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Sides:
     """Certify to which side the classifier served through :func:`calcert.perturb` errs, and by how much.
 
     With S the served score and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+, too extreme is the part of
@@ -63,7 +70,7 @@ def sides(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, s
         Each of the eight bounds holds with probability at least 1 - delta over the rows. Nothing is assumed of the
         score distribution or the calibration function.
     Assumes
-        As :func:`calcert.perturbed`: independent rows, bandwidth fixed in advance, serving perturbs.
+        As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
     Terms
         Those of :func:`calcert.perturbed`, with one side of the plug-in.
 
@@ -71,8 +78,8 @@ def sides(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, s
     ----------
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
-    bandwidth
-        h of the sech kernel.
+    odds, bandwidth
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
     delta
         Probability with which each bound may fail.
     seed
@@ -87,14 +94,14 @@ def sides(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, s
     too high by 0.161 or more, too low by 0.003 or less
     """
     check_summary(summary)
-    h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
+    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return _four(
-        served_terms(summary, h, delta),
-        lambda side: perturbed_lower(summary, h, delta, seed, allowed(side)),
-        subject=served_subject(h),
+        served_terms(summary, noise, delta),
+        lambda side: perturbed_lower(summary, noise, delta, seed, allowed(side)),
+        subject=served_subject(noise),
         delta=delta,
         n=summary.n,
-        parameters={"bandwidth": h, "seed": seed},
+        parameters=noise.parameters | {"seed": seed},
     )
 
 
@@ -167,31 +174,15 @@ def _four(
     )
 
 
-def served_terms(summary: Summary, h: float, delta: float) -> dict[Side, dict[str, float]]:
+def served_terms(summary: Summary, noise: Noise, delta: float) -> dict[Side, dict[str, float]]:
     """The terms of the upper bounds of Theorem 12 for the perturbed classifier, each at confidence 1 - delta."""
-    seen, hidden = served_parts(summary, h, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS)
-    if hidden >= 1:
-        return {side: {"plug-in": seen[side], "discretisation": hidden, "sampling": 0.0} for side in SIDES}
-    moment = mean_upper(second_moment(summary, h), summary.n, (1 - SPLIT) * delta)
-    terms = {}
-    for side, part in seen.items():
-        upper = invert(part + hidden, moment, summary.n, SPLIT * delta, iid_limit)  # W1
-        terms[side] = {"plug-in": part, "discretisation": hidden, "sampling": upper - part - hidden}
-    return terms
+    return dict(zip(SIDES, parts_terms(summary, noise, delta, side_parts), strict=True))  # W1
 
 
-def served_parts(summary: Summary, h: float, fineness: int) -> tuple[dict[Side, float], float]:
-    """The sides of the calibration error of the perturbed empirical law on a grid, and what each may be wrong by."""
-    grid, points = Grid(h, fineness), seen_from(summary.points, h)
-    wrong = grid.binning_error(summary, points) + grid.integration_error() + ROUNDING
-    parts = dict.fromkeys(SIDES, 0.0)
-    if wrong >= 1:
-        return parts, wrong
-    for t, served, positive, rounding in grid.densities(grid.place(points).masses(points.count)):
-        for side, part in side_integrals(t, t * served - positive, grid.step).items():
-            parts[side] += part
-        wrong += 2 * rounding * float(t[-1] - t[0])
-    return parts, wrong
+def side_parts(t: Floats, gap: Floats, step: float) -> Floats:
+    """The integrals of the sides, in their order."""
+    found = side_integrals(t, gap, step)
+    return np.array([found[side] for side in SIDES])
 
 
 def side_integrals(t: Floats, gap: Floats, step: float) -> dict[Side, float]:

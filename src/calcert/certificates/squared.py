@@ -9,23 +9,32 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import invert_squared
-from calcert.certificates.lower_bounds import perturbed_lower
 from calcert.certificates.perturbed import FINENESS, served_subject
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_summary
-from calcert.serving.grid import ROUNDING, Grid
+from calcert.certificates.served_witness import perturbed_lower
+from calcert.foundation.validation import check_delta, check_seed, check_summary
+from calcert.serving.coordinate import coordinate_of
+from calcert.serving.noise import Noise, choose_noise
+from calcert.serving.view import View
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 
 
-def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05, seed: int = 0) -> Certificate:
+def squared(
+    summary: Summary,
+    *,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Certificate:
     """Certify the squared calibration error E(S - E[Y|S])^2 of the classifier served through :func:`calcert.perturb`.
 
     Guarantee
         With probability at least 1 - delta over the rows the squared error is at most upper, which falls like 1/n for
         a calibrated classifier; likewise for lower, the square of the lower bound for the L1 error (Jensen).
     Assumes
-        As :func:`calcert.perturbed`: independent rows, bandwidth fixed in advance, serving perturbs.
+        As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
     Terms
         ``plug-in``: the squared error of the perturbed empirical law; ``sampling`` (Bernstein, inverted);
         ``discretisation``.
@@ -34,8 +43,8 @@ def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05,
     ----------
     summary
         What :func:`calcert.summarize` returned for the original scores.
-    bandwidth
-        h of the sech kernel.
+    odds, bandwidth
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
     delta
         Probability with which each bound may fail.
     seed
@@ -50,35 +59,33 @@ def squared(summary: Summary, *, bandwidth: float = 1 / 64, delta: float = 0.05,
     0.0269 to 0.0352; the truth is 0.0333
     """
     check_summary(summary)
-    h, delta, seed = check_bandwidth(bandwidth), check_delta(delta), check_seed(seed)
-    terms = upper_terms(summary, h, delta)
+    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="squared calibration error",
-        subject=served_subject(h),
+        subject=served_subject(noise),
         assumption="none",
-        lower=perturbed_lower(summary, h, delta, seed) ** 2,
+        lower=perturbed_lower(summary, noise, delta, seed) ** 2,
         delta=delta,
         n=summary.n,
-        theorem="Theorem 7",
-        terms=terms,
-        parameters={"bandwidth": h, "seed": seed},
+        theorem="Theorem 7" if noise.kind == "additive" else "Theorem 7L",
+        terms=upper_terms(summary, noise, delta),
+        parameters=noise.parameters | {"seed": seed},
     )
 
 
-def upper_terms(summary: Summary, h: float, delta: float) -> dict[str, float]:
+def upper_terms(summary: Summary, noise: Noise, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 7 at confidence 1 - delta."""
-    grid = Grid(h, FINENESS)
-    # The tangent at the truth weighs a row's (t, y) by |t^2 - eta^2| or |(1-t)^2 - (1-eta)^2|, at most 1; what is
-    # interpolated, 2 r m - r^2 D, bends three times as much as m (theory of computing, integrating).
-    discretisation = grid.binning_error(summary) + 3 * grid.integration_error() + 2 * ROUNDING
+    where = coordinate_of(noise)
+    view, grid = where.apart(summary), where.grid(FINENESS)
+    discretisation = where.hidden_squares(view, grid)
     if discretisation >= 1:
         return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
-    areas = []
-    for t, served, positive, rounding in grid.densities(grid.place(summary.points).masses(summary.points.count)):
-        height = heights(t, served, positive, rounding)
+    areas = [end_squares(view) / view.n]
+    for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+        height = heights(where.score(place), served, positive, rounding)
         # m^2/D is jointly convex, so the trapezoid is above the integral along each grid cell.
         areas.append(float((height[:-1] + height[1:]).sum() * grid.step / 2))
-        discretisation += 4 * rounding * float(t[-1] - t[0])  # Q1
+        discretisation += 4 * rounding * float(place[-1] - place[0])  # Q1
     plug_in = math.fsum(areas)
     upper = invert_squared(plug_in + discretisation, summary.n, delta)
     return {
@@ -97,3 +104,16 @@ def heights(t: Floats, served: Floats, positive: Floats, rounding: float) -> Flo
     ratio = np.divide(gap * gap, served, out=np.zeros_like(gap), where=served > rounding)
     # P lies between 0 and D, so that m^2/D never exceeds D.
     return np.asarray(np.clip(np.minimum(ratio, served), 0.0, None))
+
+
+def end_squares(view: View) -> float:
+    """What end rows with the label that they are not likely to have add: 1 each, less where they share a score.
+
+    At scores that are served as they are, 0 and 1, the share of such labels counts by its square.
+    """
+    ends = view.ends
+    unlikely = np.where(ends.high < 0.5, ends.count[:, 1], ends.count[:, 0])
+    # Score 1 has a cell of its own; score 0 is known for what it is only where scores are listed.
+    served_as_it_is = (ends.low == 1) | ((ends.high == 0) & (view.resolution == 0))
+    share = unlikely / np.maximum(ends.count.sum(axis=1), 1)
+    return float((unlikely * np.where(served_as_it_is, share, 1.0)).sum())

@@ -54,13 +54,15 @@ def command(
     from calcert.commands.interruption import load
     from calcert.commands.screen import say
     from calcert.serving.file_copy import STREAM, Perturbation, format_of, perturb_file
+    from calcert.serving.noise import Noise
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")
     if source != STREAM and format_of(source) == "parquet":
         load("pyarrow.parquet")
     drawn = secrets.randbits(128) if seed is None else seed
-    done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
+    how = Perturbation(score, column, Noise("additive", bandwidth), np.random.default_rng(drawn))
+    done = perturb_file(source, target, how)
     place = "standard output" if target == STREAM else target
     say(
         f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth!r}, "

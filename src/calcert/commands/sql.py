@@ -17,20 +17,38 @@ Examples:
   calcert sql predictions --score p --label y --dialect postgres | psql --csv shop > cells.csv
   calcert certify cells.csv
   calcert sql '(SELECT * FROM scored WHERE day = 7) AS t' --score '1/(1+EXP(-z))' --label won --dialect snowflake
+  calcert sql predictions --score p --dialect postgres --perturb --odds 1/16
 """,
 )
 @click.argument("table")
 @click.option("--score", required=True, metavar="SQL", help="Column of scores in [0, 1], or an expression.")
-@click.option("--label", required=True, metavar="SQL", help="Column of labels, 0/1 or boolean, or an expression.")
+@click.option("--label", metavar="SQL", help="Column of labels, 0/1 or boolean, or an expression.")
 @click.option("--dialect", required=True, type=click.Choice(DIALECTS), help="The database's kind of SQL.")
+@click.option("--perturb", is_flag=True, help="Print the query that serves: all columns, and the perturbed score.")
+@click.option(
+    "--odds",
+    type=options.Ratio(),
+    default="1/16",
+    show_default=True,
+    help="How strongly to perturb, with --perturb: the odds of a score are multiplied by tan(pi u/2) to this power.",
+)
 @options.debug.option
-def command(table: str, score: str, label: str, dialect: str) -> None:
+def command(table: str, score: str, label: str | None, dialect: str, perturb: bool, odds: float) -> None:
     """Print the query that summarises TABLE where it is: no driver, no rows on the wire.
 
     Save what the query returns as CSV and pass it to `calcert certify`, `check`, `plan` or `bandwidth`; they recognise
     it by its columns. The certificates are the same to the last bit as for the rows themselves. Rows without a valid
     score or label are counted too and refused then, so that nothing is dropped in silence.
+
+    With --perturb the query serves instead: all columns of TABLE, and the score to serve in a column `perturbed`, with
+    fresh noise on the odds for every row (duckdb, postgres, spark). Certify the original score, not that column.
     """
+    from calcert.serving.sql_expression import perturb_sql
     from calcert.sources.sql_text import sql
 
+    if perturb:
+        click.echo(f"SELECT *,\n{perturb_sql(score, dialect=dialect, odds=odds)} AS perturbed\nFROM {table}")
+        return
+    if label is None:
+        raise click.UsageError("Missing option '--label': the column of labels, or an expression.")
     click.echo(sql(table, score, label, dialect), nl=False)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 SMALLEST_DELTA = 1e-100
 SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
+SMALLEST_ODDS, LARGEST_ODDS = 2.0**-8, 2.0**-1
 
 
 def check_delta(delta: float) -> float:
@@ -41,6 +42,17 @@ def check_bandwidth(bandwidth: float) -> float:
             "Far above 1 all scores are served alike; below, double precision cannot tell them apart."
         )
     return h
+
+
+def check_odds(odds: float) -> float:
+    """b of the noise on the odds, in the range where certificates are worth having."""
+    b = _positive("odds", odds, "1/16")
+    if not SMALLEST_ODDS <= b <= LARGEST_ODDS:
+        raise ValueError(
+            f"odds must lie between 1/256 and 1/2, such as 1/16; got {b:g}. "
+            "Above, odds would double; below, the cells of a Summary are too wide to tell scores apart."
+        )
+    return b
 
 
 def check_variation(variation: float) -> float:
@@ -116,6 +128,21 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(score_message(x.ravel(), row))
     return x
+
+
+def check_logits(logits: ArrayLike) -> NDArray[np.float64]:
+    """Logits of any shape, as float64; infinite ones are scores 0 and 1."""
+    z = np.asarray(logits)
+    if z.dtype.kind not in "fiub":
+        raise TypeError(f"logits must be numbers; got {_kind(z)}.")
+    z = z.astype(np.float64, copy=False)
+    bad = np.isnan(z)
+    if bad.any():
+        raise ValueError(
+            f"logits must be numbers; got a missing value (NaN) at row {int(np.flatnonzero(bad)[0])}. "
+            "Drop or impute such rows yourself, on purpose."
+        )
+    return z
 
 
 def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> str:

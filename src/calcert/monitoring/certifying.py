@@ -59,7 +59,7 @@ class Certifier:
         for batch, due in missing:
             self.pool = sum(map(self.rows, self.life.batches[self.pooled : batch.number]), self.pool)
             self.pooled = batch.number
-            self.fresh[due] = {"perturbed": pooled_upper(self.pool, self.life.settings.noise.size, due.delta)}
+            self.fresh[due] = {"perturbed": pooled_upper(self.pool, self.life.settings.noise, due.delta)}
         return tuple(Look(batch.number, batch.time, self._of(due)["perturbed"]) for batch, due in self.life.looks)
 
     def windows(self) -> dict[Window, WindowStatement]:

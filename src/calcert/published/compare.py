@@ -17,7 +17,7 @@ from calcert.published.nadaraya_watson import perturb_and_smooth
 from calcert.published.total_variation import total_variation
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from calcert.sources import summarize
 from calcert.sources.arrays import pair
 
@@ -117,7 +117,7 @@ def compare(
     x, y = pair(scores, labels)
     settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
     level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
-    served = perturb(x, h, rng)
+    served = perturb(x, bandwidth=h, rng=rng)
     return Comparison(
         published={
             "perturb and smooth": perturb_and_smooth(served, y, bandwidth=h, perturbed=True, delta=level, rng=rng),

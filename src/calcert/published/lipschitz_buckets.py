@@ -17,7 +17,7 @@ from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBoun
 from calcert.published.counts import check_count
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import derivative_bounds
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
 
 Floats = NDArray[np.float64]
@@ -111,7 +111,7 @@ def lipschitz_buckets(
     cuts = cuts_of(_check_buckets(buckets), check_count("shifts", shifts, 1, _MOST_SHIFTS, SHIFTS))
     if bandwidth is not None:
         slope = derivative_bounds(bandwidth)[0]
-        x = x if perturbed else perturb(x, bandwidth, generator)
+        x = x if perturbed else perturb(x, bandwidth=bandwidth, rng=generator)
     elif constant is not None:
         slope = check_constant(constant)
     rows = fold_rows(x, y, folds=folds, rng=generator)

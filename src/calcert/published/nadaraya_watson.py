@@ -12,7 +12,7 @@ from calcert.published.bernstein import judge, share
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, smallest
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.smoother import smooth
-from calcert.serving.kernel import perturb
+from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
 
 _NARROWEST, _WIDEST = 1e-4, 0.25
@@ -118,7 +118,7 @@ def perturb_and_smooth(
     x, y = pair(scores, labels)
     slopes, level, generator = derivative_bounds(bandwidth), check_delta(delta), check_rng(rng)
     if not perturbed:
-        x = perturb(x, bandwidth, generator)
+        x = perturb(x, bandwidth=bandwidth, rng=generator)
     rows = fold_rows(x, y, folds=folds, rng=generator)
     if scale not in ("smoother", "perturbation"):
         raise ValueError(f'scale must be "smoother" or "perturbation"; got {scale!r}.')

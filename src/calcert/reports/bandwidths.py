@@ -23,6 +23,7 @@ from calcert.reports.advice import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
@@ -173,7 +174,7 @@ def bandwidth_costs(
                 mean_shift=_mean_over_rows(summary, kernel.mean_absolute_shift, h),
                 mean_score=_mean_over_rows(summary, kernel.mean, h),
                 fits_rare_events=h * RARE <= rarer,
-                upper=total(perturbed.upper_terms(summary, h, each))[0],
+                upper=total(perturbed.upper_terms(summary, Noise("additive", h), each))[0],
             )
         )
     return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, each, summary.n)

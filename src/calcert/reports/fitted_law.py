@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates import perturbed
 from calcert.serving.grid import Grid
+from calcert.serving.noise import Noise
 from calcert.summary import cells
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points
@@ -138,4 +139,4 @@ def _residual(summary: Summary, score: Floats, width: float) -> Floats:
 
 
 def _plug_in(summary: Summary, bandwidth: float) -> float:
-    return perturbed.upper_terms(summary, bandwidth, 0.05)["plug-in"]
+    return perturbed.upper_terms(summary, Noise("additive", bandwidth), 0.05)["plug-in"]

@@ -85,9 +85,9 @@ class Report(Certified, Result):
                 "the report must hold the Summary of its rows for its band; it has none, as after a round trip through "
                 "JSON. Certify the rows again, or draw calcert.show.pictures.plot.terms(report), which needs none."
             )
-        from calcert.certificates.band import calibration_band
+        from calcert.certificates.band import served_band
 
-        return calibration_band(self.summary, bandwidth=self.settings.noise.size, delta=self.settings.delta)
+        return served_band(self.summary, self.settings.noise, self.settings.delta)
 
     def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.

@@ -22,7 +22,7 @@ import numpy as np
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.whole_file import replacing
-from calcert.serving.kernel import Floats, perturb
+from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
 
@@ -33,11 +33,11 @@ FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What to do: the column of scores (None to find it), the name of the new one, the bandwidth and the generator."""
+    """What to do: the column of scores (None to find it), the name of the new one, the noise and the generator."""
 
     score: str | None
     column: str
-    bandwidth: float
+    noise: Noise
     rng: np.random.Generator
 
     def draw(self, scores: Floats, start: int, source: str) -> Floats:
@@ -46,7 +46,7 @@ class Perturbation:
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(score_message(scores, row, f"at row {start + row} of {source}"))
-        return perturb(scores, self.bandwidth, self.rng)
+        return self.noise.sample(scores, self.rng.random(scores.shape))
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 The density of the served score, and of the served score together with label 1, are sums over rows of the kernel. Rows
 are placed on a uniform grid by linear interpolation and the sums become one convolution with sech, done by FFT over the
 stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows, and every
-approximation is bounded (theory, section 8) in :meth:`Grid.binning_error`, :meth:`Grid.integration_error` and the
-rounding that travels with each block.
+approximation is bounded: what cells and grid hide by :mod:`calcert.serving.coordinate`, rounding by a number that
+travels with each block (theory of computing).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary import cells
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
@@ -57,16 +56,17 @@ class Placement:
     slot: Integers
     inside: Floats
 
-    def masses(self, count: Integers) -> Masses:
-        """The shares of `count` rows per point and label on the grid."""
-        share = count / count.sum()
+    def masses(self, count: Integers, total: int | None = None) -> Masses:
+        """The shares of `count` rows per point and label on the grid, out of `total` where there are others too."""
+        rows = int(count.sum()) if total is None else total
+        share = count / rows
         high = share * self.points.fraction
         weight = np.zeros((self.index.size, 2))
-        for end, rows in enumerate((share - high, high)):
+        for end, here in enumerate((share - high, high)):
             for side, part in enumerate((1 - self.inside[end], self.inside[end])):
                 for y in (0, 1):
-                    weight[:, y] += np.bincount(self.slot[side, end], rows[:, y] * part, self.index.size)
-        return Masses(self.index, weight, int(count.sum()))
+                    weight[:, y] += np.bincount(self.slot[side, end], here[:, y] * part, self.index.size)
+        return Masses(self.index, weight, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +99,13 @@ class Grid:
 
     h: float
     fineness: int
+
+    def __post_init__(self) -> None:
+        if self.reach > BLOCK:
+            raise ValueError(
+                f"a grid may have at most {int(BLOCK / KERNEL_REACH)} points to a bandwidth, so that a "
+                f"block holds what is in reach; got {self.fineness}."
+            )
 
     @property
     def size(self) -> int:
@@ -141,12 +148,6 @@ class Grid:
         norms = math.sqrt(np.square(values).sum(axis=1).max()) * kernel.norm
         return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norms
 
-    def smooth_by(self, values: Floats, kernels: tuple[Kernel, Kernel]) -> Floats:
-        """Circular convolution of the same values with each of two kernels, as :meth:`smooth`."""
-        length = fast_length(max(values.size, *(kernel.values.size for kernel in kernels)))
-        spectra = fft.rfft(values, length) * np.stack([kernel.spectrum(length) for kernel in kernels])
-        return np.asarray(fft.irfft(spectra, length)[:, : values.size])
-
     @cached_property
     def kernel(self) -> Kernel:
         """sech at the offsets -reach..reach."""
@@ -173,20 +174,6 @@ class Grid:
         smoothed, rounding = self.smooth(scaled, self.kernel)
         inner = smoothed[:, self.reach : self.reach + high - low]
         return np.arange(low, high) / self.size, inner[0], inner[1], rounding
-
-    def binning_error(self, summary: Summary, points: Points | None = None) -> float:
-        """Bound on the L1 error that placing rows on the grid makes in the density of (served score, label).
-
-        `points` are the rows of the Summary as they are placed, if not as its own points.
-        """
-        points, curvature = points or summary.points, CURVATURE / self.h**2
-        width = (points.high - points.low)[:, None]
-        spread = points.count * width**2 * points.fraction * (1 - points.fraction) / 2
-        return float(curvature * (spread.sum() / summary.n + self.step**2 / 8) + summary.resolution / self.h)
-
-    def integration_error(self) -> float:
-        """Bound on the L1 error of interpolating (t - y) k(t|x) linearly in t between grid points."""
-        return self.step**2 / 8 * (1 / self.h**2 + 2 / self.h)
 
 
 @lru_cache(maxsize=4)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calcert.foundation.validation import check_bandwidth, check_rng, check_scores
+from calcert.foundation.validation import check_bandwidth
 
 Floats = NDArray[np.float64]
 
@@ -27,42 +27,6 @@ KERNEL_REACH = 40.0
 
 BLOCK = 1 << 14
 """Rows perturbed at a time."""
-
-
-def perturb(
-    scores: ArrayLike, bandwidth: float = 1 / 64, rng: int | bytes | np.random.Generator | None = None
-) -> Floats:
-    """Draw the served score of every row: the only thing that serving has to do.
-
-    Guarantee
-        The results are independent draws from the sech kernel truncated to [0, 1], so that a certificate of
-        :func:`calcert.perturbed` with the same bandwidth speaks of the classifier that returns them.
-
-    Parameters
-    ----------
-    scores
-        Scores in [0, 1], any shape.
-    bandwidth
-        h > 0; a served score is 1.17 h away from the original on average.
-    rng
-        None: fresh noise, from the operating system at every call, so that forked processes share none. A seed, or a
-        secret of 16 bytes or more: the same noise at every call. A NumPy generator: draws from it in turn; give every
-        forked process one of its own.
-
-    Notes
-    -----
-    Noise does not hide a score. Whoever may ask for the same row m times with fresh noise learns its score to about
-    1.6 h / sqrt(m); whoever knows a seed can take the noise off. The certificate needs neither to be secret, only that
-    nobody chooses rows by their noise.
-
-    Examples
-    --------
-    >>> calcert.perturb([0.0, 0.5, 1.0], bandwidth=1/64, rng=0).round(4)
-    array([0.0192, 0.4876, 0.9463])
-    """
-    x = check_scores(scores)
-    h = check_bandwidth(bandwidth)
-    return sample(x, h, check_rng(rng).random(x.shape))
 
 
 def sample(x: Floats, h: float, uniform: Floats) -> Floats:
@@ -136,6 +100,23 @@ def normalizer(x: Floats, h: float) -> Floats:
 def largest_density(h: float) -> float:
     """The largest value of k(t|x) over all t and x: 1/(h gd(1/h)), at t = x = 0."""
     return float(1 / (h * gudermannian(1 / h)))
+
+
+def weight_ceiling(t: Floats, h: float) -> Floats:
+    """At least the largest k(t|x) over all x, and within 1% of it.
+
+    For t <= 1/2 the normaliser grows with x up to 1/2, so that the maximum is at some x <= t. There d ln k / dx is
+    tanh((t-x)/h) less its mean over t, in units of 1/h: at most 1 in size, and positive once tanh exceeds 2/pi, which
+    is the largest mean that there can be. So x is at most 0.7526 h below t.
+    """
+    t = np.minimum(t, 1 - t)
+    offset = np.arange(0, 0.7526 + 1 / 64, 1 / 64)
+    # Out of reach of both ends Z >= h (pi - 4 exp(-8)).
+    top = np.full(t.shape, 1 / (h * (np.pi - 4 * np.exp(-8))))
+    near = t < 9 * h
+    x = np.maximum(t[near, None] - h * offset, 0.0)
+    top[near] = (sech((t[near, None] - x) / h) / normalizer(x, h)).max(axis=1) * np.exp(1 / 128)
+    return top
 
 
 def gudermannian(v: ArrayLike) -> Floats:

@@ -1,14 +1,31 @@
-"""What is served: one small object says which noise, and how much."""
+"""What is served: noise on the odds, or additive noise on the score. One small object says which, and how much."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from calcert.foundation.numbers import fraction
-from calcert.foundation.validation import check_bandwidth
+from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
+from calcert.serving import kernel, log_odds
 
+Floats = NDArray[np.float64]
 Kind = Literal["odds", "additive"]
+
+
+class _Kernel(Protocol):
+    """What :mod:`calcert.serving.kernel` and :mod:`calcert.serving.log_odds` both are."""
+
+    def sample(self, x: Floats, size: float, uniform: Floats, /) -> Floats: ...
+    def density(self, t: ArrayLike, x: ArrayLike, size: float, /) -> Floats: ...
+    def distribution(self, t: ArrayLike, x: ArrayLike, size: float, /) -> Floats: ...
+    def mean(self, x: ArrayLike, size: float, /) -> Floats: ...
+    def mean_absolute_shift(self, x: ArrayLike, size: float, /) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -18,24 +35,32 @@ class Noise:
     Attributes
     ----------
     kind
-        "additive": the score is drawn from the sech kernel of bandwidth `size`, cut to [0, 1].
+        "odds": the odds are multiplied by tan(pi u/2)^size, u uniform. "additive": the score is drawn from the sech
+        kernel of bandwidth `size`, cut to [0, 1].
     size
-        The bandwidth h.
+        b of the one, h of the other.
 
     Examples
     --------
     >>> from calcert.serving.noise import Noise
-    >>> Noise("additive", 1 / 64).words
-    'bandwidth 1/64'
+    >>> Noise("odds", 1 / 16).words, Noise("additive", 1 / 64).words
+    ('odds moved by about 7%', 'bandwidth 1/64')
     """
+
+    derived: ClassVar = ("words",)
 
     kind: Kind
     size: float
 
     def __post_init__(self) -> None:
-        if self.kind != "additive":
-            raise ValueError(f"kind must be 'additive'; got {self.kind!r}.")
-        object.__setattr__(self, "size", check_bandwidth(self.size))
+        if self.kind not in ("odds", "additive"):
+            raise ValueError(f"kind must be 'odds' or 'additive'; got {self.kind!r}.")
+        object.__setattr__(self, "size", (check_odds if self.kind == "odds" else check_bandwidth)(self.size))
+
+    @classmethod
+    def named_in(cls, parameters: Mapping[str, float]) -> Noise:
+        """The noise that the parameters of a certificate name."""
+        return choose_noise(parameters.get("odds"), parameters.get("bandwidth"))
 
     @property
     def keyword(self) -> str:
@@ -44,18 +69,52 @@ class Noise:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """As a certificate names it, and as functions take it: {"bandwidth": h}."""
+        """As a certificate names it, and as functions take it: {"odds": b} or {"bandwidth": h}."""
         return {self.keyword: self.size}
 
     @property
     def shown(self) -> str:
-        """The argument as one would write it: bandwidth 1/64."""
+        """The argument as one would write it: odds 1/16, bandwidth 1/64; sizes that are no such fraction in digits."""
         return f"{self.keyword} {fraction(self.size)}"
 
     @property
     def words(self) -> str:
         """What it does to a score, for people who do not know the argument."""
-        return self.shown
+        if self.kind == "additive":
+            return self.shown
+        percent = 100 * log_odds.relative_shift(self.size)
+        return f"odds moved by about {percent:.0f}%" if percent >= 1 else f"odds moved by about {percent:.1g}%"
+
+    def sample(self, x: Floats, uniform: Floats) -> Floats:
+        """The served score at `uniform`, a chance in [0, 1), of the noise around x."""
+        return self._kernel.sample(x, self.size, uniform)
+
+    def density(self, t: ArrayLike, x: ArrayLike) -> Floats:
+        """The density at t of the score served for x; for noise on the odds both lie inside (0, 1)."""
+        return self._kernel.density(t, x, self.size)
+
+    def distribution(self, t: ArrayLike, x: ArrayLike) -> Floats:
+        """P(S <= t | X = x)."""
+        return self._kernel.distribution(t, x, self.size)
+
+    def mean(self, x: ArrayLike) -> Floats:
+        """E[S | X = x], the mean served score."""
+        return self._kernel.mean(x, self.size)
+
+    def mean_shift(self, x: ArrayLike) -> Floats:
+        """E[|S - x| | X = x], how far a score is moved on average."""
+        return self._kernel.mean_absolute_shift(x, self.size)
+
+    @property
+    def largest_mean_shift(self) -> float:
+        """At least `mean_shift` of every score."""
+        if self.kind == "odds":
+            return math.nextafter(log_odds.relative_shift(self.size), 1.0) / 4  # O3: s(b) x (1 - x)
+        return kernel.LARGEST_MEAN_SHIFT * self.size
+
+    @property
+    def _kernel(self) -> _Kernel:
+        return log_odds if self.kind == "odds" else kernel
 
 
 DEFAULT = Noise("additive", 1 / 64)
@@ -64,6 +123,82 @@ DEFAULT = Noise("additive", 1 / 64)
 
 def choose_noise(odds: float | None = None, bandwidth: float | None = None) -> Noise:
     """The noise that two arguments ask for, of which at most one may be given; the default where none is."""
+    if odds is not None and bandwidth is not None:
+        raise ValueError(
+            f"odds and bandwidth exclude each other; got odds={odds!r} and bandwidth={bandwidth!r}. "
+            "Pass odds, such as 1/16, to multiply the odds of a score, or bandwidth, such as 1/64, to add to the score."
+        )
     if odds is not None:
         return Noise("odds", odds)
     return DEFAULT if bandwidth is None else Noise("additive", bandwidth)
+
+
+def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.random.Generator | None = None) -> Floats:
+    """Draw the logit to serve of every row: noise on the odds where it is plain addition.
+
+    Guarantee
+        Independent draws whose scores, 1 / (1 + exp(-logit)), follow the law of :func:`calcert.perturb` with the same
+        `odds`; no precision is lost to scores next to 0 and 1.
+
+    Parameters
+    ----------
+    logits
+        Logarithms of the odds of label 1, any shape; infinite ones, scores 0 and 1, stay as they are. For K classes
+        perturb the largest of a row's K logits and leave the others: that multiplies the odds of its class.
+    odds
+        b in [1/256, 1/2], the one that is certified.
+    rng
+        A seed or a NumPy generator; fresh noise when None.
+
+    Examples
+    --------
+    >>> calcert.perturb_logits([-30.0, 0.0, float("inf")], odds=1/16, rng=0).round(3)
+    array([-29.972,  -0.05 ,     inf])
+    """
+    z, b = check_logits(logits), check_odds(odds)
+    return np.asarray(z + b * log_odds.noise(check_rng(rng).random(z.shape)))
+
+
+def perturb(
+    scores: ArrayLike,
+    *,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    rng: int | bytes | np.random.Generator | None = None,
+) -> Floats:
+    """Draw the served score of every row: the only thing that serving has to do.
+
+    Guarantee
+        The results are independent draws from the law that `odds` or `bandwidth` names, so that a certificate of
+        :func:`calcert.perturbed` with the same argument speaks of the classifier that returns them.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1], any shape.
+    odds
+        b in [1/256, 1/2]: the odds of every score are multiplied by tan(pi u/2)^b, u uniform; at 1/16 they move by
+        about 7%. Scores exactly 0 and 1 stay as they are.
+    bandwidth
+        h > 0, instead of `odds`: the score is drawn from the sech kernel around it, cut to [0, 1]; it moves by 1.17 h
+        on average. 1/64 where neither is given.
+    rng
+        None: fresh noise, from the operating system at every call, so that forked processes share none. A seed, or a
+        secret of 16 bytes or more: the same noise at every call. A NumPy generator: draws from it in turn; give every
+        forked process one of its own.
+
+    Notes
+    -----
+    Noise does not hide a score. Whoever may ask for the same row m times with fresh noise learns its log-odds to about
+    1.6 b / sqrt(m), or the score itself to 1.6 h / sqrt(m); whoever knows a seed can take the noise off. The
+    certificate needs neither to be secret, only that nobody chooses rows by their noise.
+
+    Examples
+    --------
+    >>> calcert.perturb([0.0, 0.5, 1.0], bandwidth=1/64, rng=0).round(4)
+    array([0.0192, 0.4876, 0.9463])
+    >>> calcert.perturb([0.001, 0.5, 0.999], odds=1/16, rng=0).round(5)
+    array([0.00103, 0.48756, 0.99881])
+    """
+    x, noise = check_scores(scores), choose_noise(odds, bandwidth)
+    return noise.sample(x, check_rng(rng).random(x.shape))

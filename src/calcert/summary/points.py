@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -45,20 +44,20 @@ def seen_from(points: Points, h: float) -> Points:
     return points if points.exact else merged(points, h / MERGED)[0]
 
 
-def merged(points: Points, widest: float) -> tuple[Points, Integers]:
+def merged(points: Points, widest: float | Floats) -> tuple[Points, Integers]:
     """Cells put together up to a width of `widest`, rounded down to a power of two, and where each run of them starts.
 
-    The new cells do not depend on which of the old ones hold rows, so that witnesses may be told them.
+    `widest` may differ from cell to cell if it depends on nothing but the cell. The new cells do not depend on which of
+    the old ones hold rows, so that witnesses may be told them.
     """
     # At most 1, which keeps the cell of score 1 apart.
-    width = min(2.0 ** math.floor(math.log2(widest)), 1.0)
-    key = np.floor(points.low / width)
-    start = np.flatnonzero(np.diff(key, prepend=-1.0))
+    width = np.broadcast_to(np.minimum(2.0 ** np.floor(np.log2(widest)), 1.0), points.low.shape)
+    left = np.floor(points.low / width) * width
+    start = np.flatnonzero(np.diff(left, prepend=-1.0))
     if not ((points.high - points.low < width) & (points.low < 1)).any():
         return points, start
-    left = key * width
     low = left[start]
-    high = np.maximum(points.high[start], np.minimum(low + width, 1.0))
+    high = np.maximum(points.high[start], np.minimum(low + width[start], 1.0))
     count = np.add.reduceat(points.count, start, axis=0)
     inside = (points.low - left)[:, None] + points.fraction * (points.high - points.low)[:, None]
     across = np.where(high > low, high - low, 1.0)[:, None]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from calcert.reports.bandwidths import BandwidthCosts
     from calcert.reports.plan import Plan
     from calcert.reports.report import Report
+    from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     certified at most 0.0245
     """
     title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
-    return _band_on(ax, report.band, _shown_scores(report.summary, report.settings.noise.size), title)
+    return _band_on(ax, report.band, _shown_scores(report.summary, report.settings.noise), title)
 
 
 def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
@@ -107,11 +108,11 @@ def _band_on(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float],
         return axes
 
 
-def _shown_scores(summary: Summary | None, bandwidth: float) -> tuple[float, float]:
+def _shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
     """All scores, or where they fill less than half of [0, 1] the stretch that 99% of them fill."""
     assert summary is not None  # Or there would be no band.
     low, high = score_quantiles(summary, (0.005, 0.995)).values()
-    margin = 2 * bandwidth + 0.05 * (high - low)
+    margin = 2 * float(noise.mean_shift([low, high]).max()) + 0.05 * (high - low)
     low, high = max(low - margin, 0.0), min(high + margin, 1.0)
     if high - low > 0.5:
         return 0.0, 1.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence, fraction, number
+from calcert.foundation.numbers import at_least, at_most, confidence, number
 from calcert.show.text.layout import table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def band_view(band: CalibrationBand) -> RenderableType:
         stretch = f"{part.edges[place]:.2f} to {part.edges[place + 1]:.2f}"
         shown.add_row(stretch, at_least(lower), at_most(upper), number(estimate))
     return Group(
-        Text(f"{band.n:,} rows; chance of label 1 given the served score, bandwidth {fraction(band.bandwidth)}"),
+        Text(f"{band.n:,} rows; chance of label 1 given the served score, {band.noise.words}"),
         Text(""),
         shown,
         Text(f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."),

@@ -1,0 +1,178 @@
+"""Theorem 5 for the perturbed classifier: the witness is the sign of m^ on earlier rows, in the served score.
+
+What f earns from a row with score x and label y is G(x, y), the integral of f(z) (t(z) - y) k(z|x) over the places z of
+the grid. For f constant on grid cells, and the mean of t over each of them in place of t, that is F1 - y F0 with F0 and
+F1 the correlations of f and of f t with one kernel. Rows are known to their cell, so the smallest G in it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.betting import Integers, lower_limit
+from calcert.serving.coordinate import Coordinate, coordinate_of
+from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length
+from calcert.serving.kernel import gudermannian
+from calcert.serving.noise import Noise
+from calcert.serving.view import View
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+
+FINENESS = {"additive": 128, "odds": 64}
+"""Grid points to a bandwidth. Log-odds cover many bandwidths, and near 0 and 1 their grid costs next to nothing."""
+
+
+Cut = Callable[[Floats, Floats, Floats], Floats]
+"""From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
+
+
+def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> float:
+    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
+
+    With `cut`, for the largest mean gain of the witnesses that it lets through.
+    """
+    where = coordinate_of(noise)
+    (view, start), grid = where.by_joined_cell(summary), where.grid(FINENESS[noise.kind])
+    hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)
+    if float((view.points.count * hidden).sum()) >= summary.n / 2:
+        return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
+    witness = ServedWitness(where, view, grid, cut)
+
+    def gain(known: Integers, last: Integers) -> Floats:
+        found = np.empty(known.shape)
+        held = witness.held(known)
+        found[view.between] = witness.gain(known, held) - hidden
+        found[~view.between] = where.end_gain(view, held)
+        return np.clip(found, -1.0, 1.0)
+
+    return lower_limit(summary, delta, seed, gain, start)
+
+
+@dataclass(frozen=True)
+class ServedWitness:
+    """The sign of m^ on known rows, in standard errors and cut to [-1, 1], and what it earns."""
+
+    where: Coordinate
+    view: View
+    grid: Grid
+    cut: Cut | None = None
+
+    def held(self, known: Integers) -> tuple[float, float]:
+        """The values that f is to have near either end of the grid; NaN where it is free."""
+        low, high = self.where.held(self.view, known)
+        if self.cut is None:
+            return low, high
+        return tuple(  # type: ignore[return-value]
+            value if math.isnan(value) else float(self.cut(np.array([end]), np.array([end]), np.array([value]))[0])
+            for end, value in ((0.0, low), (1.0, high))
+        )
+
+    def gain(self, known: Integers, held: tuple[float, float] = (math.nan, math.nan)) -> Floats:
+        """The smaller of G(x, y) at the ends of every cell, per point between the ends and label.
+
+        `held` are the values that f is to have near either end of the grid; NaN where it is free.
+        """
+        masses = self._placement.masses(known[self.view.between], max(int(known.sum()), 1))
+        reach, size = self.grid.reach, self._base.shape[1]
+        gain = np.full((2, 2, size), np.nan)
+        for stretch in self._stretches:
+            f = self.signs(masses, stretch.start - reach, stretch.stop + reach + 1, held)
+            if self.cut is not None:
+                f = self.cut(stretch.edges[:-1], stretch.edges[1:], f)
+            smoothed, _ = self.grid.smooth(np.stack([f, f * stretch.mean_score]), self._kernel)
+            f0, f1 = smoothed[:, reach : reach + stretch.scale.size] / stretch.scale
+            for label, at_grid in enumerate((f1, f1 - f0)):
+                step = np.diff(at_grid)
+                gain[label][stretch.inside] = at_grid[stretch.here] + stretch.part * step[stretch.here]
+        return np.ascontiguousarray(gain.min(axis=1).T)
+
+    def signs(self, masses: Masses, low: int, high: int, held: tuple[float, float]) -> Floats:
+        """f on the grid cells low, ..., high - 1; zero off the grid."""
+        grid = self.grid
+        first, last = max(low, 0), min(high, grid.size + 1)
+        _, served, positive, rounding = grid.density(masses, first, last)
+        t = self._score[first:last]
+        served = np.maximum(served, 0.0)
+        positive = np.clip(positive, 0.0, served)
+        spread = 2 / (np.pi**2 * grid.h * masses.rows)
+        noise = np.maximum(served * t * t + positive * (1 - 2 * t), 0.0)
+        f = np.clip((t * served - positive) / (np.sqrt(spread * noise) + 10 * rounding + 1e-300), -1.0, 1.0)
+        f = (f[:-1] + f[1:]) / 2
+        cells = self.where.held_cells(grid)
+        if not math.isnan(held[0]):
+            f[: max(cells - first, 0)] = held[0]
+        if not math.isnan(held[1]):
+            f[max(grid.size - cells - first, 0) :] = held[1]
+        return np.pad(f, (first - low, high - last + 1))
+
+    # What follows is the same in every round.
+
+    @cached_property
+    def _placement(self) -> Placement:
+        places = self.view.places
+        return self.grid.place(replace(places, fraction=np.full(places.count.shape, 0.5)))
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return cell_integrals(self.grid)
+
+    @cached_property
+    def _score(self) -> Floats:
+        return self.where.score(np.arange(self.grid.size + 1, dtype=np.float64) * self.grid.step)
+
+    @cached_property
+    def _base(self) -> Integers:
+        ends = np.stack([self.view.places.low, self.view.places.high])
+        return np.minimum((ends * self.grid.size).astype(np.int64), self.grid.size - 1)
+
+    @cached_property
+    def _stretches(self) -> list[_Stretch]:
+        grid, places, found = self.grid, self.view.places, []
+        share = np.stack([places.low, places.high]) * grid.size - self._base
+        for start, stop in grid.blocks(self._base.ravel(), 0):
+            inside = (self._base >= start) & (self._base < stop)
+            low, high = start - grid.reach, stop + grid.reach + 1
+            mean_score = self.where.mean_score(grid, low, high)
+            edges = self.where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
+            scale = grid.normalizers(start, stop + 1)
+            here = self._base[inside] - start
+            found.append(_Stretch(start, stop, mean_score, edges, scale, inside, here, share[inside]))
+        return found
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A block of the grid, and which ends of cells lie in it: in grid cell `here`, `part` of the way."""
+
+    start: int
+    stop: int
+    mean_score: Floats
+    edges: Floats
+    scale: Floats
+    inside: NDArray[np.bool_]
+    here: Integers
+    part: Floats
+
+
+def cell_integrals(grid: Grid) -> Kernel:
+    """Integrals over grid cells of sech(v), v the distance in bandwidths, reversed."""
+    angle = gudermannian(np.arange(grid.reach + 2) * (grid.step / grid.h))
+    # It is odd: what is left of 0 need not be computed.
+    return Kernel(grid.h * np.diff(np.append(-angle[-2:0:-1], angle))[::-1])
+
+
+def pointwise_rounding(grid: Grid) -> float:
+    """More than what rounding can do to G at any single point.
+
+    Each of F0 and F1 is a convolution of at most N values up to 1 with a kernel whose sum is at most twice the
+    normaliser; its error is at most 3 r sqrt(N) times that, r = 3.33 eps log2 N (theory of computing).
+    """
+    length = fast_length(min(grid.size, BLOCK) + 2 * grid.reach + 1)
+    return 12 * 3.33 * float(np.finfo(float).eps) * math.log2(length) * math.sqrt(length)

@@ -1,0 +1,72 @@
+"""What cells, grid and rounding may hide of rows whose odds are perturbed: charges L1 to L5 of the theory of the odds.
+
+Each is a bound, for one row, on the integral over the log-odds z of |t - y| times what an approximation changes in the
+kernel k(z|x) = sech((z - logit x)/b) / (pi b), t the score at z. A row near the label that it has weighs little in all
+of them, through `far` = |x - y|. With far = 1 they bound the change of the kernel itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.serving.log_odds import largest_factor
+from calcert.summary.points import Points
+
+Floats = NDArray[np.float64]
+
+
+def slope(far: Floats | float, b: float) -> Floats:
+    """L1: b times the integral of |t - y| |dk/dzeta|, and b^2 times that of the second derivative, are at most this."""
+    return np.minimum(2 / math.pi, (2 / math.pi + largest_factor(b) - 1) * np.asarray(far))
+
+
+def weight(far: Floats | float, b: float) -> Floats:
+    """The integral of |t - y| k is at most this: O4."""
+    return np.minimum(1.0, largest_factor(b) * np.asarray(far))
+
+
+def steepest(points: Points) -> Floats:
+    """The largest slope of the log-odds on each cell, 1 / x(1 - x) at one of its ends."""
+    return np.asarray(1 / np.minimum(points.low * (1 - points.low), points.high * (1 - points.high)))
+
+
+def cell(points: Points, inside: Floats | float, far: Floats | float, b: float) -> Floats:
+    """L2: interpolating linearly in x between the ends of the cell, for a row with f(1 - f) = `inside`."""
+    width = (points.high - points.low) * steepest(points) / b
+    bend = 1 + b * np.maximum(np.abs(1 - 2 * points.low), np.abs(1 - 2 * points.high))
+    return np.asarray((width**2 * bend / 2)[:, None] * inside * slope(far, b))
+
+
+def unread(points: Points, resolution: float, far: Floats | float, b: float) -> Floats:
+    """L3: a score that is known to `resolution` only."""
+    return np.asarray(resolution / b * steepest(points)[:, None] * slope(far, b))
+
+
+def grid(step: float, far: Floats | float, b: float) -> Floats:
+    """L4: going to the two points of a grid of `step` in log-odds around a place."""
+    return np.asarray((step / b) ** 2 / 8 * slope(np.asarray(far) * math.exp(step), b))
+
+
+def integral(step: float, far: Floats | float, b: float) -> Floats:
+    """L5: interpolating (t - y) k linearly in z between grid points, for a row that was placed on them."""
+    near = np.asarray(far) * math.exp(step)
+    return np.asarray(step**2 / 8 * (slope(near, b) * (1 / b**2 + 2 / b) + weight(near, b)))
+
+
+def square(step: float, b: float) -> float:
+    """What interpolating k itself costs, beside twice L5, where squares are integrated (Theorem 7)."""
+    return step**2 / 8 * 2 / (math.pi * b**2)
+
+
+def stepwise_score(step: float, far: Floats | float, b: float) -> Floats:
+    """L9: putting the mean of t over a grid cell for t, where the witness is constant."""
+    near = np.asarray(far) * math.exp(2 * step)
+    return np.asarray(step**2 / (8 * b) * np.minimum(1 / (2 * math.pi), slope(near, b)))
+
+
+def rounded_places(half: float, b: float) -> float:
+    """L8: positions on the grid are rounded; `half` is half the stretch of log-odds that it covers."""
+    return 2.0**-50 * half / b

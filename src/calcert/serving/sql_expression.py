@@ -1,0 +1,51 @@
+"""Serving from a database: the perturbed score as one SQL expression."""
+
+from __future__ import annotations
+
+from calcert.serving.log_odds import SMALLEST_CHANCE
+from calcert.serving.noise import Noise
+
+REALS = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
+"""Dialects in which the expression is run against the real engine, and what they call float64."""
+
+UNIFORM = {"duckdb": "random()", "postgres": "random()", "spark": "rand()"}
+
+TEXT = """\
+CASE WHEN {x} = 0 THEN {x}
+     WHEN {x} > 0 AND {x} <= 1 THEN
+       1 / (1 + (1 - {x}) / {x} * power(tan(pi() / 2 * greatest({u}, {least!r})), -{b!r}))
+END"""
+
+
+def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
+    """The score to serve as a SQL expression: fresh noise on the odds for every row, each time it is computed.
+
+    Guarantee
+        Draws of the law of :func:`calcert.perturb` with the same `odds`, as good as the database's random numbers.
+        Scores 0 and 1 stay as they are, and what is no score becomes NULL.
+
+    Parameters
+    ----------
+    score
+        The column of scores in [0, 1], or an expression that gives the same each time it is read.
+    dialect
+        duckdb, postgres or spark.
+    odds
+        b in [1/256, 1/2], the one that is certified.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> served = calcert.perturb_sql("p", dialect="duckdb", odds=1/16)
+    >>> _ = duckdb.execute("CREATE OR REPLACE TABLE scored AS SELECT 0.25 AS p FROM range(1000)")
+    >>> duckdb.execute(f"SELECT count(DISTINCT {served}) FROM scored").fetchone()
+    (1000,)
+    """
+    if not isinstance(score, str) or not score.strip():
+        raise TypeError(f"score must be SQL text, such as a name; got {score!r}.")
+    if ";" in score or "--" in score:
+        raise ValueError(f"score must be one name or expression, without ';' and '--'; got {score!r}.")
+    if dialect not in REALS:
+        raise ValueError(f"dialect must be one of {', '.join(REALS)}; got {dialect!r}.")
+    x = f"CAST({score} AS {REALS[dialect]})"
+    return TEXT.format(x=x, u=UNIFORM[dialect], least=SMALLEST_CHANCE, b=Noise("odds", odds).size)

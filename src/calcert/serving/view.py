@@ -1,0 +1,50 @@
+"""Rows as a grid is to see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary.points import Points
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The rows that go to a grid, and those at the ends that do not.
+
+    Attributes
+    ----------
+    points
+        The rows between the ends, by score.
+    places
+        The same rows, by their place on the grid's [0, 1].
+    ends
+        Rows so near to score 0 or 1 that they are counted and not placed.
+    between
+        Which of all points are between the ends.
+    n
+        The number of all rows.
+    resolution
+        How far a score may lie from where it is known to be.
+    """
+
+    points: Points
+    places: Points
+    ends: Points
+    between: NDArray[np.bool_]
+    n: int
+    resolution: float
+
+
+def chosen(points: Points, which: NDArray[np.bool_]) -> Points:
+    """Some of the points."""
+    return Points(points.low[which], points.high[which], points.fraction[which], points.count[which])
+
+
+def odds_slack(change: Floats) -> Floats:
+    """How far the log-odds of a weighted share move where every weight changes by a factor within 1 +- `change`."""
+    return np.where(change < 1, 2 * np.arctanh(np.minimum(change, 1 - 1e-16)), np.inf)

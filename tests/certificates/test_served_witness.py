@@ -1,0 +1,129 @@
+"""Witnesses for noise on the odds: L9, what a row is promised is never more than the integral over what is served."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+import calcert
+from calcert import Summary
+from calcert.certificates.served_witness import FINENESS, ServedWitness, perturbed_lower, pointwise_rounding
+from calcert.serving.noise import Noise
+from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
+
+Floats = NDArray[np.float64]
+
+SCORES = [0.0, 1e-12, 2e-9, 5e-7, 2e-6, 1e-5, 0.003, 0.2, 0.2001, 0.5, 0.83, 0.999, 1 - 1e-6, 1 - 2e-8, 1.0]
+
+
+def witness_of(b: float, labels: list[int]) -> tuple[ServedWitness, Summary]:
+    summary = calcert.summarize(SCORES, labels)
+    where = OddsCoordinate(b)
+    view, _ = where.by_joined_cell(summary)
+    return ServedWitness(where, view, where.grid(FINENESS["odds"])), summary
+
+
+def earned(witness: ServedWitness, f: Floats, held: tuple[float, float], x: float, y: int) -> float:
+    """The integral of f(z) (t - y) k(z|x); beyond the grid and at scores 0 and 1 f has the value held there."""
+    where, grid = witness.where, witness.grid
+    assert isinstance(where, OddsCoordinate)
+    ends = [0.0 if math.isnan(value) else value for value in held]
+    if x in (0.0, 1.0):
+        return ends[int(x)] * (x - y)
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    step, b = where.step(grid), where.b
+    start = -where.half + step * np.arange(grid.size)
+    near = np.abs(start - logit(x)) < 42 * b
+    f, start = f[near], start[near]
+    z = start[:, None] + step * (nodes + 1) / 2
+    away = np.exp(-np.abs(z - logit(x)) / b)
+    k = 2 * away / (1 + away**2) / (np.pi * b)
+    inside = float((f[:, None] * (expit(z) - y) * k * weights * step / 2).sum())
+    # What is served below the grid has score 0 as good as exactly, and above it 1.
+    below = 2 / np.pi * math.atan(math.exp(min((-where.half - float(logit(x))) / b, 99)))
+    above = 2 / np.pi * math.atan(math.exp(min((float(logit(x)) - where.half) / b, 99)))
+    return inside + ends[0] * (0 - y) * below + ends[1] * (1 - y) * above
+
+
+@pytest.mark.parametrize("b", [1 / 64, 1 / 16, 1 / 2])
+@pytest.mark.parametrize("labels", [[0, 1] * 7 + [0], [1] * 4 + [0] * 7 + [1, 0, 0, 0], [0] * 8 + [1] * 7])
+def test_a_witness_promises_no_more_than_the_integral_anywhere_in_a_cell(b: float, labels: list[int]) -> None:
+    witness, _ = witness_of(b, labels)
+    where, view, grid = witness.where, witness.view, witness.grid
+    assert isinstance(where, OddsCoordinate)
+    known = np.empty((view.between.size, 2), np.int64)
+    known[view.between], known[~view.between] = view.points.count, view.ends.count
+    held = where.held(view, known)
+    assert not any(map(math.isnan, held))
+    masses = witness._placement.masses(known[view.between], int(known.sum()))
+    f = witness.signs(masses, 0, grid.size + 1, held)[: grid.size]
+    assert np.abs(f).max() <= 1
+    promised, hidden = witness.gain(known, held), where.hidden_gain(view, grid) + pointwise_rounding(grid)
+    for i in range(view.points.low.size):
+        low, high = view.points.low[i], view.points.high[i]
+        true = np.array([[earned(witness, f, held, x, y) for y in (0, 1)] for x in np.linspace(low, high, 4)])
+        assert (promised[i] - hidden[i] <= true.min(axis=0) + 1e-11).all()
+        assert (np.abs(promised[i] - true[[0, -1]].min(axis=0)) <= hidden[i] + 1e-9).all()
+    at_ends = where.end_gain(view, held)
+    for low, high, gain in zip(view.ends.low, view.ends.high, at_ends, strict=True):
+        inside = [low, *(10.0 ** -np.linspace(6.1, 12, 5))] if low == 0 else [low, 1 - 1e-9, min(high, 1 - 2.0**-53)]
+        inside = [1.0] if low == 1 else inside
+        true = np.array([[earned(witness, f, held, x, y) for y in (0, 1)] for x in inside])
+        assert (gain <= true.min(axis=0)).all()
+        # And not much less: a row that is likely to have its label loses next to nothing.
+        assert (gain >= true.min(axis=0) - 2 * ENDS[0] * 1.5 - 4 * math.exp(-HELD)).all()
+
+
+def test_end_rows_taken_for_anything_better_than_they_are_would_be_caught() -> None:
+    witness, _ = witness_of(1 / 16, [1] * 4 + [0] * 7 + [1, 0, 0, 0])
+    where, view, grid = witness.where, witness.view, witness.grid
+    assert isinstance(where, OddsCoordinate)
+    held = (1.0, 1.0)
+    f = np.ones(grid.size)
+    gain = where.end_gain(view, held)[0]
+    true = [earned(witness, f, held, ENDS[0] * 0.999, 0), earned(witness, f, held, 0.0, 1)]
+    assert gain[0] <= true[0]
+    assert gain[1] <= true[1]
+    assert gain[1] + 0.001 > true[1]
+
+
+def test_a_witness_that_is_free_lets_unlikely_end_rows_lose_all() -> None:
+    witness, _ = witness_of(1 / 16, [0] * 15)
+    view = witness.view
+    gain = witness.where.end_gain(view, (math.nan, math.nan))
+    low = view.ends.high < 0.5
+    assert (gain[low, 1] <= -1).all()
+    assert (gain[~low, 0] <= -1).all()
+    assert (np.abs(gain[low, 0]) < 1e-5).all()
+
+
+def test_a_witness_is_held_by_rows_it_knows_and_free_where_no_end_row_is_known() -> None:
+    witness, _ = witness_of(1 / 16, [1] * 15)
+    view, where = witness.view, witness.where
+    nothing = np.zeros((view.between.size, 2), np.int64)
+    assert all(map(math.isnan, where.held(view, nothing)))
+    wrong = nothing.copy()
+    wrong[0, 1] = 100
+    low, high = where.held(view, wrong)
+    assert low == -1
+    assert math.isnan(high)
+
+
+@pytest.mark.parametrize("b", [1 / 16, 1 / 4])
+def test_lower_bounds_find_errors_in_the_middle_and_among_rare_events(b: float) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.random(50_000)
+    noise = Noise("odds", b)
+    found = perturbed_lower(calcert.summarize(x, rng.random(50_000) < x**2), noise, 0.05, 0)
+    assert 0.15 < found < 1 / 6 + 0.01
+    rare = rng.beta(0.5, 500, 500_000)
+    found = perturbed_lower(calcert.summarize(rare, rng.random(500_000) < 3 * rare), noise, 0.05, 0)
+    assert 0.0012 < found < 0.0022
+    # Half of the rows at score 0, one in a hundred of them wrong: an error that only end rows show.
+    zero = np.concatenate([np.zeros(50_000), x])
+    wrong = np.concatenate([rng.random(50_000) < 0.05, rng.random(50_000) < x])
+    assert 0.02 < perturbed_lower(calcert.summarize(zero, wrong), noise, 0.05, 0) < 0.03
