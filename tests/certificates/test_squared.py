@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert.certificates.squared import heights, upper_terms
 from calcert.serving.grid import Grid, Masses
+from calcert.serving.noise import Noise
 
 RHO = 2.0**-6
 
@@ -55,7 +56,7 @@ def test_every_rounding_of_a_whole_certificate_is_charged(size: float) -> None:
     rng = np.random.default_rng(0)
     x = np.round(rng.beta(0.5, 2, 300), 2)
     summary = calcert.summarize(x, rng.random(300) < x)
-    exact = upper_terms(summary, 1 / 32, 0.05)
+    exact = upper_terms(summary, Noise("additive", 1 / 32), 0.05)
     density = Grid.density
 
     for towards in (-1, 1):
@@ -67,6 +68,6 @@ def test_every_rounding_of_a_whole_certificate_is_charged(size: float) -> None:
             return t, served - size * side, positive + size * side, rounding + size
 
         with mock.patch.object(Grid, "density", off):
-            found = upper_terms(summary, 1 / 32, 0.05)
+            found = upper_terms(summary, Noise("additive", 1 / 32), 0.05)
         assert found["plug-in"] + found["discretisation"] >= exact["plug-in"] + exact["discretisation"] - 1e-15
         assert found["discretisation"] == pytest.approx(exact["discretisation"] + 4 * size, rel=1e-6)
