@@ -16,6 +16,7 @@ import calcert
 from calcert.certificates.drifting import schedule
 from calcert.monitoring import certifying, connection
 from calcert.monitoring.judging import append
+from calcert.monitoring.layout import Batch, digest
 from calcert.monitoring.monitor import DEFAULTS, Monitor
 from calcert.monitoring.older import update
 from calcert.monitoring.remembered import remembered
@@ -166,6 +167,21 @@ def test_looks_that_are_exchanged_or_not_due_are_not_believed(monitor: Monitor, 
         assert told(monitor) == answer
 
 
+def test_looks_that_another_version_kept_in_another_form_are_computed_again(monitor: Monitor) -> None:
+    answer = told(monitor)
+    with opened(monitor.path) as database:
+        (covered,) = database.execute(
+            "SELECT digest FROM batches WHERE number = ?", (schedule(SIZES)[-1] + 1,)
+        ).fetchone()
+        key = ("all rows", LAST)
+        (content,) = database.execute("SELECT certificates FROM looks WHERE stretch = ? AND number = ?", key).fetchone()
+        for other in (content.replace('"theorem"', '"proof"'), "[]", "{}", "null"):
+            fits = (other, digest(covered, key, other), *key)
+            database.execute("UPDATE looks SET certificates = ?, digest = ? WHERE stretch = ? AND number = ?", fits)
+            database.commit()
+            assert told(monitor) == answer
+
+
 def test_a_look_speaks_of_as_many_rows_as_its_batches_have(monitor: Monitor) -> None:
     status = monitor.status()
     through = np.cumsum(SIZES)
@@ -243,6 +259,19 @@ def test_asking_again_computes_nothing_and_writes_nothing(monitor: Monitor, monk
     remembered.cache_clear()
     assert monitor.status() == monitor.status()
     assert monitor.path.read_bytes() == before
+
+
+def test_a_process_checks_every_line_once_however_many_there_are(
+    monitor: Monitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(monitor)
+    checked, check = [], Batch.chained
+    monkeypatch.setattr(Batch, "chained", lambda line, before: checked.append(line.number) or check(line, before))
+    for number in range(len(SIZES), len(SIZES) + 5):
+        monitor.add(batch(number, 20), batch_id=str(number))
+        monitor.status(alarm=0.01)
+    # Each new line is chained to the one before it once, and read once.
+    assert checked == [number for number in range(len(SIZES) + 1, len(SIZES) + 6) for _ in range(2)]
 
 
 def test_looks_of_a_window_that_are_done_with_are_not_kept(monitor: Monitor) -> None:

@@ -198,6 +198,8 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
             monitor.status(alarm=limit)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1"):
         Monitor(tmp_path / "state", delta=5)
+    with pytest.raises(ValueError, match=r"seed must be at most 2\^53"):
+        Monitor(tmp_path / "state", seed=2**60 + 1)
     with pytest.raises(ValueError, match=r"delta is fixed for the life of a state; got 0\.05, and .* 0\.1"):
         Monitor(tmp_path / "state", delta=0.05).add(rows, batch_id="b")
     with pytest.raises(ValueError, match="bandwidth is fixed for the life of a state"):

@@ -90,6 +90,8 @@ class Monitor:
         checks = {"delta": check_delta, "bandwidth": check_bandwidth, "variation": check_variation, "seed": check_seed}
         given = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
         self._given = {name: float(checks[name](v)) for name, v in given.items() if v is not None}
+        if seed is not None and self._given["seed"] != seed:
+            raise ValueError(f"seed must be at most 2^53 in a monitor, which keeps it as a double; got {seed}.")
 
     def add(
         self,

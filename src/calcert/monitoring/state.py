@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,8 @@ from calcert.summary.counts import Summary
 from calcert.summary.packed import pack, unpack
 
 Floats = NDArray[np.float64]
+
+FIELDS = tuple(field.name for field in fields(Certificate))
 
 STRETCH = 64
 """Batches whose gains are read at a time."""
@@ -160,7 +162,7 @@ class State:
                 "SELECT certificates, digest FROM looks WHERE stretch = ? AND number = ?", key
             ).fetchone()
             if kept is not None and kept[1] == digest(one.covered, key, kept[0]):
-                made = {name: Certificate.from_dict(values) for name, values in json.loads(kept[0]).items()}
+                made = _certificates(kept[0])
                 spoken_of = {(certificate.n, certificate.delta) for certificate in made.values()}
                 if tuple(made) == one.statements and spoken_of == {(one.rows, one.delta)}:
                     found[one] = made
@@ -204,3 +206,11 @@ class State:
     def damaged(self, what: str) -> DamagedState:
         """The error that says what is damaged."""
         return DamagedState(f"{self._path} is damaged: {what}. Nothing was changed; restore the file from a copy.")
+
+
+def _certificates(content: str) -> dict[str, Certificate]:
+    """Certificates by statement from what fits its checksum; none where another version wrote it in another form."""
+    try:
+        return {name: Certificate(*[values[field] for field in FIELDS]) for name, values in json.loads(content).items()}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return {}
