@@ -274,6 +274,16 @@ def test_a_process_checks_every_line_once_however_many_there_are(
     assert checked == [number for number in range(len(SIZES) + 1, len(SIZES) + 6) for _ in range(2)]
 
 
+def test_a_state_that_has_lost_all_of_its_lines_is_damaged_and_not_new(monitor: Monitor) -> None:
+    with opened(monitor.path) as database:
+        for table in ("settings", "batches", "learned"):
+            database.execute(f"DELETE FROM {table}")
+    remembered.cache_clear()
+    for ask in (monitor.status, monitor.check, lambda: monitor.add(batch(0, 10), batch_id="one")):
+        with pytest.raises(ValueError, match="is damaged: it has the lines of more or fewer batches"):
+            ask()
+
+
 def test_looks_of_a_window_that_are_done_with_are_not_kept(monitor: Monitor) -> None:
     with opened(monitor.path) as database:
         kept = database.execute("SELECT stretch, count(*) FROM looks GROUP BY stretch ORDER BY stretch").fetchall()

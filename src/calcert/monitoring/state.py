@@ -85,7 +85,7 @@ class State:
         """Where the state stands, with the settings and what betting knows checked against the last line."""
         last = self._database.execute("SELECT number, digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
         found = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
-        if last is None and not found:
+        if last is None and not found and not self._database.execute("SELECT 1 FROM contents LIMIT 1").fetchall():
             return Tip(0, self.origin(), Memory.blank(), Wealth.blank())
         if last is None or [line[0] for line in found] != [last[0]]:
             raise self.damaged("it has the lines of more or fewer batches than there were")
