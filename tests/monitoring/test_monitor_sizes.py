@@ -21,11 +21,12 @@ from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.betting import LIMITS, Wealth, gains
 from calcert.monitoring.memory import Memory
 from calcert.serving import kernel
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 from tests.monitoring.lives import Law, finite_summary
 
-BANDWIDTH, DELTA, CHANCE = 1 / 4, 0.05, 0.5
-SERVED = kernel.mean(np.array([0.0, 1.0]), BANDWIDTH)
+NOISE, DELTA, CHANCE = Noise("additive", 1 / 4), 0.05, 0.5
+SERVED = kernel.mean(np.array([0.0, 1.0]), NOISE.size)
 ERROR = float((1 - CHANCE) * SERVED[0] + CHANCE * SERVED[1])
 """Labels are 0, so the calibration error of the served classifier is the mean of what it serves."""
 
@@ -45,12 +46,12 @@ def rows(high: int, size: int) -> Summary:
 
 def misses(high: int, size: int, limit: Limit, delta: float) -> bool:
     """Whether the bound falls short of the error; it grows with the number of high scores."""
-    return sum(upper_terms(rows(high, size), BANDWIDTH, delta, limit).values()) < ERROR
+    return sum(upper_terms(rows(high, size), NOISE, delta, limit).values()) < ERROR
 
 
 def low_enough(size: int, limit: Limit, delta: float) -> int:
     """So few high scores that the bound misses, from one step of its inversion; a little fewer than need be."""
-    hidden = upper_terms(rows(size // 2, size), BANDWIDTH, delta, limit)["discretisation"] + 1e-8
+    hidden = upper_terms(rows(size // 2, size), NOISE, delta, limit)["discretisation"] + 1e-8
 
     def one_step(high: int) -> bool:
         first, second = (float(np.average(SERVED**power, weights=[size - high, high])) for power in (1, 2))
