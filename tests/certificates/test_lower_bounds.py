@@ -43,7 +43,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
 
     real = betting.Round
     with (
-        mock.patch.object(betting, "split", return_value=batches),
+        mock.patch.object(betting, "split", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -70,6 +70,23 @@ def test_bets_on_a_batch_do_not_depend_on_the_rows_of_that_batch_or_later_ones(s
             for (stake, gain, _), (other_stake, other_gain, _) in zip(seen[0], other, strict=True):
                 assert stake == other_stake
                 assert (gain == other_gain).all()
+
+
+@pytest.mark.parametrize("subject", LOWER)
+def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(400)
+    summary = calcert.summarize(x, rng.random(400) < x**2)
+    throws = betting.split(summary, 0)
+    assert len(throws) > 1
+    together = iter(bets(summary, throws, LOWER[subject]))
+    for throw in throws:
+        for (stake, gain, rows), (other_stake, other_gain, other_rows) in zip(
+            bets(summary, throw, LOWER[subject]), together, strict=False
+        ):
+            assert stake == other_stake
+            assert (gain == other_gain).all()
+            assert (rows == other_rows).all()
 
 
 @pytest.mark.parametrize("subject", LOWER)

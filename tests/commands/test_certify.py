@@ -122,6 +122,8 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
         (["rows.csv", "-"], "- must stand alone"),
         (["rows.csv", "--delta", "5"], "For 5% write 0.05"),
         (["rows.csv", "--delta", "95"], "For a confidence of 95% write 0.05."),
+        (["rows.csv", "--delta", "0.95"], "which a bound may fail; for confidence 0.95 write 0.05."),
+        (["rows.csv", "--delta", "0.5"], "'0.5' must lie strictly between 0 and 0.5."),
         (["rows.csv", "--delta", "5%"], "'5%' is not a number. Write it as a decimal, such as 0.05 for 5%."),
         (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
         (["rows.csv", "--variation", "0"], "must be positive"),

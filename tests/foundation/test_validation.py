@@ -132,10 +132,11 @@ def test_the_row_of_an_error_is_counted_over_all_chunks() -> None:
         calcert.summarize(x, y)
 
 
-@pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, NAN, INF])
-def test_delta_must_lie_strictly_between_zero_and_one(value: float) -> None:
-    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1; got"):
+@pytest.mark.parametrize("value", [0, 0.5, 0.75, 1, -0.1, 1.5, NAN, INF])
+def test_delta_must_lie_strictly_between_zero_and_one_half(value: float) -> None:
+    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5; got"):
         calcert.certify(GOOD, LABELS, delta=value)
+    assert validation.check_delta(0.49) == 0.49
 
 
 def test_delta_in_percent_is_recognised() -> None:
@@ -143,9 +144,13 @@ def test_delta_in_percent_is_recognised() -> None:
         calcert.certify(GOOD, LABELS, delta=5)
 
 
-def test_a_confidence_given_as_delta_is_recognised() -> None:
-    with pytest.raises(ValueError, match=r"got 95\. For a confidence of 95% pass 0\.05\."):
-        calcert.certify(GOOD, LABELS, delta=95)
+@pytest.mark.parametrize(("given", "meant"), [(0.95, "0.05"), (0.9, "0.1"), (0.999, "0.001")])
+def test_a_confidence_given_as_delta_is_recognised(given: float, meant: str) -> None:
+    said = rf"the probability with which a bound may fail; for confidence {given} pass {meant}\.$"
+    with pytest.raises(ValueError, match=said):
+        calcert.certify(GOOD, LABELS, delta=given)
+    with pytest.raises(ValueError, match=rf"For a confidence of {100 * given:g}% pass {meant}\.$"):
+        calcert.certify(GOOD, LABELS, delta=100 * given)
 
 
 def test_probabilities_of_many_classes_are_not_taken_for_scores() -> None:

@@ -1,13 +1,14 @@
 """Lower bounds over every outcome and every way of throwing rows into batches: chance of data and of the seed alike.
 
-With three batches in place of ten, all tables (batch, score, label) of a few rows are few enough to add up. The second
-half takes one score in a million rows, where the lower limit is exact arithmetic in a binomial count.
+With three batches in place of ten, all tables (batch, score, label) of a few rows are few enough to add up, and so are
+those of two throws at once. The second half takes one score in a million rows, where the lower limit is exact
+arithmetic in a binomial count.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from unittest import mock
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.stats import binom
 
 from calcert import Summary
 from calcert.certificates import betting, lower_bounds
-from calcert.certificates.betting import Round, lower_limit, split
+from calcert.certificates.betting import Game, Round, lower_limit, split
 from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
 from calcert.certificates.served_witness import perturbed_lower
 from calcert.serving.noise import Noise
@@ -45,28 +46,29 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     }[subject]
 
 
-def judged(law: Law, n: int, lower: Callable[[Summary], float]) -> list[tuple[float, float, list[Round]]]:
-    """For every table: its probability, the lower bound, and the bets that were made."""
-    table = np.broadcast_to(law.probability / BATCHES, (BATCHES, *law.probability.shape))
+def judged(
+    law: Law, n: int, lower: Callable[[Summary], float], throws: int = 1
+) -> list[tuple[float, float, list[list[Round]]]]:
+    """For every table of batches in each throw, scores and labels: its probability, the lower bound, and the bets."""
+    batches = (BATCHES,) * throws
+    table = np.broadcast_to(law.probability / BATCHES**throws, (*batches, *law.probability.shape))
     found = []
     for allocation, chance in outcomes(np.ascontiguousarray(table), n):
-        held = allocation.any(axis=(0, 2))
-        rounds: list[Round] = []
+        count = allocation.sum(axis=tuple(range(throws)))
+        held = count.any(axis=1)
+        each = [allocation.sum(axis=tuple({*range(throws)} - {throw}))[:, held] for throw in range(throws)]
+        games: list[Game] = []
 
-        def note(*arguments: object, rounds: list[Round] = rounds) -> Round:
-            rounds.append(Round(*arguments))
-            return rounds[-1]
+        def note(played: object, games: list[Game] = games) -> Game:
+            games.append(Game(played))
+            return games[-1]
 
-        with (
-            mock.patch.object(betting, "BATCHES", BATCHES),
-            mock.patch.object(betting, "split", return_value=allocation[:, held]),
-            mock.patch.object(betting, "Round", note),
-        ):
-            found.append((chance, lower(summary_of(law.score, allocation.sum(axis=0))), rounds))
+        with mock.patch.object(betting, "split", return_value=np.stack(each)), mock.patch.object(betting, "Game", note):
+            found.append((chance, lower(summary_of(law.score, count)), games[0].throws))
     return found
 
 
-def wealth(rounds: list[Round], c: float) -> float:
+def wealth(rounds: Sequence[Round], c: float) -> float:
     """What a gambler owns after all bets against an error of at most c."""
     return math.exp(math.fsum(r.log_wealth(c) for r in rounds))
 
@@ -79,20 +81,45 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(
     law, n = LAWS[name]
     monkeypatch.setattr(lower_bounds, "KNOTS", 16)
     # Witnesses for the perturbed classifier and for the distance take longer to find: fewer tables.
-    n, deltas = (n, (0.5, 0.3, 0.05)) if subject == "as it is" else (n - n // 4, (0.5,))
+    n, deltas = (n, (0.5, 0.3)) if subject == "as it is" else (n - n // 4, (0.5,))
     for delta in deltas:
         lower, truth = lower_of(subject, law, delta)
         found = judged(law, n, lower)
         assert math.fsum(chance for chance, bound, _ in found if bound > truth) <= delta
         # No gain exceeds the truth on average, so that no way of betting against it pays.
-        assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-9
+        assert math.fsum(chance * wealth(rounds, truth) for chance, _, (rounds,) in found) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(("name", "n"), [("one calibrated score", 3), ("one score", 3), ("calibrated", 2)])
+def test_the_mean_over_two_throws_is_missed_no_more_often_than_delta_and_fair_in_the_end(name: str, n: int) -> None:
+    law, delta = LAWS[name][0], 0.7
+    found = judged(law, n, lambda s: unmodified_lower(s, delta, 0), throws=2)
+    assert math.fsum(chance for chance, _, _ in found) == pytest.approx(1)
+    assert math.fsum(chance for chance, bound, _ in found if bound > law.error) <= delta
+    assert math.fsum(chance * math.exp(Game(played).log_mean(law.error)) for chance, _, played in found) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("throws", [1, 2])
+def test_the_e_value_has_mean_one_at_most_and_the_largest_wealth_so_far_has_more(throws: int) -> None:
+    law = LAWS["one calibrated score"][0]
+    found = judged(law, 7 - 2 * throws, lambda s: unmodified_lower(s, 0.5, 0), throws)
+    mean = math.fsum(chance * Game(played).e_value for chance, _, played in found)
+    assert 0.9 < mean <= 1
+    so_far = [
+        (chance, np.mean([max(wealth(rounds[:b], 0.0) for b in range(len(rounds) + 1)) for rounds in played]))
+        for chance, _, played in found
+    ]
+    assert math.fsum(chance * most for chance, most in so_far) > 1.05
 
 
 @pytest.mark.parametrize("name", ["one calibrated score", "rare", "calibrated"])
-def test_betting_against_calibration_is_a_fair_game_where_it_is_true(name: str) -> None:
+def test_betting_against_calibration_is_a_fair_game_where_it_is_true(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     law, n = LAWS[name]
+    monkeypatch.setattr(lower_bounds, "FOR_L1", None)
     found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0))
-    mean = math.fsum(chance * wealth(rounds, 0.0) for chance, _, rounds in found)
+    mean = math.fsum(chance * wealth(rounds, 0.0) for chance, _, (rounds,) in found)
     # Fair but for what a cell hides of a score: a few parts in ten thousand, always to the gambler's loss.
     assert 1 - 1e-3 < mean <= 1 + 1e-9
     assert math.fsum(chance for chance, bound, _ in found if bound > 0) > 0
@@ -101,7 +128,7 @@ def test_betting_against_calibration_is_a_fair_game_where_it_is_true(name: str) 
 def test_betting_against_four_fifths_of_the_error_pays() -> None:
     law, n = LAWS["one score"]
     found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0))
-    assert math.fsum(chance * wealth(rounds, 0.8 * law.error) for chance, _, rounds in found) > 1.01
+    assert math.fsum(chance * wealth(rounds, 0.8 * law.error) for chance, _, (rounds,) in found) > 1.01
 
 
 def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
@@ -110,10 +137,10 @@ def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
     gain = np.array([[0.9, -0.1]])
 
     def bound(positives: int) -> tuple[float, float]:
-        table = np.zeros((betting.BATCHES, 1, 2), np.int64)
+        table = np.zeros((10, 1, 2), np.int64)
         table[0], table[1] = taught, [[n - positives, positives]]
         summary = summary_of((0.9,), table.sum(axis=0))
-        with mock.patch.object(betting, "split", return_value=table):
+        with mock.patch.object(betting, "split", return_value=table[None]):
             limit = lower_limit(summary, delta, 0, lambda *_: gain)
         return 0.9 - positives / n, limit
 
@@ -149,14 +176,27 @@ def test_a_margin_cut_by_a_fifth_is_caught() -> None:
 def test_rows_are_thrown_into_batches_like_independent_dice() -> None:
     count = np.array([[1_000_000, 0], [3, 250_000]])
     summary = summary_of((0.2, 0.7), count)
-    batches = split(summary, 0)
+    (batches,) = split(summary, 0)
     assert (batches.sum(axis=0) == count).all()
     assert (batches >= 0).all()
     for n, thrown in ((1_000_000, batches[:, 0, 0]), (250_000, batches[:, 1, 1])):
         assert (np.abs(thrown - n / 10) < 5 * math.sqrt(n * 0.09)).all()
         assert thrown.std() > 0.3 * math.sqrt(n * 0.09)
-    assert (split(summary, 1) != batches).any()
-    assert (split(summary, 0) == batches).all()
+    assert (split(summary, 1)[0] != batches).any()
+    assert (split(summary, 0)[0] == batches).all()
+
+
+@pytest.mark.parametrize("rows", [40, 4000])
+def test_few_rows_are_thrown_several_times_into_batches_of_their_parts(rows: int) -> None:
+    plan = betting.throws(rows)
+    assert plan.number > 1
+    thrown = np.concatenate([split(summary_of((0.2,), np.array([[rows, 0]])), seed) for seed in range(200)])
+    assert (thrown.sum(axis=1) == [rows, 0]).all()
+    share = np.array(plan.parts) / sum(plan.parts)
+    deviation = thrown[:, :, 0, 0].mean(axis=0) - rows * share
+    assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(thrown))).all()
+    first, second = thrown[0 :: plan.number, 0, 0, 0], thrown[1 :: plan.number, 0, 0, 0]
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.4
 
 
 @pytest.mark.parametrize("stake", [1e-6, 0.001, 0.01, 0.03, 0.031, 0.3, 0.49])

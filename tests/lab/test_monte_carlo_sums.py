@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from calcert import Summary
 from calcert.certificates import betting, crossings, mean_gap, ranges
 from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
-from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, plan_for
+from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, plan_for, thrown_for
 
 DELTA = 0.4
 SIZES = plan_for({1: 100, 5: 100, 40: 150, 1000: 150, 100_000: 150}, {1: 60, 5: 60, 300: 80, 5000: 20})
@@ -59,8 +58,7 @@ def test_lower_bounds_stay_below_adversarial_laws(statement: str) -> None:
     lower, truth_of = LOWER[statement]
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        # Ten batches for every tenth data set, else four: any number must hold.
-        with mock.patch.object(betting, "BATCHES", 4 if seed % 10 else 10):
+        with thrown_for(seed):
             return lower(summary, seed) > truth_of(exactly(law)) + 1e-12
 
     sizes = plan_for({5: 50, 40: 300, 1000: 300}, {5: 50, 300: 150})
@@ -107,9 +105,9 @@ def test_a_lower_bound_without_its_margin_is_caught() -> None:
     """What the witness earned on the batches it was judged by, without the price of certainty, is no lower bound."""
 
     def bold(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        split = betting.split(summary, seed)
+        split = betting.split(summary, seed)[0]
         points = summary.cell_points
-        known, judged = split[:5].sum(axis=0), split[5:].sum(axis=0)
+        known, judged = split[:2].sum(axis=0), split[2:].sum(axis=0)
         middle = (points.low + points.high) / 2
         first, stop, sign = ranges.widest_run(middle * known.sum(axis=1) - known[:, 1])
         net = middle * judged.sum(axis=1) - judged[:, 1]

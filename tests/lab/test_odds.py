@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import betting, perturbed, served_witness, squared
+from calcert.certificates import perturbed, served_witness, squared
 from calcert.certificates.served_witness import perturbed_lower
 from calcert.serving.noise import Noise
 from tests.lab.laws import (
@@ -25,6 +25,7 @@ from tests.lab.laws import (
     upper,
 )
 from tests.lab.test_exact_lower import judged, wealth
+from tests.lab.test_monte_carlo import thrown_for
 
 LAWS = SMALL_LAWS | {
     "beyond the grid": Law((1e-9, 0.5), (0.6, 0.4), (0.3, 0.4)),
@@ -177,7 +178,7 @@ def test_lower_stays_below_the_error_of_adversarial_laws() -> None:
     b = 1 / 2
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        with mock.patch.object(betting, "BATCHES", 4 if seed % 10 else 10):
+        with thrown_for(seed):
             return perturbed_lower(summary, Noise("odds", b), 0.4, seed) > law.served_by_odds(b)[0]
 
     assert judge(missed, {5: 15, 300: 20, 20_000: 5}, 0.4) >= 280

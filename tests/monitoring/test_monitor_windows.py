@@ -196,7 +196,7 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
     for limit in (-0.1, 1, True, "0.05"):
         with pytest.raises(ValueError, match="alarm must be a calibration error"):
             monitor.status(alarm=limit)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5"):
         Monitor(tmp_path / "state", delta=5)
     with pytest.raises(ValueError, match=r"seed must be at most 2\^53"):
         Monitor(tmp_path / "state", seed=2**60 + 1)

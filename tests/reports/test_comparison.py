@@ -60,5 +60,5 @@ def test_summaries_may_be_compared_and_bring_their_labels() -> None:
 def test_a_mistake_names_the_model() -> None:
     with pytest.raises(ValueError, match=r"scores_b: scores must lie in \[0, 1\]; got 2 at row 0"):
         calcert.compare([0.5, 0.5], [2.0, 0.5], [0, 1])
-    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5"):
         calcert.compare([0.5], [0.5], [0], delta=2)

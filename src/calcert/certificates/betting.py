@@ -1,19 +1,23 @@
 """Betting: a lower confidence limit for a mean, from batches each judged by what earlier batches taught.
 
-Rows are thrown into batches at random, independently of everything. Batch b is judged by a witness found on the batches
-before it. If the mean of what the witness earns is at most c, then the wealth of a gambler who stakes a predictable
-share on every row is a nonnegative supermartingale, and reaches 1/delta with probability at most delta (Ville). The
-lower limit is the largest c that is rejected that way; it is valid after any batch. The probability is over the rows
-and the batches: a seed stands for the latter and must not be shopped for.
+Rows are thrown into batches at random, independently of everything. Each batch but the first is judged by a witness
+found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a gambler who
+stakes a predictable share on every row is a nonnegative supermartingale. With one throw, wealth reaches 1/delta after
+any batch with probability at most delta (Ville). Where rows are few one throw could decide, so there are several, and
+what is owned in the end is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
+probability at most delta (Markov). The lower limit is the largest c that is rejected that way. The probability is over
+the rows and the throws: a seed stands for the latter and must not be shopped for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +27,57 @@ from calcert.summary.counts import Summary
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BATCHES = 10
 LARGEST_STAKE = 0.49
 """Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
 
 FEW_ROWS = 48
 """Up to so many rows of a cell and label, throwing each takes less time than drawing how many go to every batch."""
 
+SMALL_ERROR = 0.1
+"""Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
+
+ROUNDING = 1e-6
+"""Taken off every logarithm of wealth."""
+
+LARGEST_LOGARITHM = math.log(1e300)
+
 SMALL_STAKE = 0.03
 """Up to this stake logarithms are bounded by four terms of their series."""
 
 Witness = Callable[[Integers, Integers], Floats]
-"""From the counts of all earlier batches and of the last of them, a guaranteed gain per point and label."""
+"""From the counts of all earlier batches and of the last of them, a guaranteed gain per point and label.
+
+A pure function: it is asked again for every throw, and what it remembered of another throw would be later rows.
+"""
+
+
+class Beside(Protocol):
+    """What may refute small errors beside the bet, for a share of delta (see :func:`lower_limit`)."""
+
+    @property
+    def share(self) -> float:
+        """The share of delta that it needs, below 1."""
+
+    def limit(self, summary: Summary, delta: float) -> float:
+        """Every error below this is refuted with probability at most share * delta of being wrong."""
+
+
+@dataclass(frozen=True)
+class Throws:
+    """How often rows are thrown, and the parts of them that the batches get."""
+
+    number: int
+    parts: tuple[int, ...]
+
+
+MANY_ROWS = 5000
+ONE, SEVERAL = Throws(1, (1,) * 10), Throws(3, (3, 4, 5, 8))
+"""Three throws into four growing batches need as many witnesses as one throw into ten, and find no less."""
+
+
+def throws(n: int) -> Throws:
+    """One throw of many rows, several of few: a choice by the number of rows alone."""
+    return ONE if n >= MANY_ROWS else SEVERAL
 
 
 def generator(summary: Summary, seed: int) -> np.random.Generator:
@@ -49,63 +92,130 @@ def generator(summary: Summary, seed: int) -> np.random.Generator:
 
 @lru_cache(maxsize=2)
 def split(summary: Summary, seed: int) -> Integers:
-    """Throw every row into one of the batches independently: shape (batches, cells, 2), adding up to the counts."""
-    rng = generator(summary, seed)
-    count = summary.count.ravel()
+    """Throw every row into one of the batches independently, once for each throw.
+
+    The shape is (throws, batches, cells, 2), and the batches of each throw add up to the counts.
+    """
+    rng, plan = generator(summary, seed), throws(summary.n)
+    return np.stack([_thrown(summary.count, plan.parts, rng) for _ in range(plan.number)])
+
+
+def _thrown(counts: Integers, parts: tuple[int, ...], rng: np.random.Generator) -> Integers:
+    """One throw: the number of rows of each batch, cell and label."""
+    count = counts.ravel()
     few = count <= FEW_ROWS
     owner = np.repeat(np.flatnonzero(few), count[few])
-    thrown = rng.integers(0, BATCHES, owner.size, np.uint8)
-    batches = np.bincount(owner + thrown * np.int64(count.size), minlength=BATCHES * count.size).reshape(
-        BATCHES, count.size
-    )
+    batch = np.repeat(np.arange(len(parts)), parts)[rng.integers(0, sum(parts), owner.size, np.uint8)]
+    batches = np.bincount(owner + batch * count.size, minlength=len(parts) * count.size).reshape(-1, count.size)
     many = np.flatnonzero(~few)
     remaining = count[many]
-    for left in range(BATCHES, 1, -1):
-        drawn = rng.binomial(remaining, 1 / left)
-        batches[BATCHES - left, many] = drawn
+    for b, part in enumerate(parts[:-1]):
+        drawn = rng.binomial(remaining, part / sum(parts[b:]))
+        batches[b, many] = drawn
         remaining = remaining - drawn
     batches[-1, many] = remaining
-    return batches.reshape(BATCHES, *summary.count.shape)
+    return batches.reshape(len(parts), *counts.shape)
 
 
-def lower_limit(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> float:
-    """The largest c at which wealth reaches 1/delta.
+def lower_limit(
+    summary: Summary,
+    delta: float,
+    seed: int,
+    witness: Witness,
+    start: Integers | None = None,
+    beside: Beside | None = None,
+) -> float:
+    """The largest c at which wealth reaches 1/delta, after any batch of one throw or in the end of several.
 
     Guarantee
-        If `witness` returns at most the true gain of each row, and no gain's mean exceeds CE, the result is at most CE
-        with probability at least 1 - delta.
+        If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
+        most the error with probability at least 1 - delta over the rows and the throws.
 
-    The witness is told and judged by counts per cell, or per run of cells that begins at `start`.
+    The witness is told and judged by counts per cell, or per run of cells that begins at `start`. Errors below a number
+    that depends on n alone may be refuted by `beside` or by what is left of delta for the bet, larger ones by the bet
+    with all of delta: every error has one test of level delta (theory, "Near calibration").
     """
-    batches = split(summary, seed)
+    game = play(summary, delta, seed, witness, start)
+    if beside is None:
+        return game.limit(delta)
+    small = SMALL_ERROR / math.sqrt(summary.n)
+    refuted = max(beside.limit(summary, delta), game.limit((1 - beside.share) * delta))
+    return refuted if refuted < small else max(small, game.limit(delta))
+
+
+def e_value(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> float:
+    """Evidence against an error of 0: what the gambler who bets against it owns in the end for each unit at first.
+
+    Guarantee
+        If the error is 0, the mean of the result over the rows and the throws is at most 1. So it reaches 20 with
+        probability at most 1/20, and e-values of independent rows may be multiplied.
+
+    `delta` sets the stakes as for the lower limit at that delta. Use :func:`play` where both are wanted.
+    """
+    return play(summary, delta, seed, witness, start).e_value
+
+
+def play(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> Game:
+    """All bets of all throws, with stakes that suit a limit at `delta`."""
+    return Game(
+        tuple(tuple(_rounds(batches, summary.n, delta, witness, start)) for batches in split(summary, seed)),
+    )
+
+
+def _rounds(batches: Integers, n: int, delta: float, witness: Witness, start: Integers | None) -> Iterator[Round]:
+    """The bets on the batches of one throw."""
     if start is not None:
         batches = np.add.reduceat(batches, start, axis=1)
-    rounds: list[Round] = []
     known = np.zeros_like(batches[0])
-    for b in range(1, BATCHES):
-        known = known + batches[b - 1]
-        if known.sum() == 0:
-            continue
-        gain = witness(known, batches[b - 1])
-        rounds.append(Round(_stake(gain, known, summary.n, delta), gain, batches[b]))
+    for last, judged in pairwise(batches):
+        known = known + last
+        if known.any():
+            gain = witness(known, last)
+            yield Round(_stake(gain, known, n, delta), gain, judged)
 
-    def evidence(c: float) -> float:
-        """The largest logarithm of wealth so far over ln(1/delta): c is rejected where it is not negative."""
-        return float(np.cumsum([r.log_wealth(c) for r in rounds]).max()) - math.log(1 / delta) - 1e-6
 
-    # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
-    if not rounds or evidence(0.0) < 0:
-        return 0.0
-    earned = max(r.moments[1] / max(r.moments[0], 1) for r in rounds)
-    top = earned if evidence(earned) < 0 else 1.0
-    rejected, precision = 0.0, 1e-4 * top
-    while top - rejected > precision:
-        middle = (rejected + top) / 2
-        if evidence(middle) >= 0:
-            rejected = middle
-        else:
-            top = middle
-    return rejected
+@dataclass(frozen=True)
+class Game:
+    """The bets of all throws; wealth against every error c."""
+
+    throws: tuple[tuple[Round, ...], ...]
+
+    def log_wealth(self, c: float) -> float:
+        """The logarithm of what rejects c: the largest wealth so far of one throw, the mean in the end of several."""
+        if len(self.throws) == 1:
+            return float(max(accumulate((r.log_wealth(c) for r in self.throws[0]), initial=0.0))) - ROUNDING
+        return self.log_mean(c)
+
+    def log_mean(self, c: float) -> float:
+        """The logarithm of the mean over throws of what is owned in the end."""
+        final = [math.fsum(r.log_wealth(c) for r in rounds) for rounds in self.throws]
+        largest = max(final)
+        return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - ROUNDING
+
+    @property
+    def e_value(self) -> float:
+        """What is owned in the end of a bet against an error of 0, per unit at first; at most 1e300."""
+        return math.exp(min(self.log_mean(0.0), LARGEST_LOGARITHM))
+
+    def limit(self, delta: float) -> float:
+        """The largest c that is rejected at `delta`."""
+
+        def evidence(c: float) -> float:
+            return self.log_wealth(c) - math.log(1 / delta)
+
+        # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
+        if evidence(0.0) < 0:
+            return 0.0
+        earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.throws for r in rounds)
+        top = earned if evidence(earned) < 0 else 1.0
+        rejected, precision = 0.0, 1e-4 * top
+        while top - rejected > precision:
+            middle = (rejected + top) / 2
+            if evidence(middle) >= 0:
+                rejected = middle
+            else:
+                top = middle
+        return rejected
 
 
 @dataclass(frozen=True)

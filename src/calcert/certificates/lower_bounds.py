@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.score_groups import across_labels
+from calcert.certificates.simple_witnesses import FOR_DISTANCE, FOR_L1
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points
@@ -32,21 +33,18 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
     points = summary.cell_points
     middle = (points.low + points.high) / 2
 
-    before: list[_GroupSigns] = []
-
     def witness(known: Integers, last: Integers) -> Floats:
-        signs = _GroupSigns(middle, known)
-        if not before:
-            scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
-        else:
+        before = known - last
+        if before.any():
             # What the rows of all batches but the last of them taught, judged by the last.
-            rows = across_labels(last)
+            taught, rows = _GroupSigns(middle, before), across_labels(last)
             ends = np.stack([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
-            scale = max(SCALES, key=lambda s: before[-1].earned(s, ends))
-        before.append(signs)
-        return worst_gain(points, signs(scale))
+            scale = max(SCALES, key=lambda s: taught.earned(s, ends))
+        else:
+            scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
+        return worst_gain(points, _GroupSigns(middle, known)(scale))
 
-    return lower_limit(summary, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness, beside=FOR_L1)
 
 
 class _GroupSigns:
@@ -100,7 +98,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> float:
         gain = np.stack([-f * points.low, f * (1 - points.low)], axis=1) - 2 * hidden[:, None]
         return gain / 2 - ROUNDING
 
-    return lower_limit(summary, delta, seed, witness)
+    return lower_limit(summary, delta, seed, witness, beside=FOR_DISTANCE)
 
 
 def _lipschitz_witness(points: Points, known: Integers, knots: Floats) -> Floats:

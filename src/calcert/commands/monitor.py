@@ -63,7 +63,7 @@ def command() -> None:
 @click.option(
     "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
 )
-@click.option("--delta", type=options.Probability(), help="For a new state. [default: 0.05]")
+@click.option("--delta", type=options.Delta(), help="For a new state. [default: 0.05]")
 @click.option("--bandwidth", type=options.Ratio(), help="For a new state. [default: 1/64]")
 @click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
 @options.debug.option

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show import words
@@ -51,16 +52,27 @@ class Probability(click.ParamType[float]):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def number(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            number = float(value)
+            return float(value)
         except ValueError:
             self.fail(f"{value!r} is not a number. Write it as a decimal, such as 0.05 for 5%.", param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = self.number(value, param, ctx)
         if not 0 < number < 1:
             hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
-            if param is not None and param.name == "delta" and 50 < number < 100:
-                hint = f" For a confidence of {number:g}% write {1 - number / 100:g}."
             self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
+        return number
+
+
+class Delta(Probability):
+    """The probability with which a bound may fail, with a hint for those who give the confidence in its place."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = self.number(value, param, ctx)
+        if not 0 < number < LARGEST_DELTA:
+            self.fail(f"{value!r} must lie strictly between 0 and 0.5.{delta_hint(number, 'write')}", param, ctx)
         return number
 
 
@@ -92,7 +104,7 @@ label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or
 
 delta = click.option(
     "--delta",
-    type=Probability(),
+    type=Delta(),
     default=0.05,
     show_default=True,
     help="Probability with which a bound may fail.",

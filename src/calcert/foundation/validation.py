@@ -12,25 +12,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SMALLEST_DELTA = 1e-100
+SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
 SMALLEST_ODDS, LARGEST_ODDS = 2.0**-8, 2.0**-1
 
 
 def check_delta(delta: float) -> float:
-    """delta, the probability with which a bound may fail, in (0, 1)."""
-    value = _real("delta", delta, "a number strictly between 0 and 1, such as 0.05")
-    if not 0 < value < 1:
-        hint = ""
-        if 50 < value < 100:  # Nobody accepts bounds that mostly fail: this is the confidence, not its complement.
-            hint = f" For a confidence of {value:g}% pass {1 - value / 100:g}."
-        elif 1 < value <= 50:
-            hint = f" For {value:g}% pass {value / 100:g}."
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {value:g}.{hint}")
+    """delta, the probability with which a bound may fail: below 1/2, as one that fails more often says nothing."""
+    value = _real("delta", delta, "a number strictly between 0 and 0.5, such as 0.05")
+    if not 0 < value < LARGEST_DELTA:
+        raise ValueError(f"delta must lie strictly between 0 and 0.5; got {value:g}.{delta_hint(value, 'pass')}")
     if value < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA:g}, below which it cannot be shared; got {value:g}.")
     return value
+
+
+def delta_hint(value: float, verb: str) -> str:
+    """What somebody who gives this delta probably means, and how to say it; nothing where there is no telling."""
+    meaning = " delta is the probability with which a bound may fail;"
+    if LARGEST_DELTA < value < 1:  # Nobody wants bounds that mostly fail: this is the confidence, not its complement.
+        return f"{meaning} for confidence {value:g} {verb} {1 - value:g}."
+    if 50 < value < 100:
+        return f" For a confidence of {value:g}% {verb} {1 - value / 100:g}."
+    if 1 <= value < 50:
+        return f" For {value:g}% {verb} {value / 100:g}."
+    return f"{meaning} such as 0.05." if value == LARGEST_DELTA else ""
 
 
 def check_bandwidth(bandwidth: float) -> float:

@@ -1,0 +1,87 @@
+"""The law of a sum of independent coins, and how far its lower tail can rise if the chances move by little.
+
+A calibrated classifier promises such a law: given the scores, labels are coins. Tails are computed from the Fourier
+transform, to ACCURACY for every number of coins.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.deviations import crossing
+
+Floats = NDArray[np.float64]
+
+ACCURACY = 1e-7
+"""Added to every tail: more than aliasing, dropped frequencies and rounding may hide (theory, "Near calibration")."""
+
+NEGLIGIBLE = 40.0
+"""Frequencies at which the transform is below exp(-40) are dropped."""
+
+RUNS = 128
+"""Coins of nearly equal chance are taken for equal; runs are as wide in the arcsine of the root of the chance."""
+
+
+def at_most(successes: int, chance: Floats, coins: Floats) -> float:
+    """The probability of at most so many successes among `coins` of each `chance`, or 2 ACCURACY more at most."""
+    mean, variance, n = float(coins @ chance), float(coins @ (chance * (1 - chance))), round(float(coins.sum()))
+    half = math.ceil(14 * math.sqrt(variance) + 25)
+    # All that matters lies in one odd period, from `low` on.
+    low, period = (0, n + 1 + n % 2) if n <= 2 * half else (math.floor(mean) - half, 2 * half + 1)
+    if successes < low:
+        return ACCURACY
+    angle = math.pi / period * np.arange(1, period // 2 + 1)
+    turn = np.sin(angle) ** 2
+    kept = int(np.searchsorted(2 * variance * turn, NEGLIGIBLE))
+    angle, turn = angle[:kept], turn[:kept, None]
+    size = np.log1p(-4 * chance * (1 - chance) * turn) @ coins / 2
+    # The phase of the rarer side is the smaller, and that of the other is its opposite, the mean being taken off.
+    rarer = np.minimum(chance, 1 - chance)
+    phase = np.arctan2(rarer * np.sin(2 * angle)[:, None], 1 - 2 * rarer * turn) - 2 * rarer * angle[:, None]
+    phase = np.where(chance <= 0.5, phase, -phase) @ coins
+    wanted = min(successes - low + 1, period)
+    wave = np.exp(size) * np.cos(phase + 2 * (mean - low - (wanted - 1) / 2) * angle)
+    return float(wanted + 2 * (wave * np.sin(wanted * angle) / np.sin(angle)).sum()) / period + ACCURACY
+
+
+def lowered(chance: Floats, coins: Floats, moved: float) -> Floats:
+    """The chances, increasing, with the largest lowered to a common height, by `moved` in all.
+
+    No other way of moving chances by `moved` in all makes few successes more probable.
+    """
+    above, rows = np.cumsum((coins * chance)[::-1])[::-1], np.cumsum(coins[::-1])[::-1]
+    below = np.append(0.0, chance[:-1])
+    first = max(int(np.searchsorted(-(above - rows * below), -moved, side="right")) - 1, 0)
+    return np.minimum(chance, max((above[first] - moved) / rows[first], 0.0))
+
+
+def largest_move(successes: int, chance: Floats, coins: Floats, delta: float) -> float:
+    """How far chances may move in all with so few successes still as rare as delta; 0 if they are not so rare.
+
+    The answer is rounded down, and at least 3 below the number of successes that are missing: up to there the tail is
+    known to be the largest at :func:`lowered`.
+    """
+    missing = float(coins @ chance) - successes
+    top = missing - 3
+    if top <= 0 or missing**2 < float(coins @ (chance * (1 - chance))):
+        return 0.0  # within one standard deviation of what is promised, or nearly
+    chance, coins = in_runs(chance, coins)
+
+    def rarity(moved: float) -> float:
+        return math.log(delta / at_most(successes, lowered(chance, coins, moved), coins))
+
+    if rarity(0.0) <= 0:
+        return 0.0
+    return top if rarity(top) > 0 else crossing(rarity, 0.0, top)[0]
+
+
+def in_runs(chance: Floats, coins: Floats) -> tuple[Floats, Floats]:
+    """Coins of nearly equal chance joined, at their mean chance: few successes become no less probable."""
+    angle = np.arcsin(np.sqrt(np.clip(chance, 0.0, 1.0))) / (math.pi / 2)
+    run = np.minimum((RUNS * angle).astype(np.int64), RUNS - 1)
+    number, total = (np.asarray(np.bincount(run, part, RUNS), np.float64) for part in (coins, coins * chance))
+    held = number > 0
+    return total[held] / number[held], number[held]

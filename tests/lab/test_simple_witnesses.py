@@ -1,0 +1,187 @@
+"""Near calibration: what the simple witnesses refute is false no more often than delta, and much of it is found.
+
+One score in n rows is exact arithmetic in a binomial count; rows whose scores know their labels are too. Everything
+else is judged by many data sets with fixed seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import calcert
+from calcert import Summary
+from calcert.certificates import simple_witnesses
+from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
+from calcert.certificates.simple_witnesses import (
+    EVERYWHERE,
+    FOR_DISTANCE,
+    FOR_L1,
+    FOR_RANGES,
+    HALVES,
+    ONE_CHANGE,
+    QUARTERS,
+    SimpleWitnesses,
+    least_mean,
+)
+from tests.lab.laws import by_cells, summary_of, too_many
+
+DELTA = 0.4
+ALONE = SimpleWitnesses({EVERYWHERE: 1.0})
+"""With all of delta for one witness: no slack from those that have nothing to say."""
+
+
+def one_score(score: float, n: int) -> Callable[[int], Summary]:
+    return lambda positives: summary_of((score,), np.array([[n - positives, positives]]))
+
+
+def miss(
+    rows: Callable[[int], Summary], n: int, chance: float, truth: float, limit: Callable[[Summary], float]
+) -> float:
+    """The exact probability that a lower bound exceeds the truth, where the rows follow from a binomial count."""
+    likely = [k for k in range(n + 1) if binom.pmf(k, n, chance) > 1e-9]
+    return math.fsum(binom.pmf(k, n, chance) for k in likely if limit(rows(k)) > truth) + 1e-6
+
+
+@pytest.mark.parametrize("delta", [0.4, 0.05, 1e-3])
+@pytest.mark.parametrize(
+    ("score", "chance", "n"), [(0.5, 0.5, 60), (0.2, 0.2, 300), (0.5, 0.49, 400), (0.1, 0.13, 200), (0.9, 0.5, 100)]
+)
+def test_one_score_is_refuted_no_more_often_than_delta(score: float, chance: float, n: int, delta: float) -> None:
+    def limit(rows: Summary) -> float:
+        return ALONE.limit(rows, delta)
+
+    assert miss(one_score(score, n), n, chance, abs(score - chance), limit) <= delta
+
+
+def test_calibration_is_refuted_nearly_as_often_as_it_may_be_and_half_as_much_again_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuted() -> float:
+        return miss(one_score(0.5, 1000), 1000, 0.5, 0.0, lambda rows: ALONE.limit(rows, 0.05))
+
+    # Nearly all of delta goes to the two tails, and counts are whole numbers.
+    assert 0.7 * 0.05 < refuted() <= 0.05
+    monkeypatch.setattr(simple_witnesses, "TAILS", 1.5 * simple_witnesses.TAILS)
+    monkeypatch.setattr(simple_witnesses, "least_mean", lambda total, n, delta: total / n)
+    assert refuted() > 0.05
+
+
+def test_scores_that_know_their_labels_do_not_mislead_about_the_distance() -> None:
+    # Calling all rows 1/2 is calibrated, and a hundredth away. What is moved toward the labels makes a witness that
+    # changes its sign at 1/2 see an error of one half.
+    n, away, jump = 200, 0.01, SimpleWitnesses({ONE_CHANGE: 1.0})
+    for scores in ((0.5 - away, 0.5 + away), (0.5 + away, 0.5 - away)):
+
+        def rows(positives: int, scores: tuple[float, float] = scores) -> Summary:
+            count = np.array([[n - positives, 0], [0, positives]])
+            order = np.argsort(scores)
+            return summary_of(tuple(np.sort(scores)), count[order])
+
+        assert miss(rows, n, 0.5, away, lambda s: FOR_DISTANCE.limit(s, DELTA)) <= DELTA
+        assert miss(rows, n, 0.5, away, lambda s: jump.limit(s, DELTA)) > 0.9
+
+
+def draws(law: str, n: int, rng: np.random.Generator) -> tuple[Summary, float, float, float]:
+    """Rows of a law near calibration, with its L1 error, its distance from calibration and its worst range, or more."""
+    x = rng.random(n)
+    u = rng.random(n)
+    if law == "calibrated":
+        return by_cells(x, (u < x).astype(np.int64)), 0.0, 0.0, 0.0
+    if law == "too high":
+        return by_cells(x, (u < 0.95 * x).astype(np.int64)), 0.025, 0.025, 0.025
+    if law == "a few are sure and wrong":
+        share = 0.02
+        wrong = rng.random(n) < share
+        return by_cells(np.where(wrong, 1.0, x), np.where(wrong, 0, u < x)), share, share, share
+    if law == "zigzag":
+        # Chances are off by up to 0.3 and never on a stretch longer than 1/100: any range sees half of that at most.
+        tooth = np.where((200 * x).astype(int) % 2, 1, -1) * 0.3 * np.minimum(x, 1 - x)
+        return by_cells(x, (u < x + tooth).astype(np.int64)), 0.075, 0.0016, 0.0008
+    assert law == "some labels moved the score"
+    label = u < x
+    moved = np.where(rng.random(n) < 0.1, np.where(label, x - 0.2, x + 0.2), x)
+    return by_cells(np.clip(moved, 0, 1), label.astype(np.int64)), 1.0, 0.02, 1.0
+
+
+NEAR = ("calibrated", "too high", "a few are sure and wrong", "zigzag", "some labels moved the score")
+
+
+@pytest.mark.parametrize("law", NEAR)
+def test_laws_near_calibration_are_refuted_no_more_often_than_delta(law: str) -> None:
+    rng, runs = np.random.default_rng(0), 300
+    misses = np.zeros(4)
+    for _ in range(runs):
+        rows, error, distance, worst = draws(law, int(rng.choice([60, 300, 1000])), rng)
+        limits = [s.limit(rows, DELTA) for s in (FOR_L1, FOR_DISTANCE, FOR_RANGES, ALONE)]
+        misses += np.array(limits) > np.array([error, distance, worst, distance])
+    for number in misses:
+        assert not too_many(int(number), runs, DELTA), misses
+
+
+def sure_and_wrong_miss(n: int, share: float, delta: float) -> float:
+    """The exact probability that a limit exceeds the truth, where a share of the rows says 1 and is wrong.
+
+    The others say 0.02 and are calibrated. The limit falls as their positives become more, up to what is promised;
+    more than that have no probability to speak of.
+    """
+    missed = 0.0
+    for wrong in range(int(binom.ppf(1e-6, n, share)), int(binom.isf(1e-6, n, share)) + 1):
+        others = n - wrong
+        few, many = -1, round(0.02 * others + wrong)
+        while many - few > 1:
+            middle = (few + many) // 2
+            rows = summary_of((0.02, 1.0), np.array([[others - middle, middle], [wrong, 0]]))
+            few, many = (middle, many) if ALONE.limit(rows, delta) > share else (few, middle)
+        missed += binom.pmf(wrong, n, share) * binom.cdf(few, others, 0.02)
+    return missed
+
+
+def test_taking_what_moved_for_its_mean_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    # How many rows are wrong is chance as well, and has to be paid for.
+    assert sure_and_wrong_miss(1000, 0.02, 0.05) <= 0.05
+    monkeypatch.setattr(simple_witnesses, "least_mean", lambda total, n, delta: total / n)
+    assert sure_and_wrong_miss(1000, 0.02, 0.05) > 1.2 * 0.05
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+@pytest.mark.parametrize("total", [0.01, 0.7, 5.0])
+def test_variables_of_the_least_mean_exceed_the_total_no_more_often_than_delta(total: float, n: int) -> None:
+    for delta in (0.4, 0.05, 1e-3):
+        mean = least_mean(total, n, delta)
+        assert mean > 0
+        # All or nothing, at one or at a height that just exceeds the total once or twice.
+        for height in {1.0, min(1.0, total * 1.000001), min(1.0, total / 2 * 1.000001)}:
+            needed = math.floor(total / height) + 1
+            assert binom.sf(needed - 1, n, min(mean / height, 1.0)) <= delta * (1 + 1e-9)
+
+
+def test_the_shares_leave_something_for_the_bet() -> None:
+    for witnesses in (FOR_L1, FOR_DISTANCE, FOR_RANGES):
+        assert 0.5 < witnesses.share <= 0.9
+    assert set(FOR_DISTANCE.shares) == {EVERYWHERE}
+    # A range is a stretch of scores without a gap.
+    assert set(FOR_RANGES.shares) == {EVERYWHERE, *HALVES, *QUARTERS}
+
+
+def rows_with(chance: Callable[[np.ndarray], np.ndarray], n: int, rng: np.random.Generator) -> Summary:
+    x = rng.random(n)
+    return calcert.summarize(x, rng.random(n) < chance(x))
+
+
+def test_a_thousand_rows_show_a_slight_bend_four_times_in_ten() -> None:
+    rng, runs = np.random.default_rng(0), 400
+    bent = [rows_with(lambda x: x**1.1, 1000, rng) for _ in range(runs)]
+    assert sum(distance_lower(rows, 0.05, 0) > 0 for rows in bent) >= 0.4 * runs
+    straight = [rows_with(lambda x: x, 1000, rng) for _ in range(runs // 2)]
+    assert not too_many(sum(distance_lower(rows, 0.05, 0) > 0 for rows in straight), runs // 2, 0.05)
+
+
+def test_overconfidence_shows_in_the_change_of_sign() -> None:
+    rng = np.random.default_rng(0)
+    data = [rows_with(lambda x: x**0.7 / (x**0.7 + (1 - x) ** 0.7), 1000, rng) for _ in range(30)]
+    assert sum(unmodified_lower(rows, 0.05, 0) > 0 for rows in data) >= 20
