@@ -56,7 +56,7 @@ def _bar(task: str) -> tuple[Progress, TaskID]:
     from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,} rows"),
         TextColumn("{task.fields[rate]} million/s"),
