@@ -16,6 +16,7 @@ import click
 import calcert
 from calcert.commands.interruption import heard
 from calcert.commands.options import debug
+from calcert.foundation.printable import printable
 
 COMMANDS = ("certify", "check", "plan", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
 
@@ -117,10 +118,11 @@ def in_shell_words(message: str) -> str:
 
 
 def _words(error: Exception) -> str:
-    """What an error says; one of the operating system without its number."""
+    """What an error says, one of the operating system without its number, in characters that can be seen."""
+    words = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}."
-    return str(error) or type(error).__name__
+        words = f"{printable(str(error.filename))}: {error.strerror}."
+    return "\n".join(map(printable, words.split("\n")))
 
 
 def _standard_output() -> TextIO:

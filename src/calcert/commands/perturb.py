@@ -51,16 +51,14 @@ def command(
 
     import numpy as np
 
-    from calcert.commands.interruption import load
-    from calcert.serving.file_copy import STREAM, Perturbation, format_of, perturb_file
+    from calcert.foundation.printable import printable
+    from calcert.serving.file_copy import STREAM, Perturbation, perturb_file
 
     if target != STREAM and os.path.exists(target) and not overwrite:
-        raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")
-    if source != STREAM and format_of(source) == "parquet":
-        load("pyarrow.parquet")
+        raise FileExistsError(f"OUT must not exist; got {printable(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(48) if seed is None else seed
     done = perturb_file(source, target, Perturbation(score, column, bandwidth, np.random.default_rng(drawn)))
-    place = "standard output" if target == STREAM else target
+    place = "standard output" if target == STREAM else printable(target)
     click.echo(
         f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth!r}, "
         f"seed {drawn}",

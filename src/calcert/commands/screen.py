@@ -35,7 +35,9 @@ def show(view: RenderableType) -> None:
 
 def note(words: str) -> None:
     """A remark for people that is no part of the result."""
-    click.echo(words, err=True)
+    from calcert.foundation.printable import printable
+
+    click.echo(printable(words), err=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from calcert.foundation.validation import check_bandwidth, check_delta, check_se
 from calcert.reports.estimates import estimates
 from calcert.reports.report import Report
 from calcert.sources import summarize
+from calcert.sources.kinds import Source, refuse_ignored
 from calcert.summary.counts import Summary
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ def certify(
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 
+        refuse_ignored(Source("arrays", scores), None, score, label)
         return certify_classes(scores, labels, delta, bandwidth, variation, seed)
-    summary = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
-    return certify_summary(summary, delta, bandwidth, variation, seed)
+    return certify_summary(summarize(scores, labels, score=score, label=label), delta, bandwidth, variation, seed)
 
 
 def certify_summary(summary: Summary, delta: float, bandwidth: float, variation: float, seed: int) -> Report:
