@@ -224,12 +224,15 @@ def check_indexes(**columns: Any) -> None:
     # Lists have an index, too, but it is a function.
     indexes = [(name, index) for name, index in indexes if hasattr(index, "equals")]
     for (one, first), (two, second) in pairwise(indexes):
-        if len(first) == len(second) and not first.equals(second):
-            row = next((k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), 0)
-            raise ValueError(
-                f"{one} and {two} must have the same index; got {first[row]!r} and {second[row]!r} at row {row}. Align "
-                f"them first or, if rows belong together by position, pass {one}.to_numpy() and {two}.to_numpy()."
-            )
+        if len(first) != len(second) or first.equals(second):
+            continue
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        for row, (a, b) in enumerate(pairs):
+            if a != b:
+                raise ValueError(
+                    f"{one} and {two} must have the same index; got {a!r} and {b!r} at row {row}. Align them first "
+                    f"or, if rows belong together by position, pass {one}.to_numpy() and {two}.to_numpy()."
+                )
 
 
 def _score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:

@@ -33,6 +33,9 @@ REAL = ("DOUBLE", "FLOAT")
 SMALL_INTEGER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 LARGE_INTEGER = ("HUGEINT", "UHUGEINT", "BIGNUM")
 
+EXACT_DIGITS = 38
+"""Decimals with more digits are read as doubles that may be off by a bit."""
+
 OFFLINE = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -145,8 +148,10 @@ class Table:
     def _read_schemas(self) -> dict[str, list[tuple[str, str]]]:
         """Name and type of every column of every file; columns inside of columns are none of them."""
         found = self._engine.execute(
-            "SELECT file_name, name, coalesce(num_children, 0), coalesce(duckdb_type, type) FROM parquet_schema(?)",
-            [list(self._files)],
+            "SELECT file_name, name, coalesce(num_children, 0), CASE WHEN precision > ? "
+            "THEN precision || ' decimal digits, too many to be read exactly' ELSE coalesce(duckdb_type, type) END "
+            "FROM parquet_schema(?)",
+            [EXACT_DIGITS, list(self._files)],
         ).fetchall()
         lines = {file: list(group) for file, group in groupby(found, key=lambda line: line[0])}
         return {file: _outermost(lines[real(file)]) for file in self._files.values()}
