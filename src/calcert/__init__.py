@@ -5,6 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from calcert.foundation.uninterrupted import load
+
+# Interrupted in the middle, NumPy would say that it is broken, and a command would end with a code that means another
+# thing: Ctrl-C waits until it is there.
+load("numpy")
+
 from calcert.certificates.bounded_variation import bounded_variation
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.distance import distance

@@ -140,10 +140,11 @@ def in_shell_words(message: str) -> str:
 
 
 def _words(error: Exception) -> str:
-    """What an error says; one of the operating system without its number."""
+    """What an error says, one of the operating system without its number, in characters that can be seen."""
+    words = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}."
-    return str(error) or type(error).__name__
+        words = f"{visible(str(error.filename))}: {error.strerror}."
+    return "\n".join(map(visible, words.split("\n")))
 
 
 def _standard_output() -> TextIO:

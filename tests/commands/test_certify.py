@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,9 @@ def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
     assert "must lie in a folder that exists" in refused.stderr
 
 
-def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any]) -> None:
-    done = run("certify", "rows.csv", "rows.csv", "--score", "p", "--label", "y", "--json")
+def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any], tmp_path: Path) -> None:
+    copy = shutil.copy("rows.csv", tmp_path / "copy.csv")
+    done = run("certify", "rows.csv", str(copy), "--score", "p", "--label", "y", "--json")
     twice = calcert.certify(np.tile(rows[0], 2), np.tile(rows[1], 2))
     assert json.loads(done.stdout) == twice.to_dict()
 
@@ -116,8 +118,11 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
             "score must be a column of rows.csv; got 'q'. It has",
         ),
         (["none.csv"], "none.csv must hold at least one row; got none."),
-        (["words.csv", "--score", "p", "--label", "y"], "got 'p' of words.csv, which has type VARCHAR, such as 'high'"),
-        (["logits.csv"], "scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv. If they are logits"),
+        (
+            ["words.csv", "--score", "p", "--label", "y"],
+            "scores must be numbers in [0, 1]; got 'high' at row 0 of words.csv (line 2).",
+        ),
+        (["logits.csv"], "scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv (line 3). If they are logits"),
         (["broken.parquet"], "broken.parquet must be complete parquet"),
         (["rows.csv", "-"], "- must stand alone"),
         (["rows.csv", "--delta", "5"], "For 5% write 0.05"),

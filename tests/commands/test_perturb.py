@@ -129,6 +129,15 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) 
         ("", "must begin with a line of column names"),
         ("a,b\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'a' (text), 'b' (text)"),
         ("p,perturbed\n0.5,1\n", "the new column must have a name of its own; got 'perturbed'"),
+        ("p,Perturbed\n0.5,1\n", "the new column must have a name of its own; got 'perturbed'"),
+        ('p,note\n0.5,"open\n0.25,x\n', "every quote must be closed; got one that is not, on line 2 of "),
+        ('p,note\n0.5,"a"b\n', "a value in quotes must end with them"),
+        ("p,y\n0.5,1\np,y\n0.5,1\n", "column names must be there once; got them again at row 1 of "),
+        ("p,y\n0.5,1\np,y,z\n0.5,1,2\n", "as many values as the header, 2; got 3 at row 1 of "),
+        ("p,P\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'p' (text), 'P' (text)"),
+        ("0.5,1\n0.25,0\n", "must begin with a line of column names; got '0.5,1', which looks like a row"),
+        ("p,y\n0_5,1\n", "scores must be numbers in [0, 1]; got '0_5' at row 0 of "),
+        ("p,y\ntrue,1\n", "scores must be numbers in [0, 1]; got 'true' at row 0 of "),
     ],
 )
 def test_bad_rows_leave_no_file_behind(run: Run, tmp_path: Path, text: str, said: str) -> None:
@@ -138,6 +147,70 @@ def test_bad_rows_leave_no_file_behind(run: Run, tmp_path: Path, text: str, said
     assert done.exit_code == 2
     assert said in done.stderr
     assert list(tmp_path.iterdir()) == [source]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"p": 0.5, "p": 0.25}\n', "every key must be there once; got 'p' twice at row 0 of "),
+        ('{"p": 0.5}\n{"p": "0.5"}\n', "scores must be numbers in [0, 1]; got '0.5' at row 1 of "),
+        ('{"p": 0.5}\n{"q": 0.5}\n', "scores must have no missing values; got one at row 1 of "),
+        ('{"p": 0.5}\n{"p": 0.5, "perturbed": 1}\n', "the new column must have a name of its own"),
+        ('{"p": 0.5}\n{"p": 0.5\n', "every line must be a JSON object"),
+        ('{"p": 0.5, "z": ' + "[" * 100_000 + "\n", "must not be nested so deeply"),
+        ("\n\n", "must hold at least one row; got none."),
+    ],
+)
+def test_bad_lines_leave_no_file_behind(run: Run, tmp_path: Path, text: str, said: str) -> None:
+    source = tmp_path / "bad.jsonl"
+    source.write_text(text)
+    done = run("perturb", str(source), str(tmp_path / "out.jsonl"))
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_all_rows_of_odd_text_come_out_as_they_were(run: Run, tmp_path: Path) -> None:
+    long = "x" * 140_000
+    for name, text in (
+        ("a.csv", '"two\nlines",p\n"p,y\n0.9",0.25\n5" pipe,0.5\n"",1\n'),
+        ("b.csv", f'{long},p\n{long},0.25\n"{long}",0.5\n,1\n'),
+        ("c.csv", '\ufeff"a,b,c";p\n1;0.25\r\n2;0.5\r\n3;1\r\n'),
+        ("d.jsonl", '\ufeff{"p": 0.25, "z": {"p": 1, "p": 2}}\n{"p": 0.5, "q": NaN}\r\n{"p": 1, "q": 1, "q": 1}\n'),
+    ):
+        source, out = tmp_path / name, tmp_path / f"out.{name}"
+        source.write_bytes(text.encode())
+        done = run("perturb", str(source), str(out), "--score", "p", "--seed", "1", "--column", "s")
+        assert done.exit_code == 0, done.stderr
+        written = out.read_bytes().decode()
+        for value in calcert.perturb([0.25, 0.5, 1.0], rng=1).tolist():
+            assert repr(value) in written
+            written = written.replace(f', "s": {value!r}', "").replace(f",{value!r}", "").replace(f";{value!r}", "")
+        assert written.replace(",s\n", "\n", 1).replace(";s\n", "\n", 1) == text
+
+
+def test_parquet_with_columns_that_are_alike(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    columns = [pa.array([0.9]), pa.array([0.5]), pa.array([0.25]), pa.array(["x"])]
+    pq.write_table(pa.Table.from_arrays(columns, ["p", "P", "q", "q_1"]), source)
+    done = run("perturb", str(source), str(tmp_path / "out.parquet"), "--score", "p")
+    assert done.exit_code == 2
+    assert "score must name one column of" in done.stderr
+    done = run("perturb", str(source), str(tmp_path / "out.parquet"), "--score", "q")
+    assert done.exit_code == 0
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert [column.to_pylist() for column in table.columns[:4]] == [column.to_pylist() for column in columns]
+
+
+def test_a_copy_of_broken_gzip_is_refused(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "in.csv.gz"
+    content = bytearray(gzip.compress(b"p,y\n" + b"0.5,1\n" * 1000))
+    for broken in (content[:-3], content[:30] + b"\xff\xff" + content[32:], content + b"more"):
+        source.write_bytes(broken)
+        done = run("perturb", str(source), str(tmp_path / "out.csv.gz"), "--score", "p")
+        assert done.exit_code == 2
+        assert "in.csv.gz must be complete" in done.stderr
+        assert list(tmp_path.iterdir()) == [source]
 
 
 @pytest.mark.parametrize(

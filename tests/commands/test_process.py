@@ -35,7 +35,7 @@ def test_bad_input_ends_every_command_with_code_2_and_one_message(spawn: Spawn, 
     done = spawn(command, "logits.csv", *(["out.csv"] if name == "perturb" else []), *settings)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "Error: scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv." in done.stderr
+    assert "Error: scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv (line 3)." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -70,14 +70,14 @@ def test_standard_input_as_csv_and_as_json_lines(spawn: Spawn, folder: Path, row
     for file in ("rows.csv", "rows.jsonl"):
         done = spawn("certify", "-", "--json", input=(folder / file).read_text())
         assert json.loads(done.stdout) == expected
-        assert done.stderr.startswith(f"standard input{Path(file).suffix}: scores from column 'p'")
+        assert done.stderr.startswith("standard input: scores from column 'p'")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "standard input must hold rows, as CSV with a header or as JSON lines; got nothing."),
-        ("p,y\n0.5,1\n1.75,0\n", "got 1.75 at row 1 of standard input.csv."),
+        ("p,y\n0.5,1\n1.75,0\n", "got 1.75 at row 1 of standard input (line 3)."),
     ],
 )
 def test_bad_standard_input(spawn: Spawn, tmp_path: Path, text: str, said: str) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 import torch
 
+import calcert
 from calcert.sources.arrays import pair, summarize_arrays
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.8125, 1.0, 2.0**-7]
@@ -151,3 +152,26 @@ def test_large_columns_are_not_copied() -> None:
     finally:
         tracemalloc.stop()
     assert peak < x.nbytes
+
+
+def test_series_with_different_indexes_are_not_paired_by_position() -> None:
+    pandas = pytest.importorskip("pandas")
+    scores, labels = pandas.Series([0.1, 0.9, 0.5]), pandas.Series([0, 1, 1], index=[0, 2, 1])
+    words = r"scores and labels must have the same index; got 1 and 2 at row 1.*scores\.to_numpy\(\)"
+    with pytest.raises(ValueError, match=words):
+        calcert.summarize(scores, labels)
+    with pytest.raises(ValueError, match=words):
+        pair(scores, labels)
+    with pytest.raises(ValueError, match="scores and groups must have the same index"):
+        calcert.certify(scores, labels.to_numpy(), groups=labels)
+    expected = calcert.summarize([0.1, 0.9, 0.5], [0, 1, 1])
+    assert calcert.summarize(scores, labels.sort_index()) == calcert.summarize([0.1, 0.9, 0.5], [0, 1, 1])
+    assert calcert.summarize(scores.to_numpy(), labels) == expected
+    assert calcert.summarize(scores, labels.to_list()) == expected
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], np.array(["no", "yes"], object)])
+def test_labels_in_words_get_a_hint(labels: Any) -> None:
+    with pytest.raises(TypeError, match=r"such as 'no'|got 'no'") as raised:
+        calcert.summarize([0.5, 0.5], labels)
+    assert str(raised.value).endswith(" at row 0. For labels in words pass labels == 'yes'.")

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources import duckdb_table
+from calcert.sources import duckdb_table, files
 
 ROWS = 5000
 
@@ -28,6 +28,7 @@ def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """Small files are fetched at once and large ones in batches; what is claimed here holds for both."""
     if request.param == "in batches":
         monkeypatch.setattr(duckdb_table, "FEW_ROWS", -1)
+        monkeypatch.setattr(files, "SMALL", -1)
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +195,7 @@ def test_a_missing_value_is_named_with_its_row(column: str, rows: pa.Table, tmp_
 
 def test_a_label_that_is_not_0_or_1_is_named_with_its_row(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "p,y\n0.5,1\n0.5,2\n0.5,2\n")
-    assert f"got 2 at row 1 of {path}. For classes 1 and 2 pass labels == 2" in refusal(path)
+    assert f"got 2 at row 1 of {path} (line 3). For classes 1 and 2 pass labels == 2" in refusal(path)
 
 
 def test_files_that_are_not_what_their_name_says(rows: pa.Table, tmp_path: Path) -> None:
@@ -203,10 +204,12 @@ def test_files_that_are_not_what_their_name_says(rows: pa.Table, tmp_path: Path)
     truncated = write(tmp_path / "truncated.parquet", whole[: len(whole) // 2])
     assert f"{truncated} must be complete parquet" in refusal(truncated)
     assert "must be complete parquet" in refusal(write(tmp_path / "text.parquet", "p,y\n0.5,1\n"))
-    assert "must be complete json" in refusal(write(tmp_path / "cut.jsonl", '{"p": 0.5, "y": 1}\n{"p": 0.'))
-    assert "must be complete csv" in refusal(write(tmp_path / "cut.csv.gz", gzip.compress(b"p,y\n0.5,1\n" * 1000)[:40]))
+    cut = write(tmp_path / "cut.jsonl", '{"p": 0.5, "y": 1}\n{"p": 0.')
+    assert f"""every line must be a JSON object; got '{{"p": 0.' on line 2 of {cut}""" in refusal(cut)
+    cut = write(tmp_path / "cut.csv.gz", gzip.compress(b"p,y\n" + b"0.5,1\n" * 1000)[:-9])
+    assert f"{cut} must be complete; Compressed file ended" in refusal(cut)
     late = write(tmp_path / "late.csv", "p,y\n" + "0.5,1\n" * 50_000 + "maybe,1\n")
-    assert "maybe" in refusal(late)
+    assert f"got 'maybe' at row 50000 of {late} (line 50002)" in refusal(late)
 
 
 def test_files_without_rows(rows: pa.Table, tmp_path: Path) -> None:
@@ -230,13 +233,14 @@ def test_files_that_disagree(rows: pa.Table, tmp_path: Path) -> None:
     write(tmp_path / "c.csv", "p,y\n0.5,1\n")
     assert "all files must have one format; got" in refusal(tmp_path)
     write(tmp_path / "d.csv", "q,y\n0.5,1\n")
-    assert "same columns throughout" in refusal(tmp_path / "c.csv", tmp_path / "d.csv", score="p", label="y")
+    words = refusal(tmp_path / "c.csv", tmp_path / "d.csv", score="p", label="y")
+    assert f"all files must have the column 'p'; {tmp_path}/d.csv has 'q', 'y'." in words
 
 
 def test_columns_of_strings(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "p,y\nhigh,1\nlow,0\n")
     words = refusal(path, score="p", label="y")
-    assert f"got 'p' of {path}, which has type VARCHAR, such as 'high'" in words
+    assert f"scores must be numbers in [0, 1]; got 'high' at row 0 of {path} (line 2)." in words
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
@@ -264,9 +268,16 @@ def test_a_file_without_read_permission(rows: pa.Table, tmp_path: Path) -> None:
 
 
 def start_reading(folder: Path, rows: pa.Table) -> subprocess.Popen[bytes]:
-    """Another process in the middle of reading a long list of files, with all its temporary files in `folder`."""
-    pq.write_table(rows, folder / "a.parquet")
-    program = "import calcert, sys; print('reading', flush=True); calcert.summarize(['a.parquet'] * 100_000)"
+    """Another process in the middle of reading a file, with all its temporary files in `folder`."""
+    pq.write_table(pa.concat_tables([rows] * 500), folder / "a.parquet", row_group_size=50_000)
+    program = """
+import time, calcert
+from calcert.sources.arrays import Collector
+add = Collector.add
+Collector.add = lambda self, x, y: (time.sleep(0.3), add(self, x, y))
+print('reading', flush=True)
+calcert.summarize('a.parquet', score='p', label='y')
+"""
     environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
         [sys.executable, "-c", program], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import signal
 import sys
 import threading
@@ -51,15 +50,3 @@ def heard() -> Iterator[None]:
 
 def _terminate(number: int, frame: object) -> NoReturn:
     sys.exit(TERMINATED)
-
-
-def load(module: str) -> None:
-    """Import a module of C++, which aborts the process where Ctrl-C comes in the middle; here that waits."""
-    if not hasattr(signal, "pthread_sigmask"):
-        importlib.import_module(module)
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGALRM})
-    try:
-        importlib.import_module(module)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -51,15 +51,12 @@ def command(
 
     import numpy as np
 
-    from calcert.commands.interruption import load
     from calcert.commands.screen import say
-    from calcert.serving.file_copy import STREAM, Perturbation, format_of, perturb_file
+    from calcert.serving.file_copy import STREAM, Perturbation, perturb_file
     from calcert.serving.noise import Noise
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {target}. Choose another name, or pass --overwrite.")
-    if source != STREAM and format_of(source) == "parquet":
-        load("pyarrow.parquet")
     drawn = secrets.randbits(128) if seed is None else seed
     how = Perturbation(score, column, Noise("additive", bandwidth), np.random.default_rng(drawn))
     done = perturb_file(source, target, how)

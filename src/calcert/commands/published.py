@@ -36,13 +36,11 @@ def command(
     The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as printed, with a line on what each number promises.
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
-    from calcert.commands.interruption import load
     from calcert.commands.reading import named_files
     from calcert.commands.screen import show, working
     from calcert.published.compare import compare
     from calcert.sources.rows import read_rows
 
-    load("duckdb")
     with named_files(files) as paths:
         scores, labels = read_rows(paths, score, label)
     with working("computing the published bounds"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 import os
 import shutil
@@ -10,16 +9,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
-
-from calcert.commands.interruption import load
 
 if TYPE_CHECKING:
     from calcert.summary.counts import Summary
 
 LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
+SUFFIXES = (".parquet", ".jsonl", ".csv")
 CHUNK = 1 << 20
 
 
@@ -27,7 +24,6 @@ def summarize(files: Sequence[str], score: str | None, label: str | None) -> Sum
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
 
-    load("duckdb")
     with named_files(files) as paths:
         if score is None and label is None and len(paths) == 1 and is_query_result(paths[0]):
             return read_query_result(paths[0])
@@ -43,28 +39,35 @@ def named_files(files: Sequence[str]) -> Iterator[list[str]]:
     if len(files) > 1:
         raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
     folder = tempfile.mkdtemp(prefix="calcert-")
+    copy = os.path.join(folder, "rows")
 
-    def without_folder(record: logging.LogRecord) -> bool:
-        record.msg, record.args = record.getMessage().replace(f"{folder}/", ""), ()
+    def in_words(message: str) -> str:
+        """People know what they piped in as standard input, not as a file of ours."""
+        for suffix in SUFFIXES:
+            message = message.replace(copy + suffix, "standard input")
+        return message
+
+    def renamed(record: logging.LogRecord) -> bool:
+        record.msg, record.args = in_words(record.getMessage()), ()
         return True
 
-    # People know what they piped in as standard input, not as a file in a folder of ours.
-    LOG.addFilter(without_folder)
+    LOG.addFilter(renamed)
     try:
-        yield [str(_copy(sys.stdin.buffer, Path(folder)))]
+        yield [_copied(sys.stdin.buffer, copy)]
     except (ValueError, TypeError, OSError) as error:
-        raise ValueError(str(error).replace(f"{folder}/", "")) from error
+        raise ValueError(in_words(str(error))) from error
     finally:
-        LOG.removeFilter(without_folder)
+        LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _copy(source: BinaryIO, folder: Path) -> Path:
+def _copied(source: BinaryIO, name: str) -> str:
+    """The path of a copy, `name` and how it is written."""
     from calcert.foundation.progress import RowProgress
 
     head = source.read(CHUNK)
-    path = folder / f"standard input{_suffix(head)}"
-    with path.open("wb") as file, RowProgress("reading standard input") as progress:
+    path = name + _suffix(head)
+    with open(path, "wb") as file, RowProgress("reading standard input") as progress:
         rows = 0
         while head:
             file.write(head)
@@ -75,42 +78,46 @@ def _copy(source: BinaryIO, folder: Path) -> Path:
 
 
 def _suffix(head: bytes) -> str:
-    if not head.strip():
+    from calcert.sources.text_file import BYTE_ORDER_MARK
+
+    text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
+    if not text:
         raise ValueError("standard input must hold rows, as CSV with a header or as JSON lines; got nothing.")
     if head.startswith(b"\x1f\x8b"):
         raise ValueError("standard input must be text; got gzip. Pipe it through zcat, or pass the file by name.")
     if head.startswith(b"PAR1"):
         return ".parquet"
-    return ".jsonl" if head.lstrip().startswith(b"{") else ".csv"
+    return ".jsonl" if text.startswith((b"{", b"[")) else ".csv"
 
 
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
+    from calcert.sources.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS
 
-    file = Path(path)
-    if file.suffix.lower() != ".csv" or not os.access(file, os.R_OK):
+    # Whatever cannot be read is no such result, and whoever reads it next says why.
+    if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
         return False
-    with file.open(newline="", encoding="utf-8-sig", errors="replace") as lines:
-        header = next(csv.reader(lines), [])
-    return {name.lower() for name in header} == set(COLUMNS)
+    try:
+        return {name.lower() for name in CsvFile(path).header().names} == set(COLUMNS)
+    except ValueError:
+        return False
 
 
 def read_query_result(path: str) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
+    from calcert.sources.csv_file import CsvFile
     from calcert.summary.counts import Summary
     from calcert.summary.query_result import COLUMNS
 
-    with Path(path).open(newline="", encoding="utf-8-sig") as lines:
-        table = csv.DictReader(lines)
-        rows = [{(name or "").lower(): value for name, value in line.items()} for line in table]
+    file = CsvFile(path)
+    here = {name.lower(): name for name in file.header().names}
     try:
+        rows = [values for _, values in file.rows([here[name] for name in COLUMNS])]
         # Databases write a score that is not there as nothing, NULL or \N; every number is longer than that or a digit.
-        return Summary.from_cells(
-            [(*(int(row[name]) for name in COLUMNS[:-1]), _number_or_none(row["score"])) for row in rows]
-        )
+        return Summary.from_cells([(*map(int, numbers), _number_or_none(score)) for *numbers, score in rows])
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} must be the whole result of the query of calcert sql: {error}") from error
+        raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
 
 
 def _number_or_none(text: str) -> float | None:

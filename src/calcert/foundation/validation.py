@@ -201,6 +201,34 @@ def missing_message(name: str, where: str) -> str:
     )
 
 
+def unreadable_message(name: str, value: Any, where: str) -> str:
+    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above."""
+    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    if name == "labels":
+        return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
+    hint = ""
+    if isinstance(value, str) and value.strip().replace(".", "", 1).isdigit():
+        hint = " Write it without quotes."
+    elif isinstance(value, str) and value.strip().replace(",", "", 1).isdigit():
+        hint = " Write decimal points, not commas."
+    return f"scores must be numbers in [0, 1]; got {shown} {where}.{hint}"
+
+
+AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
+
+
+def text_label_hint(value: Any) -> str:
+    """What to do about a label that is text; nothing where it is not."""
+    if not isinstance(value, str):
+        return ""
+    word = value.strip().lower()
+    yes = word if word in AFFIRMATIVE else next((yes for yes, no in AFFIRMATIVE.items() if no == word), None)
+    if yes is None:
+        return " For one class against the rest pass labels == positive_class."
+    spelled = yes.upper() if value.strip().isupper() else yes.capitalize() if value.strip()[:1].isupper() else yes
+    return f" For labels in words pass labels == {spelled!r}."
+
+
 def _positive(name: str, value: float, example: str) -> float:
     number = _real(name, value, f"a positive finite number, such as {example}")
     if not (math.isfinite(number) and number > 0):

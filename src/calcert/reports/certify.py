@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
-from calcert.summary.counts import Summary
+from calcert.sources.kinds import Source, refuse_ignored
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -109,14 +109,9 @@ def certify(
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 
-        if score is not None or label is not None:
-            raise TypeError(
-                "score and label name columns of a table and must be left out for an array of probabilities; "
-                f"got score={score!r}, label={label!r}."
-            )
+        refuse_ignored(Source("arrays", scores), None, score, label)
         return certify_classes(scores, labels, settings)
-    summary = scores if isinstance(scores, Summary) else summarize(scores, labels, score=score, label=label)
-    return certify_summary(summary, settings)
+    return certify_summary(summarize(scores, labels, score=score, label=label), settings)
 
 
 def _has_many_classes(scores: Any) -> bool:

@@ -20,11 +20,15 @@ from typing import IO, Any
 import numpy as np
 
 from calcert.foundation.progress import RowProgress
+from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
+from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
+from calcert.sources.paths import check_regular
+from calcert.sources.text_file import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16
 STREAM = "-"
@@ -40,12 +44,12 @@ class Perturbation:
     noise: Noise
     rng: np.random.Generator
 
-    def draw(self, scores: Floats, start: int, source: str) -> Floats:
-        """Perturbed scores of rows start, start + 1, ...; an invalid score is an error that names its row."""
+    def draw(self, scores: Floats, place: Callable[[int], str]) -> Floats:
+        """Perturbed scores; an invalid score is an error that names its place."""
         bad = ~((scores >= 0) & (scores <= 1))
         if bad.any():
             row = int(np.argmax(bad))
-            raise ValueError(score_message(scores, row, f"at row {start + row} of {source}"))
+            raise ValueError(score_message(scores, row, place(row)))
         return self.noise.sample(scores, self.rng.random(scores.shape))
 
 
@@ -61,9 +65,12 @@ def perturb_file(source: str, target: str, how: Perturbation) -> Copied:
     """Copy `source` to `target`, both of one format; ``-`` is text on standard input or output."""
     formats = {format_of(path) for path in (source, target) if path != STREAM}
     if len(formats) > 1:
-        raise ValueError(f"IN and OUT must have one format; got {source} and {target}.")
-    if source != STREAM and not Path(source).is_file():
-        raise FileNotFoundError(f"IN must be a file; there is no {source!r} (seen from {os.getcwd()}).")
+        raise ValueError(f"IN and OUT must have one format; got {visible(source)} and {visible(target)}.")
+    if source != STREAM and not os.path.lexists(source):
+        raise FileNotFoundError(f"IN must be a file; there is no {source!r} (seen from {visible(os.getcwd())}).")
+    for path in (source, target):
+        if path != STREAM and os.path.lexists(path):
+            check_regular(path)
     if "parquet" not in formats:
         return _copy_text(source, target, formats.pop() if formats else None, how)
     if STREAM in (source, target):
@@ -78,24 +85,27 @@ def format_of(path: str) -> str:
     found = FORMATS.get(os.path.splitext(name.removesuffix(".gz"))[1])
     if found is None or (found == "parquet" and name.endswith(".gz")):
         raise ValueError(
-            f"the format of {path} must be known from its name: Parquet, CSV, TSV and JSON lines are copied, the last "
-            "three also as .gz."
+            f"the format of {visible(path)} must be known from its name: Parquet, CSV, TSV and JSON lines are "
+            "copied, the last three also as .gz."
         )
     return found
 
 
 def _copy_text(source: str, target: str, form: str | None, how: Perturbation) -> Copied:
-    name = "standard input" if source == STREAM else source
-    with _reading(source) as (lines, share), _writing(target) as file, RowProgress(f"perturbing {name}") as progress:
-        first = next(lines, "")
+    name = "standard input" if source == STREAM else visible(source)
+    with _reading(source) as (text, share), _writing(target) as file, RowProgress(f"perturbing {name}") as progress:
+        lines = lines_of(text, name)
         if source == STREAM:
-            form = "json" if first.lstrip().startswith("{") else "csv"
-        table = (json_table if form == "json" else csv_table)(chain([first], lines), name, how.score, how.column)
+            first = next(lines, "")
+            check_text(first[:HEAD].encode("utf-8", "surrogateescape"), name)
+            form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
+            lines = chain([first], lines)
+        table = (json_table if form == "json" else csv_table)(lines, name, how.score, how.column)
         file.write(table.head)
         rows = 0
         while chunk := list(islice(table.rows, CHUNK)):
-            drawn = how.draw(np.array([score for _, score in chunk]), rows, name)
-            file.writelines(table.appended(text, value) for (text, _), value in zip(chunk, drawn.tolist(), strict=True))
+            drawn = how.draw(np.array([row.score for row in chunk]), [row.where for row in chunk].__getitem__)
+            file.writelines(table.appended(row.text, value) for row, value in zip(chunk, drawn.tolist(), strict=True))
             rows += len(chunk)
             progress.advance_to(rows, share())
         _refuse_none(rows, name)
@@ -103,26 +113,18 @@ def _copy_text(source: str, target: str, form: str | None, how: Perturbation) ->
 
 
 @contextmanager
-def _reading(source: str) -> Iterator[tuple[Iterator[str], Callable[[], float | None]]]:
-    """Lines as they are, and how much of the file has been read."""
-    with ExitStack() as stack:
-        if source == STREAM:
-            raw: IO[bytes] = sys.stdin.buffer
-            size = 0
-        else:
-            raw = stack.enter_context(open(source, "rb"))
-            size = os.path.getsize(source)
-        content: Any = stack.enter_context(gzip.open(raw)) if source.lower().endswith(".gz") else raw
-        text = io.TextIOWrapper(content, encoding="utf-8", errors="surrogateescape", newline="")
-        try:
-            yield iter(text), lambda: raw.tell() / size if size else None
-        except (gzip.BadGzipFile, EOFError) as error:
-            raise ValueError(
-                f"{source} must be complete gzip; {error}. If the file was copied, copy it again."
-            ) from error
-        finally:
-            # Standard input is not ours to close.
-            text.detach()
+def _reading(source: str) -> Iterator[tuple[IO[str], Callable[[], float | None]]]:
+    """The text as it is, and how much of the file has been read."""
+    if source != STREAM:
+        with opened(source) as (text, content):
+            yield text, content.share_read
+        return
+    text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="")
+    try:
+        yield text, lambda: None
+    finally:
+        # Standard input is not ours to close.
+        text.detach()
 
 
 @contextmanager
@@ -147,28 +149,36 @@ def _writing(target: str) -> Iterator[IO[str]]:
 
 
 def _copy_parquet(source: str, target: Path, how: Perturbation) -> Copied:
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow, parquet = load("pyarrow"), load("pyarrow.parquet")
+    name = visible(source)
     try:
         with parquet.ParquetFile(source) as file, ExitStack() as stack:
             schema = file.schema_arrow
-            check_new_column(how.column, schema.names, source)
-            chosen = choose_score(_columns(schema), how.score, source).name
-            _refuse_none(file.metadata.num_rows, source)
+            check_new_column(how.column, schema.names, name)
+            chosen = choose_score(_columns(schema), how.score, name).name
+            _refuse_none(file.metadata.num_rows, name)
             wider = schema.append(pyarrow.field(how.column, pyarrow.float64(), nullable=False))
             writer = stack.enter_context(parquet.ParquetWriter(target, wider, compression=_compression(file)))
-            progress = stack.enter_context(RowProgress(f"perturbing {source}", total=file.metadata.num_rows))
+            progress = stack.enter_context(RowProgress(f"perturbing {name}", total=file.metadata.num_rows))
             rows = 0
             for batch in file.iter_batches(CHUNK):
-                drawn = how.draw(_scores(batch.column(chosen), rows, source), rows, source)
+
+                def place(row: int, before: int = rows) -> str:
+                    return f"at row {before + row} of {name}"
+
+                drawn = how.draw(_scores(batch.column(chosen), place), place)
                 writer.write_batch(
                     pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(drawn)], schema=wider)
                 )
                 rows += batch.num_rows
                 progress.advance_to(rows)
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{source} must be complete Parquet; Arrow says: {error}") from error
+            if rows != file.metadata.num_rows:
+                raise ValueError(
+                    f"{name} must be complete Parquet; it says that it has {file.metadata.num_rows:,} rows, and "
+                    f"{rows:,} were found. Write it again."
+                )
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{name} must be complete Parquet; Arrow says: {error}") from error
     return Copied(rows, chosen)
 
 
@@ -185,12 +195,12 @@ def _columns(schema: Any) -> list[Column]:
     return [column(field) for field in schema]
 
 
-def _scores(values: Any, start: int, source: str) -> Floats:
+def _scores(values: Any, place: Callable[[int], str]) -> Floats:
     from calcert.sources.arrays import column
 
     if values.null_count:
         first = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-        raise ValueError(missing_message("scores", f"at row {start + first} of {source}"))
+        raise ValueError(missing_message("scores", place(first)))
     return np.asarray(column("scores", values), np.float64)
 
 

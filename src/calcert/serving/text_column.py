@@ -7,122 +7,89 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import NamedTuple
 
-from calcert.foundation.validation import missing_message
 from calcert.sources.columns import Column, check_new_column, choose_score
+from calcert.sources.csv_records import read_header, records
+from calcert.sources.json_records import line_records, value_of
+from calcert.sources.text_values import Unreadable, is_value, score_in_json, score_in_text
 
-DELIMITERS = ",;\t|"
+
+class TextRow(NamedTuple):
+    """A row as it stands in the file, its score, and where it is in words."""
+
+    text: str
+    score: float
+    where: str
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """The first line with the new column in it, the column of scores, then every row as text and its score.
+    """The first line with the new column in it, the column of scores, then every row.
 
-    `appended` is a row with a new value at its end.
+    `appended` is the text of a row with a new value at its end.
     """
 
     head: str
     score: str
-    rows: Iterator[tuple[str, float]]
+    rows: Iterator[TextRow]
     appended: Callable[[str, float], str]
 
 
 def csv_table(lines: Iterator[str], source: str, score: str | None, new: str) -> TextTable:
     """A CSV file with a header; `source` names it in errors."""
-    first = next(lines, "")
-    # A byte order mark is no part of the first name, but it stays in the file.
-    bare = first.removeprefix("\ufeff")
-    delimiter = max(DELIMITERS, key=bare.count)
-    names = next(csv.reader([bare], delimiter=delimiter), [])
-    if not names:
-        raise ValueError(f"{source} must begin with a line of column names; got an empty line.")
+    header = read_header(lines, source)
+    names, delimiter = header.names, header.delimiter
     check_new_column(new, names, source)
     chosen = choose_score([Column(name, "unknown", "text") for name in names], score, source).name
+    if score is None and is_value(chosen):
+        raise ValueError(f"{source} must begin with a line of column names; got {chosen!r}, which looks like a value.")
     place = names.index(chosen)
 
-    def rows() -> Iterator[tuple[str, float]]:
-        row = -1
-        for text, values in _records(lines, delimiter):
-            if not values:
-                continue
-            row += 1
+    def rows() -> Iterator[TextRow]:
+        for row, (line, text, values) in enumerate(records(lines, delimiter, source, header.lines)):
+            where = f"at row {row} of {source} (line {line})"
             if len(values) != len(names):
                 raise ValueError(
-                    f"every line must have as many values as the header, {len(names)}; got {len(values)} "
-                    f"at row {row} of {source}."
+                    f"every line must have as many values as the header, {len(names)}; got {len(values)} {where}."
                 )
-            yield text, _number(values[place].strip(), f"at row {row} of {source}")
+            if values == names:
+                raise ValueError(f"column names must be there once; got them again {where}.")
+            try:
+                yield TextRow(text, score_in_text(values[place]), where)
+            except Unreadable as error:
+                raise ValueError(error.message("scores", where)) from None
 
     def appended(text: str, value: float) -> str:
         return _before_line_end(text, f"{delimiter}{value!r}")
 
-    return TextTable(_before_line_end(first, delimiter + _cell(new, delimiter)), chosen, rows(), appended)
-
-
-def _records(lines: Iterator[str], delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    """Every record as it stands in the file, line breaks inside quotes included, and its values."""
-    taken: list[str] = []
-
-    def remembered() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line
-
-    for values in csv.reader(remembered(), delimiter=delimiter):
-        yield "".join(taken), values
-        taken.clear()
+    return TextTable(_before_line_end(header.text, delimiter + _cell(new, delimiter)), chosen, rows(), appended)
 
 
 def json_table(lines: Iterator[str], source: str, score: str | None, new: str) -> TextTable:
     """JSON lines: one object a line; the first says which columns there are."""
-    first = next((line for line in lines if line.strip()), "")
-    names = list(_json_object(first, f"at row 0 of {source}"))
-    chosen = choose_score([Column(name, "unknown", "JSON") for name in names], score, source).name
+    found = line_records(lines, source)
+    first = next(found, None)
+    if first is None:
+        raise ValueError(f"{source} must hold at least one row; got none.")
+    chosen = choose_score([Column(name, "unknown", "JSON") for name in first.values], score, source).name
     key = json.dumps(new, ensure_ascii=False)
 
-    def rows() -> Iterator[tuple[str, float]]:
-        row = -1
-        for text in _with_first(first, lines):
-            if not text.strip():
-                continue
-            row += 1
-            where = f"at row {row} of {source}"
-            values = _json_object(text, where)
+    def rows() -> Iterator[TextRow]:
+        for row, (line, text, values) in enumerate(chain([first], found)):
+            where = f"at row {row} of {source} (line {line})"
             check_new_column(new, list(values), source)
-            yield text, _number(values.get(chosen), where)
+            try:
+                yield TextRow(text, score_in_json(value_of(values, chosen, where)), where)
+            except Unreadable as error:
+                raise ValueError(error.message("scores", where)) from None
 
     def appended(text: str, value: float) -> str:
         body = text.rstrip()
         return f"{body[:-1].rstrip()}, {key}: {value!r}}}{text[len(body) :] or chr(10)}"
 
     return TextTable("", chosen, rows(), appended)
-
-
-def _json_object(text: str, where: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.")
-    return found
-
-
-def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _number(value: Any, where: str) -> float:
-    if value is None or value == "":
-        raise ValueError(missing_message("scores", where))
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"scores must be numbers in [0, 1]; got {value!r} {where}.") from None
 
 
 def _before_line_end(text: str, addition: str) -> str:

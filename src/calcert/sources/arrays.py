@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import label_message, missing_message, score_message
+from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
 from calcert.summary.counts import Summary
@@ -24,6 +25,7 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     """The Summary of two one-dimensional columns of equal length."""
     x, y = column("scores", scores), column("labels", labels)
     _check_lengths(x, y)
+    check_indexes(scores=scores, labels=labels)
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
         for start in range(0, x.size, STRIDE):
@@ -37,6 +39,7 @@ def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8
     """Two checked columns as float64 scores and int8 labels, for methods that need the rows themselves."""
     x, y = column("scores", scores), column("labels", labels)
     _check_lengths(x, y)
+    check_indexes(scores=scores, labels=labels)
     bad = ~((x >= 0) & (x <= 1))
     if bad.any():
         raise ValueError(score_message(x, int(np.argmax(bad))))
@@ -160,7 +163,9 @@ def column(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be {wanted}; got complex numbers. Pass the real parts on purpose.")
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, such as {array[0]!r} at row 0.")
+        hint = text_label_hint(array[0]) if name == "labels" else ""
+        such = f"such as {array[0].item()!r} at row 0"
+        raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, {such}.{hint}")
     return array
 
 
@@ -199,9 +204,10 @@ def _from_objects(name: str, wanted: str, array: NDArray[Any]) -> NDArray[Any]:
         if value is None or (isinstance(value, float) and np.isnan(value)) or str(value) in ("<NA>", "NaT"):
             raise ValueError(missing_message(name, f"at row {row}"))
         if not isinstance(value, (bool, int, float, Decimal, np.number, np.bool_)):
+            hint = text_label_hint(value) if name == "labels" else ""
             raise TypeError(
-                f"{name} must be {wanted}; got {value!r} of type {type(value).__name__} at row {row}. "
-                f"Convert on purpose first, for example {name}.astype(float)."
+                f"{name} must be {wanted}; got {value!r} of type {type(value).__name__} at row {row}."
+                f"{hint or f' Convert on purpose first, for example {name}.astype(float).'}"
             )
     if all(isinstance(value, Decimal) for value in array):
         return array.astype(np.float64)
@@ -211,6 +217,23 @@ def _from_objects(name: str, wanted: str, array: NDArray[Any]) -> NDArray[Any]:
 def _check_lengths(x: NDArray[Any], y: NDArray[Any]) -> None:
     if x.size != y.size:
         raise ValueError(f"scores and labels must have the same length; got {x.size} scores and {y.size} labels.")
+
+
+def check_indexes(**columns: Any) -> None:
+    """Columns that say which row is which, as pandas does, must say the same: they are paired by position."""
+    indexes = [(name, values.index) for name, values in columns.items() if hasattr(values, "index")]
+    # Lists have an index, too, but it is a function.
+    indexes = [(name, index) for name, index in indexes if hasattr(index, "equals")]
+    for (one, first), (two, second) in pairwise(indexes):
+        if len(first) != len(second) or first.equals(second):
+            continue
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        for row, (a, b) in enumerate(pairs):
+            if a != b:
+                raise ValueError(
+                    f"{one} and {two} must have the same index; got {a!r} and {b!r} at row {row}. Align them first "
+                    f"or, if rows belong together by position, pass {one}.to_numpy() and {two}.to_numpy()."
+                )
 
 
 def _score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:

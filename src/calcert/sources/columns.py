@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from calcert.foundation.validation import text_label_hint
+
 LOG = logging.getLogger("calcert")
 
 SCORE_NAMES = (
@@ -54,14 +56,27 @@ def choose(
     else:
         found = (named[0], named[1])
     for argument, wanted, column in (("score", "numbers in [0, 1]", found[0]), ("label", "0/1 or bool", found[1])):
+        check_alone(columns, argument, column.name, source)
         if column.kind == "other":
             shown = example(column.name)
             such = "" if shown is None else f", such as {shown!r}"
+            hint = text_label_hint(shown) if argument == "label" else ""
             raise TypeError(
                 f"{argument} must name a column of {wanted}; got {column.name!r} of {source}, which has type "
-                f"{column.type}{such}. Convert the column on purpose first."
+                f"{column.type}{such}. Convert the column on purpose first.{hint}"
             )
     return found
+
+
+def check_alone(columns: Sequence[Column], argument: str, name: str, source: str) -> None:
+    """No other column may have the name, not even in capitals: engines would take one of them without a word."""
+    same = [column for column in columns if column.name.lower() == name.lower()]
+    if len(same) > 1:
+        shown = " and ".join(f"{column.name!r} ({column.type})" for column in same)
+        raise ValueError(
+            f"{argument} must name one column of {source} alone; got {name!r}, but it has {shown}, which not every "
+            "engine can tell apart. Rename all but one."
+        )
 
 
 def _named(columns: Sequence[Column], argument: str, name: str | None, source: str) -> Column | None:
@@ -94,7 +109,7 @@ def _find(columns: Sequence[Column], score: Column | None, label: Column | None,
 def _plausible(columns: Sequence[Column], names: str, kinds: tuple[str, ...], taken: Column | None) -> list[Column]:
     """Columns of numbers with a telling name; where there are none, columns of a telling type."""
     free = [column for column in columns if column != taken and column.kind != "other"]
-    by_name = [column for column in free if column.name.lower() in names.split()]
+    by_name = [column for column in free if column.name.strip().lower() in names.split()]
     return by_name or [column for column in free if column.kind in kinds]
 
 
@@ -116,6 +131,7 @@ def choose_score(columns: Sequence[Column], score: str | None, source: str) -> C
             )
         chosen = found[0]
         LOG.warning("%s: scores from column %r", source, chosen.name)
+    check_alone(columns, "score", chosen.name, source)
     if chosen.kind == "other":
         raise TypeError(
             f"score must name a column of numbers in [0, 1]; got {chosen.name!r} of {source}, which has type "
@@ -124,9 +140,19 @@ def choose_score(columns: Sequence[Column], score: str | None, source: str) -> C
     return chosen
 
 
+def check_groups(groups: Any, columns: Sequence[Column], source: str) -> None:
+    """The name of the column of groups must be one that is there, alone."""
+    if not isinstance(groups, str):
+        raise TypeError(f"groups must name a column of the table; got {type(groups).__name__}.")
+    _named(columns, "groups", groups, source)
+    check_alone(columns, "groups", groups, source)
+
+
 def check_new_column(name: str, names: Sequence[str], source: str) -> None:
-    """A column to be added must not be there already."""
-    if name in names:
-        raise ValueError(
-            f"the new column must have a name of its own; got {name!r}, which {source} has already. Choose another."
-        )
+    """A column to be added must not be there already, not even in capitals."""
+    for there in names:
+        if there.lower() == name.lower():
+            raise ValueError(
+                f"the new column must have a name of its own; got {name!r}, and {source} has {there!r} already. "
+                "Choose another."
+            )

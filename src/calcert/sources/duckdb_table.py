@@ -1,12 +1,21 @@
-"""Files as one table of DuckDB, the database that runs inside this process."""
+"""Parquet files as one table of DuckDB, the database that runs inside this process."""
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from calcert.sources.columns import Column
-from calcert.sources.paths import COMPRESSED, Format, literal
+import numpy as np
+
+from calcert.foundation.uninterrupted import load
+from calcert.foundation.visible import visible
+from calcert.sources.columns import Column, check_alone
+from calcert.sources.partitions import columns_of_folders, constant
+from calcert.sources.paths import literal, real, title
+from calcert.sources.text_values import Unreadable, label_in_text, score_in_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,16 +33,26 @@ REAL = ("DOUBLE", "FLOAT")
 SMALL_INTEGER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 LARGE_INTEGER = ("HUGEINT", "UHUGEINT", "BIGNUM")
 
+EXACT_DIGITS = 38
+"""Decimals with more digits are read as doubles that may be off by a bit."""
+
+OFFLINE = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "temp_directory": "",
+}
+"""Nothing is fetched from a network, and nothing is written, neither to the home folder nor anywhere else."""
+
 
 def connect(*, limited: bool) -> duckdb.DuckDBPyConnection:
     """A database in memory that never writes to disk and, where `limited`, holds little in memory."""
-    import duckdb
-
-    engine = duckdb.connect()
+    engine: duckdb.DuckDBPyConnection = load("duckdb").connect(config=OFFLINE)
     threads = min(THREADS, os.cpu_count() or 1)
     # Rows are read once, so there is nothing to cache; the progress settings let query_progress answer at once.
     engine.execute(
-        f"SET threads = {threads}; SET temp_directory = ''; SET enable_external_file_cache = false; "
+        f"SET threads = {threads}; SET enable_external_file_cache = false; "
         "SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0"
     )
     if limited:
@@ -42,99 +61,155 @@ def connect(*, limited: bool) -> duckdb.DuckDBPyConnection:
 
 
 class Table:
-    """Files of one format, rows in the order of the files."""
+    """Parquet files, rows in the order of the files."""
 
-    def __init__(self, engine: duckdb.DuckDBPyConnection, files: list[str], form: Format) -> None:
-        self.name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    def __init__(self, engine: duckdb.DuckDBPyConnection, files: list[str]) -> None:
+        self.name = title(files)
         self._engine = engine
-        self._paths = files
-        self._files = [literal(file) for file in files]
-        self._form = form
-        self._partitioned = all("=" in os.path.basename(os.path.dirname(file)) for file in files)
+        self._files = {literal(file): file for file in files}
+        self._schemas = self._read_schemas()
+        counted = engine.execute("SELECT file_name, num_rows FROM parquet_file_metadata(?)", [list(self._files)])
+        rows = dict(counted.fetchall())
+        # How many rows there are up to and including each file.
+        self._ends = list(accumulate(int(rows[real(file)]) for file in files))
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all files, as these say themselves."""
+        return self._ends[-1]
 
     def columns(self) -> list[Column]:
-        """What the table has, as DuckDB sees it in the first file or, for text, in a sample of the rows."""
-        table = self._query("*")
-        types = [str(found) for found in table.types]
-        return [Column(name, kind(found), found) for name, found in zip(table.columns, types, strict=True)]
+        """What the first file has, and what the names of folders add."""
+        first = next(iter(self._files.values()))
+        own = [Column(name, kind(of), of) for name, of in self._schemas[first]]
+        return own + columns_of_folders(list(self._files.values()))
 
     def first(self, name: str) -> Any:
-        """An example of what a column holds."""
-        return self._query(quoted(name), more="LIMIT 1").fetchall()[0][0]
+        """An example of what a column holds, for a column that all files have."""
+        found = self._query(list(self._files), self._named(name), "LIMIT 1").fetchall()
+        return found[0][0] if found else None
 
-    def is_empty(self) -> bool:
-        """True where there is no row at all."""
-        return not self._query("1", more="LIMIT 1").fetchall()
+    def check_same(self, *names: str) -> None:
+        """All files must have the columns, once and of one type: DuckDB would squeeze them into what the first has."""
+        (first, schema), *others = self._schemas.items()
+        for path, found in others:
+            for file, columns in ((first, schema), (path, found)):
+                owns = [Column(name, kind(of), of) for name, of in columns]
+                for name in (column.name for column in owns):
+                    check_alone(owns, "every name", name, visible(file))
+            here, there = ([f"{n} {of}" for n, of in sorted(columns) if n in names] for columns in (schema, found))
+            if here != there:
+                raise ValueError(
+                    f"all files must have the same columns and types; got {', '.join(here)} in {visible(first)} "
+                    f"and {', '.join(there)} in {visible(path)}. Summarise them apart and add the summaries with +."
+                )
 
-    def batches(self, score: Column, label: Column, rows: int) -> Any:
-        """Scores and labels as an iterator of Arrow batches, in types that the kernel takes."""
-        return self._query(f"{_score(score)}, {_label(label)}", self._types(score, label)).to_arrow_reader(rows)
+    def batches(self, score: Column, label: Column, rows: int) -> Iterator[Any]:
+        """Scores and labels as Arrow batches, in types that the kernel takes."""
+        # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
+        load("pyarrow")
+        for files, given in self._runs(score.name, label.name):
+            yield from self._pair(files, score, label, given).to_arrow_reader(rows)
 
     def with_groups(self, score: Column, label: Column, group: str) -> Any:
         """Scores, labels and groups, lazily, under these names."""
-        columns = f'{_score(score)} AS score, {_label(label)} AS label, {quoted(group)} AS "group"'
-        return self._query(columns, self._types(score, label))
+        found = None
+        for files, given in self._runs(score.name, label.name, group):
+            name = self._named(group) if given[2] is None else quoted(given[2], "'")
+            columns = f"{self._score(score, given[0])} AS score, {self._label(label, given[1])} AS label"
+            part = self._query(files, f'{columns}, {name} AS "group"')
+            found = part if found is None else found.union(part)
+        return found
 
     def is_small(self) -> bool:
-        """True where all scores and labels fit well into memory."""
-        if self._form == "parquet":
-            counted = self._engine.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [self._files])
-            return int(counted.fetchall()[0][0]) <= FEW_ROWS
-        # A row of text has ten bytes or more; compressed it may have next to none.
-        plain = all(os.path.splitext(path)[1] not in COMPRESSED and os.path.isfile(path) for path in self._paths)
-        return plain and sum(map(os.path.getsize, self._paths)) <= 10 * FEW_ROWS
+        """True where all scores and labels fit well into memory, and one query gets them."""
+        return self.rows <= FEW_ROWS
 
     def whole(self, score: Column, label: Column) -> list[Any]:
         """All scores and all labels as NumPy arrays, masked where values are missing.
 
         Without Arrow, whose import takes longer than so few rows take.
         """
-        found = self._query(f"{_score(score)}, {_label(label)}", self._types(score, label)).fetchnumpy()
-        return list(found.values())
+        runs = self._runs(score.name, label.name)
+        parts = [list(self._pair(files, score, label, given).fetchnumpy().values()) for files, given in runs]
+        joined: Any = np.ma.concatenate
+        return parts[0] if len(parts) == 1 else [joined(part) for part in zip(*parts, strict=True)]
 
     def share_read(self) -> float:
         """How much of the table has been read, between 0 and 1."""
         return max(self._engine.query_progress(), 0.0) / 100
 
-    def check_same_types(self, score: Column, label: Column) -> None:
-        """Parquet files must agree: DuckDB would squeeze later files into the types of the first."""
-        if self._form != "parquet" or len(self._files) == 1:
-            return
-        found = self._engine.execute(
-            "SELECT file_name, list(name || ' ' || coalesce(duckdb_type, type) ORDER BY name) FROM parquet_schema(?) "
-            "WHERE name IN (?, ?) AND type IS NOT NULL GROUP BY file_name ORDER BY file_name",
-            [self._files, score.name, label.name],
-        ).fetchall()
-        for file, columns in found[1:]:
-            if columns != found[0][1]:
-                raise ValueError(
-                    f"all files must have the same columns and types; got {', '.join(found[0][1])} in {found[0][0]} "
-                    f"and {', '.join(columns)} in {file}. Summarise them apart and add the summaries with +."
-                )
-
     def place(self, row: int) -> str:
         """File and row in that file, in words, of a row of the table."""
-        if len(self._files) == 1:
-            return f"at row {row} of {self.name}"
-        # A second connection, because the first is in the middle of reading.
-        aside = Table(self._engine.cursor(), self._paths, self._form)
-        file = aside._query("filename", more=f"LIMIT 1 OFFSET {row}").fetchall()[0][0]
-        earlier = aside._query("filename", more=f"LIMIT {row}").filter(f"filename = {quoted(file, chr(39))}")
-        return f"at row {len(earlier)} of {file}"
+        file = bisect_right(self._ends, row)
+        before = self._ends[file - 1] if file else 0
+        return f"at row {row - before} of {visible(list(self._files.values())[file])}"
 
-    def _query(self, select: str, types: str = "", more: str = "") -> Any:
-        option = {"parquet": "", "csv": f", types = {types}", "json": f", columns = {types}"}[self._form]
-        partitions = ", hive_partitioning = true" if self._partitioned else ""
-        source = f"read_{self._form}(?{partitions}{option if types else ''})"
-        return self._engine.sql(f"SELECT {select} FROM {source} {more}", params=[self._files])
+    def _read_schemas(self) -> dict[str, list[tuple[str, str]]]:
+        """Name and type of every column of every file; columns inside of columns are none of them."""
+        found = self._engine.execute(
+            "SELECT file_name, name, coalesce(num_children, 0), CASE WHEN precision > ? "
+            "THEN precision || ' decimal digits, too many to be read exactly' ELSE coalesce(duckdb_type, type) END "
+            "FROM parquet_schema(?)",
+            [EXACT_DIGITS, list(self._files)],
+        ).fetchall()
+        lines = {file: list(group) for file, group in groupby(found, key=lambda line: line[0])}
+        return {file: _outermost(lines[real(file)]) for file in self._files.values()}
 
-    def _types(self, score: Column, label: Column) -> str:
-        """In text files scores are doubles, even if those at the beginning look like integers."""
-        if self._form == "csv":
-            return f"{{{quoted(score.name, chr(39))}: 'DOUBLE'}}"
-        if self._form == "json" and not self._partitioned:
-            return f"{{{quoted(score.name, chr(39))}: 'DOUBLE', {quoted(label.name, chr(39))}: '{label.type}'}}"
-        return ""
+    def _named(self, name: str) -> str:
+        """What DuckDB calls a column: where names differ by case alone, it has some of its own."""
+        first = next(iter(self._files.items()))
+        theirs = self._query([first[0]], "*").columns
+        ours = [column for column, _ in self._schemas[first[1]]]
+        return quoted(theirs[ours.index(name)])
+
+    def _runs(self, *names: str) -> list[tuple[list[str], list[str | None]]]:
+        """Consecutive files that get the same values from the names of their folders, with these values."""
+        found = [
+            (pattern, [constant(file, name, [own for own, _ in self._schemas[file]]) for name in names])
+            for pattern, file in self._files.items()
+        ]
+        return [([pattern for pattern, _ in run], given) for given, run in groupby(found, key=lambda pair: pair[1])]
+
+    def _pair(self, files: list[str], score: Column, label: Column, given: list[str | None]) -> Any:
+        return self._query(files, f"{self._score(score, given[0])}, {self._label(label, given[1])}")
+
+    def _query(self, files: list[str], select: str, more: str = "") -> Any:
+        source = "read_parquet(?, hive_partitioning = false)"
+        return self._engine.sql(f"SELECT {select} FROM {source} {more}", params=[files])
+
+    def _score(self, column: Column, given: str | None) -> str:
+        if given is not None:
+            return self._constant("scores", given, score_in_text)
+        name = self._named(column.name)
+        return name if column.type in REAL else f"CAST({name} AS DOUBLE)"
+
+    def _label(self, column: Column, given: str | None) -> str:
+        if given is not None:
+            return self._constant("labels", given, label_in_text)
+        name = self._named(column.name)
+        if column.kind == "boolean":
+            return f"CASE WHEN {name} THEN CAST(1 AS UTINYINT) WHEN NOT {name} THEN CAST(0 AS UTINYINT) END"
+        return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
+
+    def _constant(self, name: str, text: str, read: Callable[[str], float]) -> str:
+        try:
+            return f"CAST('{float(read(text))!r}' AS DOUBLE)"
+        except Unreadable as error:
+            raise ValueError(error.message(name, f"in the name of a folder of {self.name}")) from None
+
+
+def _outermost(lines: list[Any]) -> list[tuple[str, str]]:
+    """The columns that are in no other, from a tree that is written depth first."""
+    found, at = [], 1
+    while at < len(lines):
+        _, name, inside, of = lines[at]
+        found.append((name, of))
+        at += 1
+        while inside:
+            inside += lines[at][2] - 1
+            at += 1
+    return found
 
 
 def kind(type_name: str) -> Literal["real", "integer", "boolean", "other"]:
@@ -149,16 +224,3 @@ def kind(type_name: str) -> Literal["real", "integer", "boolean", "other"]:
 def quoted(name: str, mark: str = '"') -> str:
     """A name as SQL writes it, whatever is in it."""
     return mark + name.replace(mark, mark + mark) + mark
-
-
-def _score(column: Column) -> str:
-    name = quoted(column.name)
-    return name if column.type in REAL else f"CAST({name} AS DOUBLE)"
-
-
-def _label(column: Column) -> str:
-    name = quoted(column.name)
-    if column.kind == "boolean":
-        # Not a cast: DuckDB would have its CSV reader make the integer, which cannot read "true" as one.
-        return f"CASE WHEN {name} THEN CAST(1 AS UTINYINT) WHEN NOT {name} THEN CAST(0 AS UTINYINT) END"
-    return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"

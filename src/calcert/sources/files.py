@@ -1,29 +1,36 @@
-"""Files, decoded by DuckDB and counted by the array kernel, batch by batch, or at once if they are small.
+"""Files, decoded by engines or by ourselves and counted by the array kernel, batch by batch, or at once if small.
 
-DuckDB decodes on its own threads and hands over batches in the order of the rows, so that an error can name file and
-row. A few row groups are in memory at a time, and nothing is ever written to disk.
+Parquet is decoded by DuckDB on its own threads, in the order of the rows, so that an error can name file and row. Text
+is read exactly where it is small, and otherwise fast, with the exact reader in reserve. A few row groups are in memory
+at a time, nothing is ever written to disk, and every row that a file has must have been counted in the end.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
+from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import Collector
-from calcert.sources.columns import choose
+from calcert.sources.columns import check_groups, choose
 from calcert.sources.duckdb_table import Table, connect
-from calcert.sources.paths import Format, resolve
+from calcert.sources.paths import resolve, title
+from calcert.sources.text_table import Batch, TextTable
 from calcert.summary.counts import Summary
 
 BATCH = 1 << 17
 """Rows per batch."""
+
+SMALL = 1 << 20
+"""Bytes of text that are read exactly before an engine would be loaded."""
 
 NAMES = ("scores", "labels")
 
@@ -34,7 +41,7 @@ class Taker(Protocol):
     @property
     def rows(self) -> int: ...
 
-    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None: ...
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], /) -> None: ...
 
 
 Taking = TypeVar("Taking", bound=Taker)
@@ -55,53 +62,100 @@ def read_files(
 ) -> Taking:
     """What `start` made, when it has taken all rows of the files."""
     files, form = resolve(paths)
+    if form != "parquet":
+        return read_text(TextTable(files, form), score, label, start)
     try:
-        return _read(files, form, score, label, start, limited=form == "parquet")
+        return _read_parquet(files, score, label, start, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _read(files, form, score, label, start, limited=False)
+        return _read_parquet(files, score, label, start, limited=False)
 
 
-def _read(
-    files: list[str], form: Format, score: str | None, label: str | None, start: Start[Taking], *, limited: bool
+def read_text(
+    table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any = None
 ) -> Taking:
-    import duckdb
+    """What `start` made, when it has taken all rows of a table of text, with their groups where these are named."""
+    columns = table.columns()
+    if groups is not None:
+        check_groups(groups, columns, table.name)
+    x, y = choose([column for column in columns if column.name != groups], score, label, table.name)
+    table.check_names(x.name, y.name, given=score is not None and label is not None)
+    small = table.is_small(SMALL)
+    if not small:
+        from calcert.sources.fast_text import fast_batches, left_to_the_exact_reader
 
-    with connect(limited=limited) as engine:
-        table = Table(engine, files, form)
         try:
-            return _pass_on(table, score, label, start)
-        except (duckdb.Error, OSError) as error:
-            words = " ".join(str(error).strip().split("\n\n")[0].split())
-            if "Out of Memory" in words:
-                raise MemoryError(f"{table.name} needs more memory than there is: {words}") from error
-            raise ValueError(
-                f"{table.name} must be complete {form} with the same columns throughout; DuckDB says: {words} "
-                "If the file was copied, copy it again; if there are several, summarise them apart."
-            ) from error
+            return _take(table, fast_batches(table, x, y, groups), start(left_to_the_exact_reader, False))
+        except ValueError:
+            # Whatever it is, the exact reader says it in words, or reads what is only unusual.
+            pass
+    return _take(table, table.batches(x.name, y.name, groups), start(table.place, small))
+
+
+def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
+    with closing(batches), RowProgress(f"reading {table.name}") as progress:
+        for batch in batches:
+            taker.add(*(batch if batch.groups else batch[:2]))
+            progress.advance_to(taker.rows, table.share_read())
+    if taker.rows == 0:
+        raise ValueError(f"{table.name} must hold at least one row; got none.")
+    return taker
+
+
+@contextmanager
+def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
+    """Parquet files as a table; whatever the engine cannot read is told in our words."""
+    duckdb = load("duckdb")
+    try:
+        with connect(limited=limited) as engine:
+            yield Table(engine, files)
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if "interrupted" in str(error).lower():
+            # So DuckDB calls Ctrl-C where it hears it first.
+            raise KeyboardInterrupt from None
+        raise
+    except (duckdb.Error, OSError) as error:
+        words = " ".join(str(error).strip().split("\n\n")[0].split())
+        if "Out of Memory" in words:
+            raise MemoryError(f"{title(files)} needs more memory than there is: {words}") from error
+        raise ValueError(
+            f"{title(files)} must be complete parquet with the same columns throughout; DuckDB says: {words} "
+            "If the file was copied, copy it again; if there are several, summarise them apart."
+        ) from error
+
+
+def _read_parquet(
+    files: list[str], score: str | None, label: str | None, start: Start[Taking], *, limited: bool
+) -> Taking:
+    with parquet_table(files, limited=limited) as table:
+        return _pass_on(table, score, label, start)
 
 
 def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Taking]) -> Taking:
-    columns = table.columns()
-    if table.is_empty():
+    if table.rows == 0:
         raise ValueError(f"{table.name} must hold at least one row; got none.")
-    x, y = choose(columns, score, label, table.name, table.first)
-    table.check_same_types(x, y)
+    x, y = choose(table.columns(), score, label, table.name, table.first)
+    table.check_same(x.name, y.name)
     # Once numba is loaded, reading by batches is the faster way for few rows, too.
     few = "numba" not in sys.modules and table.is_small()
     taker = start(table.place, few)
     if few:
         scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
         taker.add(scores, labels)
-        return taker
-    with RowProgress(f"reading {table.name}") as progress:
-        for batch in table.batches(x, y, BATCH):
-            scores, labels = (
-                _values(name, column, lambda row: table.place(taker.rows + row))
-                for name, column in zip(NAMES, batch.columns, strict=True)
-            )
-            taker.add(scores, labels)
-            progress.advance_to(taker.rows, table.share_read())
+    else:
+        with RowProgress(f"reading {table.name}") as progress:
+            for batch in table.batches(x, y, BATCH):
+                scores, labels = (
+                    _values(name, column, lambda row: table.place(taker.rows + row))
+                    for name, column in zip(NAMES, batch.columns, strict=True)
+                )
+                taker.add(scores, labels)
+                progress.advance_to(taker.rows, table.share_read())
+    if taker.rows != table.rows:
+        raise ValueError(
+            f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {taker.rows:,} were "
+            "found. Write it again."
+        )
     return taker
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import pair, summarize_arrays
+from calcert.sources.arrays import check_indexes, pair, summarize_arrays
+from calcert.sources.kinds import refuse_ignored, source_of
+from calcert.sources.rows import Kept
 from calcert.summary.counts import Summary
 
 MISSING = "missing"
@@ -29,17 +30,17 @@ def summarize_groups(
     """
     if isinstance(groups, str) and groups in (score, label):
         raise ValueError(f"groups must be another column than score and label; got {groups!r} for both.")
-    if isinstance(scores, (str, os.PathLike)) or (
-        isinstance(scores, (list, tuple)) and scores and all(isinstance(s, (str, os.PathLike)) for s in scores)
-    ):
-        return _from_files([scores] if isinstance(scores, (str, os.PathLike)) else list(scores), groups, score, label)
-    import narwhals as nw
-
-    frame = nw.from_native(scores, pass_through=True)
-    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        return _from_frame(frame, groups, score, label)
+    source = source_of(scores)
+    refuse_ignored(source, labels, score, label)
+    if source.kind == "summary":
+        raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
+    if source.kind == "files":
+        return _from_files(source.value, groups, score, label)
+    if source.kind == "table":
+        return _from_frame(source.value, groups, score, label)
     if isinstance(groups, str):
         raise TypeError(f"groups must be an array as long as scores, as there is no table; got {groups!r}.")
+    check_indexes(scores=scores, groups=groups)
     return _from_arrays(scores, labels, _values(groups))
 
 
@@ -47,7 +48,12 @@ def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any]) -> dict[str, Su
     x, y = pair(scores, labels)
     if len(groups) != x.size:
         raise ValueError(f"groups must be as long as scores; got {len(groups)} groups and {x.size} scores.")
-    names, code = _encode(groups)
+    return _by_code(x, y, *_encode(groups))
+
+
+def _by_code(
+    x: NDArray[np.float64], y: NDArray[np.int8], names: list[str], code: NDArray[np.int64]
+) -> dict[str, Summary]:
     order = np.argsort(code, kind="stable")
     ends = np.searchsorted(code[order], np.arange(len(names) + 1))
     parts = [order[start:stop] for start, stop in pairwise(ends)]
@@ -58,9 +64,10 @@ def _from_frame(frame: Any, groups: Any, score: str | None, label: str | None) -
     """In memory by arrays; else one query for the groups and one for each of them, computed where the rows are."""
     import narwhals as nw
 
-    from calcert.sources.tables import columns_of, summarize_query
+    from calcert.sources.columns import check_groups
+    from calcert.sources.tables import columns_in, columns_of, summarize_query
 
-    _check_name(groups, list(frame.collect_schema().names()))
+    check_groups(groups, columns_in(frame), "the table")
     x, y = columns_of(frame.drop(groups), score, label)
     if isinstance(frame, nw.DataFrame):
         return _from_arrays(frame[x].to_native(), frame[y].to_native(), _values(frame[groups].to_list()))
@@ -77,32 +84,51 @@ def _from_frame(frame: Any, groups: Any, score: str | None, label: str | None) -
         if present and len(present) < len(values):
             here = here | column.is_null()
         summaries[name] = summarize_query(frame.filter(here), x, y)
+    rows, found = int(frame.select(nw.len()).collect().item()), sum(part.n for part in summaries.values())
+    if rows != found:
+        raise ValueError(
+            f"every row must be in one group; got {rows:,} rows, and {found:,} in groups. The table changed between "
+            f"two reads, or the engine cannot tell the values of {groups!r} apart: name groups by text."
+        )
     return summaries
 
 
 def _from_files(paths: Sequence[Any], groups: Any, score: str | None, label: str | None) -> dict[str, Summary]:
     import narwhals as nw
 
-    from calcert.sources.columns import choose
-    from calcert.sources.duckdb_table import Table, connect
+    from calcert.sources.columns import check_groups, choose
+    from calcert.sources.files import parquet_table, read_text
     from calcert.sources.paths import resolve
+    from calcert.sources.text_table import TextTable
 
     files, form = resolve(paths)
-    with connect(limited=False) as engine:
-        table = Table(engine, files, form)
+    if form != "parquet":
+        return read_text(TextTable(files, form), score, label, lambda place, few: _Kept(place), groups).summaries()
+    with parquet_table(files, limited=False) as table:
         columns = table.columns()
-        _check_name(groups, [column.name for column in columns])
+        check_groups(groups, columns, table.name)
         x, y = choose([c for c in columns if c.name != groups], score, label, table.name, table.first)
+        table.check_same(x.name, y.name, groups)
         rows = nw.from_native(table.with_groups(x, y, groups))
         return _from_frame(rows, "group", "score", "label")
 
 
-def _check_name(groups: Any, columns: list[str]) -> None:
-    if not isinstance(groups, str):
-        raise TypeError(f"groups must name a column of the table; got {type(groups).__name__}.")
-    if groups not in columns:
-        known = ", ".join(map(repr, columns))
-        raise ValueError(f"groups must be a column of the table; got {groups!r}. It has {known}.")
+class _Kept(Kept):
+    """Keeps every row with the number of its group."""
+
+    def __init__(self, place: Callable[[int], str]) -> None:
+        super().__init__(place)
+        self._known: dict[str, int] = {}
+        self._codes: list[NDArray[np.int64]] = []
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Sequence[Any] = ()) -> None:
+        super().add(scores, labels)
+        codes = [self._known.setdefault(_name(group or None), len(self._known)) for group in groups]
+        _refuse_many(len(self._known))
+        self._codes.append(np.array(codes, np.int64))
+
+    def summaries(self) -> dict[str, Summary]:
+        return _by_code(*self.columns(), *_in_order(self._known, np.concatenate(self._codes)))
 
 
 def _values(groups: Any) -> NDArray[Any]:
@@ -131,6 +157,11 @@ def _encode(groups: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
     known: dict[str, int] = {}
     code = np.array([known.setdefault(_name(value), len(known)) for value in groups], np.int64)
     _refuse_many(len(known))
+    return _in_order(known, code)
+
+
+def _in_order(known: dict[str, int], code: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+    """The names that have been given numbers, sorted, and the numbers of the rows accordingly."""
     names = sorted(known)
     rank = np.empty(len(names), np.int64)
     rank[[known[name] for name in names]] = np.arange(len(names))

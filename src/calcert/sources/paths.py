@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
-from pathlib import Path
+import re
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Literal
+
+from calcert.foundation.visible import visible
 
 Format = Literal["parquet", "csv", "json"]
 
@@ -22,68 +26,172 @@ SUFFIXES: dict[str, Format] = {
 COMPRESSED = (".gz", ".zst")
 WAY_OUT = "Parquet, CSV, TSV and JSON lines are read, the last three also as .gz and .zst"
 
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+
 
 def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]:
-    """All files, in order, each readable and all of one format; an error by name where that is not so."""
+    """All files, in order, each readable, none twice and all of one format; an error by name where that is not so."""
     files = [file for path in paths for file in _expand(os.path.expanduser(os.fspath(path)))]
+    once = _Once("file")
+    for file in files:
+        check_regular(file)
+        once.see(file)
     formats = {_format(file): file for file in reversed(files)}
     if len(formats) > 1:
         (one, first), (two, second) = list(formats.items())[:2]
         raise ValueError(
-            f"all files must have one format; got {one} ({first}) and {two} ({second}). Summarise them apart and add "
-            "the summaries with +."
+            f"all files must have one format; got {one} ({visible(first)}) and {two} ({visible(second)}). "
+            "Summarise them apart and add the summaries with +."
         )
     for file in files:
         _check_readable(file)
     return files, next(iter(formats))
 
 
+def check_regular(file: str) -> None:
+    """A path must lead to a regular file: a pipe or a device may keep its reader waiting for ever."""
+    try:
+        mode = stat.S_IFMT(os.stat(file).st_mode)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{visible(file)} must be a file; got a link that leads nowhere.") from None
+    if mode != stat.S_IFREG:
+        raise ValueError(
+            f"{visible(file)} must be a regular file; got {KINDS.get(mode, 'something else')}. Save what it holds "
+            "to a file first, or pipe it into a command that is given - for a file."
+        )
+
+
 def _expand(path: str) -> list[str]:
-    if "://" in path:
-        return [path]
+    if ADDRESS.match(path) and not os.path.exists(path):
+        _refuse_address(path)
     if os.path.isdir(path):
-        found = sorted(str(file) for file in Path(path).rglob("*") if file.is_file() and not _hidden(file, path))
+        found = _files_below(path)
         if not found:
-            raise FileNotFoundError(f"{path} must hold files; got an empty folder.")
+            raise FileNotFoundError(
+                f"{visible(path)} must hold files; got an empty folder, or one of files whose names begin with . "
+                "or _, which are taken for notes that writers leave beside the data."
+            )
         return found
-    if os.path.exists(path):
+    if os.path.lexists(path):
         return [path]
-    found = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+    found = sorted(_matches(path))
     if not found:
         what = "no file matches it" if glob.has_magic(path) else "there is no such file"
-        raise FileNotFoundError(f"the path must lead to files; got {path!r}, but {what} (seen from {os.getcwd()}).")
+        raise FileNotFoundError(
+            f"the path must lead to files; got {path!r}, but {what} (seen from {visible(os.getcwd())})."
+        )
     return found
 
 
-def _hidden(file: Path, folder: str) -> bool:
-    """Files that Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log/..."""
-    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+def _refuse_address(path: str) -> None:
+    if path.lower().startswith("file://"):
+        raise ValueError(f"the path must be plain; got {path!r}. Pass it without 'file://'.")
+    raise ValueError(
+        f"the path must lead to files on this machine; got the address {path!r}, and nothing is fetched from a "
+        "network. Copy the files here first or, in Python, pass a table of an engine that reads them where they are, "
+        "such as polars.scan_parquet(...) or a DuckDB relation."
+    )
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """What a glob stands for; a folder that it matches stands for the files in it, except under ``**``."""
+    parts = pattern.split(os.sep)
+    recursive = "**" in parts
+    if recursive:
+        above = os.sep.join(parts[: parts.index("**")]) or (os.sep if os.path.isabs(pattern) else os.curdir)
+        for folder in filter(os.path.isdir, glob.glob(above)):
+            # A folder that leads back to itself would be searched for ever: walking notices.
+            deque(_folders_below(folder), maxlen=0)
+    for found in glob.iglob(pattern, recursive=True):
+        if not os.path.isdir(found):
+            yield found
+        elif not recursive:
+            yield from _files_below(found)
+
+
+def _files_below(folder: str) -> list[str]:
+    """All files of a folder and the folders in it, except what Spark and others leave beside: _SUCCESS, .part-0.crc."""
+    return sorted(
+        os.path.join(inner, name)
+        for inner, names in _folders_below(folder)
+        for name in names
+        if not name.startswith((".", "_"))
+    )
+
+
+def _folders_below(folder: str) -> Iterator[tuple[str, list[str]]]:
+    """A folder and all that lie in it, links followed, with the names of their files; none may be reached twice."""
+    once = _Once("folder")
+
+    def denied(error: OSError) -> None:
+        raise PermissionError(f"{visible(str(error.filename))} must be readable; {error.strerror}.") from error
+
+    for inner, folders, names in os.walk(folder, followlinks=True, onerror=denied):
+        once.see(inner)
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        yield inner, names
+
+
+class _Once:
+    """Rows that are there once must not be counted twice: neither by the same name, nor by a link."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._seen: dict[tuple[int, int], str] = {}
+
+    def see(self, path: str) -> None:
+        facts = os.stat(path)
+        key = (facts.st_dev, facts.st_ino)
+        if key in self._seen:
+            first, again = visible(self._seen[key]), visible(path)
+            got = f"{again} twice" if first == again else f"{first} and {again}, which are one and the same"
+            raise ValueError(f"every {self._what} must be named once; got {got}. Its rows would be counted twice.")
+        self._seen[key] = path
 
 
 def _format(file: str) -> Format:
-    name = file.partition("?")[0] if "://" in file else file
-    stem, suffix = os.path.splitext(name.lower())
+    stem, suffix = os.path.splitext(file.lower())
     if suffix in COMPRESSED:
         suffix = os.path.splitext(stem)[1]
         if SUFFIXES.get(suffix) == "parquet":
             suffix = ""
     if suffix not in SUFFIXES:
-        raise ValueError(f"the format of {file} is not known from its name. {WAY_OUT}.")
+        raise ValueError(f"the format of {visible(file)} is not known from its name. {WAY_OUT}.")
     return SUFFIXES[suffix]
 
 
 def _check_readable(file: str) -> None:
-    if "://" in file:
-        return
     try:
         with open(file, "rb") as content:
             empty = not content.read(1)
     except PermissionError as error:
-        raise PermissionError(f"{file} must be readable; this user has no permission to read it.") from error
+        raise PermissionError(f"{visible(file)} must be readable; this user has no permission to read it.") from error
     if empty:
-        raise ValueError(f"{file} must hold rows; got an empty file.")
+        raise ValueError(f"{visible(file)} must hold rows; got an empty file.")
+
+
+def title(files: Sequence[str]) -> str:
+    """What to call some files in words."""
+    first = visible(files[0])
+    return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
 
 
 def literal(file: str) -> str:
-    """The path as a pattern that matches nothing else, for an engine that reads every path as a glob."""
-    return file if "://" in file else glob.escape(file)
+    """The path as a pattern that matches nothing else, for an engine that reads every path as a glob or an address."""
+    return glob.escape(real(file))
+
+
+def real(file: str) -> str:
+    """What an engine calls the file: the whole path, links followed, so that no two readings of it differ."""
+    try:
+        os.fspath(file).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{visible(file)} must have a name in UTF-8; rename the file.") from None
+    return os.path.realpath(file)

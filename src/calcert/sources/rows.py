@@ -17,10 +17,10 @@ def read_rows(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Scores and labels of all rows of some files, checked; folders and globs stand for the files in them."""
-    return read_files(paths, score, label, lambda place, few: _Kept(place)).columns()
+    return read_files(paths, score, label, lambda place, few: Kept(place)).columns()
 
 
-class _Kept:
+class Kept:
     """Keeps every row."""
 
     def __init__(self, place: Callable[[int], str]) -> None:

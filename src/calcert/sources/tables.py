@@ -42,14 +42,14 @@ def summarize_table(frame: Frame, score: str | None = None, label: str | None = 
 def columns_of(frame: Frame, score: str | None = None, label: str | None = None) -> tuple[str, str]:
     """The names of the columns of scores and labels."""
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
-    found = choose(_columns(frame), score, label, kind, lambda name: _first(frame, name))
+    found = choose(columns_in(frame), score, label, kind, lambda name: _first(frame, name))
     return found[0].name, found[1].name
 
 
 def summarize_query(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
     """The Summary of any frame that narwhals knows, by the engine's own GROUP BY."""
     table = frame.lazy()
-    chosen = choose(_columns(table), score, label, "the table", lambda name: _first(table, name))
+    chosen = choose(columns_in(table), score, label, "the table", lambda name: _first(table, name))
     rows = table.select(score=_number(table, chosen[0]), label=_number(table, chosen[1]))
     placed = _placed(rows)
     groups = placed.group_by("cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
@@ -63,7 +63,8 @@ def summarize_query(frame: Frame, score: str | None = None, label: str | None = 
     return Summary.from_lines(lines, _distinct(placed, lines))
 
 
-def _columns(frame: Frame) -> list[Column]:
+def columns_in(frame: Frame) -> list[Column]:
+    """All columns of a frame, and what they hold."""
     found = []
     for name, dtype in frame.collect_schema().items():
         if dtype.is_float() or dtype.is_decimal():

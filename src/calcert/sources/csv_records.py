@@ -1,0 +1,119 @@
+"""CSV as RFC 4180 has it, record by record: every line belongs to one, and no value is guessed.
+
+A line of column names, then as many values on each record as there are names. A value in double quotes may hold line
+breaks, and a quote in it is written twice; a quote inside a value that does not begin with one is itself. Empty lines
+are no records.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from calcert.sources.text_file import BYTE_ORDER_MARK, LONGEST
+from calcert.sources.text_values import is_value
+
+DELIMITERS = ",;\t|"
+LINE_ENDS = ("", "\n", "\r\n", "\r")
+QUOTED = re.compile('"(?:[^"]|"")*"')
+
+
+class Record(NamedTuple):
+    """The number of its first line, counted from 1, its text as it stands in the file, and its values."""
+
+    line: int
+    text: str
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns, what separates them, and the text of the file up to the end of their line."""
+
+    names: list[str]
+    delimiter: str
+    text: str
+    lines: int
+
+
+def read_header(lines: Iterator[str], source: str) -> Header:
+    """The line of column names, taken from the beginning of the lines; `source` names the file in errors."""
+    taken: list[str] = []
+    quotes = size = 0
+    for line in lines:
+        taken.append(line)
+        quotes += line.count('"')
+        size += len(line)
+        # Where quotes do not pair yet, a name goes on in the next line.
+        if (line.removeprefix(BYTE_ORDER_MARK) not in LINE_ENDS and quotes % 2 == 0) or size > LONGEST:
+            break
+    text = "".join(taken)
+    bare = text.removeprefix(BYTE_ORDER_MARK).lstrip("\r\n")
+    delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
+    found = list(records(io.StringIO(bare, newline=""), delimiter, source))
+    if len(found) != 1:
+        raise ValueError(f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}.")
+    names = found[0].values
+    if all(is_value(name) for name in names if name.strip()):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like a row. "
+            "Write a line of names above it."
+        )
+    return Header(names, delimiter, text, len(taken))
+
+
+def records(lines: Iterator[str], delimiter: str, source: str, line: int = 0) -> Iterator[Record]:
+    """All records; `line` lines have gone before."""
+    for text in lines:
+        line += 1
+        if '"' in text:
+            taken, values = _quoted(text, lines, delimiter, f"on line {line} of {source}")
+            yield Record(line, "".join(taken), values)
+            line += len(taken) - 1
+        elif text not in LINE_ENDS:
+            yield Record(line, text, text.rstrip("\r\n").split(delimiter))
+
+
+def _quoted(text: str, lines: Iterator[str], delimiter: str, where: str) -> tuple[list[str], list[str]]:
+    """The lines that a record with quotes takes, of which `text` is the first, and its values."""
+    values: list[str] = []
+    taken = [text]
+    start = 0
+    while True:
+        if text[start : start + 1] != '"':
+            end = text.find(delimiter, start)
+            if end < 0:
+                values.append(text[start:].rstrip("\r\n"))
+                return taken, values
+            values.append(text[start:end])
+            start = end + 1
+            continue
+        parts, size, start = [], 0, start + 1
+        while True:
+            end = text.find('"', start)
+            if end >= 0 and text[end + 1 : end + 2] == '"':
+                parts.append(text[start : end + 1])
+                start = end + 2
+            elif end >= 0:
+                parts.append(text[start:end])
+                break
+            else:
+                parts.append(text[start:])
+                size += len(text)
+                text, start = next(lines, ""), 0
+                taken.append(text)
+                if not text or size > LONGEST:
+                    raise ValueError(f"every quote must be closed; got one that is not, {where}.")
+        values.append("".join(parts))
+        after = text[end + 1 :]
+        if after in LINE_ENDS:
+            return taken, values
+        if not after.startswith(delimiter):
+            raise ValueError(
+                f"a value in quotes must end with them; got {after.strip()[:20]!r} after {values[-1][:20]!r} {where}. "
+                "A quote inside such a value is written twice."
+            )
+        start = end + 2

@@ -1,0 +1,132 @@
+"""JSON lines, or one array of objects, record by record: half an object, or a key that is there twice, is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TextIO
+
+from calcert.sources.text_file import BYTE_ORDER_MARK, LONGEST
+
+WHITE = " \t\r\n"
+PIECE = 1 << 16
+
+
+class Record(NamedTuple):
+    """The number of its line, counted from 1 (0 in an array), its text as it stands in the file, and its values."""
+
+    line: int
+    text: str
+    values: dict[str, Any]
+
+
+class Ambiguous(dict[str, Any]):
+    """An object in which some keys are there twice."""
+
+    twice: frozenset[str]
+
+
+def value_of(values: dict[str, Any], name: str, where: str) -> Any:
+    """The value of a key, None where it is not there; of a key that is there twice, none can be told."""
+    if isinstance(values, Ambiguous) and name in values.twice:
+        raise ValueError(f"every key must be there once; got {name!r} twice {where}.")
+    return values.get(name)
+
+
+def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
+    """All records where each is a line; empty lines are none."""
+    for number, text in enumerate(lines, 1):
+        bare = text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+        if bare.strip(WHITE):
+            yield Record(number, text, _parsed(bare, f"on line {number} of {source}"))
+
+
+def array_records(text: TextIO, source: str) -> Iterator[Record]:
+    """All records where they are one array, of which little is in memory at a time."""
+    window = _Window(text, source)
+    mark = window.pass_mark("[")
+    if window.mark() == "]":
+        mark = window.pass_mark("]")
+    while mark != "]":
+        yield Record(0, "", _checked(window.value(), f"in {source}"))
+        mark = window.pass_mark(",]")
+    if window.mark():
+        raise ValueError(f"{source} must be one array of JSON objects; got more after it.")
+
+
+class _Window:
+    """The part of a text that is being looked at."""
+
+    def __init__(self, text: TextIO, source: str) -> None:
+        self._text = text
+        self._source = source
+        self._seen = text.read(PIECE).removeprefix(BYTE_ORDER_MARK)
+        self._start = 0
+
+    def mark(self) -> str:
+        """The next character that is not white; nothing at the end."""
+        while True:
+            while self._start < len(self._seen) and self._seen[self._start] in WHITE:
+                self._start += 1
+            if self._start < len(self._seen):
+                return self._seen[self._start]
+            self._seen, self._start = self._text.read(PIECE), 0
+            if not self._seen:
+                return ""
+
+    def pass_mark(self, wanted: str) -> str:
+        """The next character, which must be one of these, and is passed."""
+        mark = self.mark()
+        if not mark or mark not in wanted:
+            found = repr(self._seen[self._start :][:40]) if mark else "the end of the file"
+            raise ValueError(f"{self._source} must be one array of JSON objects; got {found} where {wanted} belongs.")
+        self._start += 1
+        return mark
+
+    def value(self) -> Any:
+        """The JSON value that comes next, which is passed."""
+        self.mark()
+        size = PIECE
+        while True:
+            try:
+                found, self._start = DECODER.raw_decode(self._seen, self._start)
+                return found
+            except RecursionError:
+                raise ValueError(f"values must not be nested so deeply; got some in {self._source}.") from None
+            except ValueError as error:
+                # Perhaps it goes on in what has not been read yet.
+                more = self._text.read(size)
+                self._seen, self._start, size = self._seen[self._start :] + more, 0, 2 * size
+                if not more or len(self._seen) > LONGEST:
+                    raise ValueError(
+                        f"{self._source} must be one array of JSON objects; got {self._seen[:40]!r}, which is none."
+                    ) from error
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        found = DECODER.decode(text.strip(WHITE))
+    except RecursionError:
+        raise ValueError(f"values must not be nested so deeply; got {text[:40]!r} {where}.") from None
+    except ValueError as error:
+        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.") from error
+    return _checked(found, where)
+
+
+def _checked(found: Any, where: str) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError(f"every line must be a JSON object; got {repr(found)[:60]} {where}.")
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) == len(pairs):
+        return values
+    seen: set[str] = set()
+    found = Ambiguous(values)
+    found.twice = frozenset(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return found
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)

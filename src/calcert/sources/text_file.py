@@ -1,0 +1,108 @@
+"""A text file as bytes and as lines: decompressed, complete, and text at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from calcert.foundation.uninterrupted import load
+from calcert.foundation.visible import visible
+
+LONGEST = 1 << 24
+"""Characters of a line or a quoted value: more is no table, or a quote that was never closed."""
+
+HEAD = 4096
+BYTE_ORDER_MARK = "\ufeff"
+
+NOT_TEXT = {
+    b"\x1f\x8b": "gzip. Give it a name that ends in .gz",
+    b"\x28\xb5\x2f\xfd": "zstd. Give it a name that ends in .zst",
+    b"PAR1": "Parquet. Give it a name that ends in .parquet",
+    b"PK\x03\x04": "a spreadsheet or a zip archive. Save the sheet as CSV UTF-8",
+    b"\xff\xfe": "UTF-16. Save it as CSV UTF-8",
+    b"\xfe\xff": "UTF-16. Save it as CSV UTF-8",
+}
+
+
+class TextBytes(io.RawIOBase):
+    """The bytes of a text file, decompressed where its name says so.
+
+    What cannot be decompressed to the end, or is no text, is an error that says so.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._size = os.path.getsize(path)
+        self._raw = open(path, "rb")  # noqa: SIM115
+        self._content = _decompressed(path, self._raw)
+        self._begun = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            found: bytes = self._content.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"{visible(self._path)} must be complete; {error}. If the file was copied, copy it again."
+            ) from error
+        if not self._begun:
+            self._begun = True
+            check_text(found[:HEAD], visible(self._path))
+        return found
+
+    def readinto(self, buffer: Any) -> int:
+        found = self.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def share_read(self) -> float:
+        """How much of the file has been read, between 0 and 1."""
+        return 1.0 if self._raw.closed else min(self._raw.tell() / max(self._size, 1), 1.0)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+def check_text(head: bytes, name: str) -> None:
+    """The beginning of a file must look like text in UTF-8, or in something that has its digits and commas."""
+    for mark, words in NOT_TEXT.items():
+        if head.startswith(mark):
+            raise ValueError(f"{name} must be text; got {words}.")
+    if b"\0" in head:
+        raise ValueError(f"{name} must be text; got bytes that are not, or UTF-16. Save it as CSV UTF-8.")
+
+
+def _decompressed(path: str, raw: Any) -> Any:
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=raw)
+    return load("pyarrow").CompressedInputStream(raw, "zstd") if suffix == ".zst" else raw
+
+
+@contextmanager
+def opened(path: str, newline: str = "") -> Iterator[tuple[io.TextIOWrapper, TextBytes]]:
+    """A text file, and the bytes that it comes from; bytes that are not UTF-8 survive as they are.
+
+    Lines keep their ends, and end where Python says, or at `newline` alone.
+    """
+    content = TextBytes(path)
+    with io.TextIOWrapper(io.BufferedReader(content, 1 << 18), "utf-8", "surrogateescape", newline) as text:
+        yield text, content
+
+
+def lines_of(text: IO[str], name: str) -> Iterator[str]:
+    """The lines of a text, none longer than a line can be."""
+    read = text.readline
+    while line := read(LONGEST):
+        if len(line) == LONGEST:
+            raise ValueError(f"{name} must be a table; got a line of {LONGEST:,} characters or more.")
+        yield line
