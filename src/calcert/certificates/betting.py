@@ -36,6 +36,9 @@ SMALL_STAKE = 0.03
 Witness = Callable[[Integers, Integers], Floats]
 """From the counts of all earlier batches and of the last of them, a guaranteed gain per point and label."""
 
+Throws = Callable[[int], Integers]
+"""From a seed, the rows thrown into batches: shape (batches, points, 2)."""
+
 
 @lru_cache(maxsize=2)
 def split(summary: Summary, seed: int) -> Integers:
@@ -63,21 +66,29 @@ def split(summary: Summary, seed: int) -> Integers:
     return batches.reshape(BATCHES, *summary.count.shape)
 
 
-def lower_limit(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> float:
+def lower_limit(
+    summary: Summary,
+    delta: float,
+    seed: int,
+    witness: Witness,
+    start: Integers | None = None,
+    throws: Throws | None = None,
+) -> float:
     """The largest c at which wealth reaches 1/delta.
 
     Guarantee
         If `witness` returns at most the true gain of each row, and no gain's mean exceeds CE, the result is at most CE
         with probability at least 1 - delta.
 
-    The witness is told and judged by counts per cell, or per run of cells that begins at `start`.
+    The witness is told and judged by counts per cell, or per run of cells that begins at `start`, or as `throws` has
+    them.
     """
-    batches = split(summary, seed)
+    batches = split(summary, seed) if throws is None else throws(seed)
     if start is not None:
         batches = np.add.reduceat(batches, start, axis=1)
     rounds: list[Round] = []
     known = np.zeros_like(batches[0])
-    for b in range(1, BATCHES):
+    for b in range(1, len(batches)):
         known = known + batches[b - 1]
         if known.sum() == 0:
             continue
@@ -112,6 +123,12 @@ class Round:
     rows: Integers
 
     @cached_property
+    def played(self) -> tuple[Floats, Integers]:
+        """Gains and rows where there are rows."""
+        there = np.flatnonzero(self.rows)
+        return self.gain.ravel()[there], self.rows.ravel()[there]
+
+    @cached_property
     def moments(self) -> list[float]:
         """Sums over rows of the powers 0..4 of their gains."""
         power = self.rows.astype(np.float64)
@@ -137,7 +154,8 @@ class Round:
         needs five sums instead of a logarithm a point.
         """
         if self.stake > SMALL_STAKE:
-            return float((self.rows * np.log1p(self.stake * (self.gain - c))).sum())
+            gain, rows = self.played
+            return float((rows * np.log1p(self.stake * (gain - c))).sum())
         return math.fsum(coefficient * (-c) ** m for m, coefficient in enumerate(self.series))
 
 
