@@ -13,6 +13,9 @@ from statistics import NormalDist
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
 
+SLIVER = 1e-10
+"""A piece this narrow that an inversion cannot rule out ends it; the answer is the upper end."""
+
 normal_quantile = NormalDist().inv_cdf
 """Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
 
@@ -88,18 +91,42 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
         left = delta - berry_esseen_constant(bound / (t * deviation)) / math.sqrt(n)
         return math.inf if left <= 0 else -normal_quantile(left) * deviation / math.sqrt(n)
 
-    def limit(t: float) -> float:
-        return max(bernstein(t * t * variance, bound, n, delta), normal(t))
+    def surplus(t: float) -> float:
+        return normal(t) - bernstein(t * t * variance, bound, n, delta)
 
-    # The limit holds for every t, so this need not be exact: the best t to 1e-6 gives the best limit to about that.
-    low, high = 0.0, 1.0
-    for _ in range(20):
-        t = (low + high) / 2
-        if bernstein(t * t * variance, bound, n, delta) < normal(t):
-            low = t
+    # The limit holds for every t, so the crossing need not be exact. Below t = low nothing is left of delta.
+    low, high = bound / (deviation * _largest_ratio(delta * math.sqrt(n))), 1.0
+    if low >= high or surplus(high) >= 0:
+        return math.inf
+    high = crossing(surplus, low, high, SLIVER * deviation / math.sqrt(n))
+    return bernstein(high * high * variance, bound, n, delta) * (1 + SLACK)
+
+
+def _largest_ratio(constant: float) -> float:
+    """The largest ratio at which the Berry-Esseen constant is at most `constant`."""
+    return max(constant / 0.4690, constant / 0.3322 - 0.429, constant / 0.3031 - 0.646)
+
+
+def crossing(falling: Callable[[float], float], low: float, high: float, close: float) -> float:
+    """Where a falling function, positive at `low`, comes down to 0, from above: there it is between -close and 0.
+
+    Secants, where the end that stays twice is held to half its value (Illinois), or else the other would creep.
+    """
+    at_low, at_high, moved = falling(low), falling(high), 0
+    held = at_high
+    for _ in range(60):
+        if at_high >= -close:
+            break
+        aim = high - (held + close / 2) * (high - low) / (held - at_low) if held < at_low < math.inf else low
+        middle = aim if low < aim < high else (low + high) / 2
+        value = falling(middle)
+        if value > 0:
+            low, at_low, held = middle, value, held / 2 if moved > 0 else held
+            moved = 1
         else:
-            high = t
-    return min((limit(t) for t in (low, high) if 0 < t < 1), default=math.inf) * (1 + SLACK)
+            high, at_high, held, at_low = middle, value, value, at_low / 2 if moved < 0 else at_low
+            moved = -1
+    return high
 
 
 def hoeffding(proxy: float, n: float, delta: float) -> float:
@@ -133,14 +160,16 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
         The second moment is at least CE^2, so that the search ends at its square root.
 
     The set of such c need not be an interval. The search is a branch and bound from above: an interval [a, b] is
-    thrown away only if no c inside it can qualify, since limit grows with the variance and with the bound.
+    thrown away only if no c inside it can qualify, since limit grows with the variance and with the bound. Most of
+    [0, 1] is thrown away before that in a few large pieces.
     """
     top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
+    bottom = min(max(plug_in, 0.0), top)
 
-    def possible(a: float, b: float) -> bool:
-        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) <= plug_in
+    def room(a: float, b: float) -> float:
+        return plug_in - a + limit(max(second_moment - a * a, 0.0), 1 + b, n, delta)
 
-    return _largest(possible, min(max(plug_in, 0.0), top), top)
+    return _largest(lambda a, b: room(a, b) >= 0, bottom, _lowered(room, bottom, top))
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:
@@ -153,14 +182,40 @@ def invert_squared(plug_in: float, n: float, delta: float) -> float:
     return _largest(possible, min(max(plug_in, 0.0), 1.0), 1.0)
 
 
+def _lowered(room: Callable[[float, float], float], low: float, high: float) -> float:
+    """A smaller `high`: what lies above it was thrown away piece by piece, each [a, high] for a room(a, high) below 0.
+
+    Where pieces do not soon become small, the search by halves does the rest.
+    """
+    for _ in range(6):
+        below = _below(room, low, high)
+        if high - below <= SLIVER / 2:
+            return below
+        high = below
+    return high
+
+
+def _below(room: Callable[[float, float], float], low: float, high: float) -> float:
+    """The least `a`, or nearly so, for which [a, high] may be thrown away; `high` if there is none to speak of.
+
+    room(., high) falls by at least as much as its argument grows, which says how far down to look.
+    """
+    lack = -room(high, high)
+    if lack <= SLIVER / 2:
+        return high
+    close = max(1e-4 * lack, SLIVER / 4)
+    return crossing(lambda a: room(a, high) + SLACK, max(low, high - lack), high, close)
+
+
 def _largest(possible: Callable[[float, float], bool], low: float, high: float) -> float:
     """The top of the highest sliver of [low, high] that `possible` does not rule out; `low` if all are ruled out."""
-    stack = [(low, high)]
+    sliver = max(high - SLIVER, low)
+    stack = [(low, sliver), (sliver, high)]
     while stack:
         a, b = stack.pop()
         if not possible(a, b):
             continue
-        if b - a <= SLACK:
+        if b - a <= SLIVER:
             return min(b + SLACK, 1.0)
         middle = (a + b) / 2
         stack += [(a, middle), (middle, b)]
