@@ -31,23 +31,21 @@ def blocks(summary: Summary, scale: float) -> Points:
 
 
 @numba.njit(cache=True)
-def join(
-    cell: Integers, count: Integers, offset: Integers, rings: Integers
-) -> tuple[Floats, Floats, Floats, Integers]:
+def join(cell: Integers, count: Integers, offset: Integers, rings: Integers) -> tuple[Floats, Floats, Floats, Integers]:
     """Low and high end of the blocks that hold rows, mean position inside per label, and rows per label.
 
     `rings` holds the logarithms of the widths of blocks by the bits of the distance from the nearer end. Edges of cells
     are those of :func:`calcert.summary.cells.bounds`, which is the same map, written for reading.
     """
     unit = 2.0**-40
-    found, last, bits = 0, np.int64(-1), 0
+    found, last, bits = 0, -1, 0
     for i in range(cell.size):
         _, start, _, bits = _block(cell[i], rings, bits)
         if start != last:
             found, last = found + 1, start
     low, high = np.empty(found), np.empty(found)
     inside, rows = np.zeros((found, 2)), np.zeros((found, 2), np.int64)
-    found, last, bits = -1, np.int64(-1), 0
+    found, last, bits = -1, -1, 0
     for i in range(cell.size):
         left, start, end, bits = _block(cell[i], rings, bits)
         if start != last:

@@ -111,4 +111,4 @@ def admit(knots: Floats, pair: Floats) -> None:
 def _at(knots: Floats, pair: Floats, y: int, k: int, place: float) -> float:
     """The piecewise linear function of label y at a place between knot k and the next."""
     part = (place - knots[k]) / (knots[k + 1] - knots[k])
-    return pair[y, k] * (1 - part) + pair[y, k + 1] * part
+    return float(pair[y, k] * (1 - part) + pair[y, k + 1] * part)

@@ -20,7 +20,9 @@ MANY = 1 << 13
 
 
 def halved(count: Integers, seed: int) -> Integers:
-    """Throw every row of a table of counts, shape (points, 2), into one of 8 batches independently: shape (8, points, 2).
+    """Throw every row of a table of counts, shape (points, 2), into one of 8 batches independently.
+
+    Returns the counts per batch, shape (8, points, 2), which add up to the table.
 
     The draws are seeded by the seed and by a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
@@ -57,10 +59,9 @@ def heads(tossed: Integers, words: NDArray[np.uint64]) -> Integers:
 
 
 @numba.njit(cache=True)
-def _ones(word: int) -> int:
+def _ones(word: np.uint64) -> np.int64:
     """The number of ones among the bits of a word, added up in pairs, fours and eights."""
-    w = np.uint64(word)
-    w -= (w >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    w = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     w = (w & np.uint64(0x3333333333333333)) + ((w >> np.uint64(2)) & np.uint64(0x3333333333333333))
     w = (w + (w >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((w * np.uint64(0x0101010101010101)) >> np.uint64(56))

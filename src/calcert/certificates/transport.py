@@ -22,12 +22,12 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 RUNS = 64, 1024
-"""Runs of points to begin with: eight times the root of the rows, but not outside this range."""
+"""Runs of points to begin with: four times the root of the rows, but not outside this range."""
 
 FINEST_GRID = 8
 """Calibrated scores may lie at multiples of 2^-8 even where there are no rows."""
 
-NEAR = 0.005
+NEAR = 0.007
 """A plan this close to the best, in standard errors of the Brier score, is good enough."""
 
 TINY = 1e-9
@@ -60,40 +60,56 @@ class Plan:
 
 def best_plan(points: Points, error: float) -> Plan:
     """A plan that costs little more than the distance from calibration of the rows, next to a standard error of it."""
-    runs = min(max(int(8 * math.sqrt(points.count.sum())), RUNS[0]), RUNS[1])
+    runs = min(max(int(4 * math.sqrt(points.count.sum())), RUNS[0]), RUNS[1])
     near = NEAR * max(error, TINY)
     plan = _plan_on(points, runs, near / 2)
     while runs < RUNS[1] and plan.cost - plan.hidden - plan.least > near:
-        runs = 4 * runs
+        runs = min(4 * runs, RUNS[1])
         plan = min(plan, _plan_on(points, runs, near / 2), key=lambda found: found.cost)
     return plan
 
 
 def _plan_on(points: Points, runs: int, enough: float) -> Plan:
     low, high, fraction, count = points.low, points.high, points.fraction, points.count
-    # Points of the grid are edges of cells, and of wider ones as long as there are no wider ones than its own.
+    # Points of the grid are edges of cells, and of blocks that are no wider than its own.
     grid = 1 << min(runs.bit_length() - 1, FINEST_GRID, int(-math.log2(max((high - low).max(), TINY))))
     knots = lay(low, high, count, runs, grid)
     rows, left = put(knots, low, high, fraction, count)
     _, mass, least = solve(knots, rows, enough)
-    everywhere = np.minimum(mass / np.maximum(rows[0] + rows[1], TINY), 1.0)
-    spreads = np.stack([everywhere, everywhere]), _followed(knots, rows, mass)
-    paid, hidden = min(cost(knots, mass, spread, left, low, high, fraction, count) for spread in spreads)
+    paid, hidden = min(
+        cost(knots, mass, spread, left, low, high, fraction, count)
+        for spread in (evenly(rows, mass), following(knots, rows, mass))
+    )
     return Plan(paid, hidden, least, knots, rows, mass)
 
 
-def _followed(knots: Floats, rows: Floats, mass: Floats) -> Floats:
-    """How much calibrated score each row takes along, per label and knot, if it is to follow one label only.
+@numba.njit(cache=True)
+def evenly(rows: Floats, mass: Floats) -> Floats:
+    """How much calibrated score a row takes along from each knot, per label, if all rows there are treated alike."""
+    spread = np.empty(rows.shape)
+    for k in range(mass.size):
+        spread[:, k] = min(mass[k] / max(rows[0, k] + rows[1, k], TINY), 1.0)
+    return spread
 
-    Where next to nothing of a label is moved, its rows stay where they are: the calibrated score has to follow them.
+
+@numba.njit(cache=True)
+def following(knots: Floats, rows: Floats, mass: Floats) -> Floats:
+    """The same, if at each knot the calibrated score follows one label only: the one of which less is moved there.
+
+    Where next to nothing of a label is moved, its rows stay where they are, and the calibrated score with them.
     """
-    weight = np.stack([1 - knots, knots])
-    excess = rows - weight * mass
-    moved = np.abs(np.stack([np.cumsum(excess[0, ::-1])[::-1][1:], np.cumsum(excess[1])[:-1]]))
-    beside = np.pad(moved, ((0, 0), (0, 1))) + np.pad(moved, ((0, 0), (1, 0)))
-    follows = np.stack([beside[0] <= beside[1], beside[0] > beside[1]])
-    taken = np.minimum(mass / np.maximum(rows, TINY), 1 / np.maximum(weight, TINY))
-    return np.asarray(np.where(follows, taken, 0.0))
+    moved = np.zeros((2, knots.size + 1))
+    last = knots.size - 1
+    for k in range(last):
+        moved[1, k + 1] = moved[1, k] + rows[1, k] - knots[k] * mass[k]
+        moved[0, last - k] = moved[0, last - k + 1] + rows[0, last - k] - (1 - knots[last - k]) * mass[last - k]
+    moved[1, last + 1] = 0.0
+    spread = np.zeros(rows.shape)
+    for k in range(knots.size):
+        zeros, ones = abs(moved[0, k]) + abs(moved[0, k + 1]), abs(moved[1, k]) + abs(moved[1, k + 1])
+        y, weight = (0, 1 - knots[k]) if zeros <= ones else (1, knots[k])
+        spread[y, k] = min(mass[k] / max(rows[y, k], TINY), 1 / max(weight, TINY))
+    return spread
 
 
 @numba.njit(cache=True)
