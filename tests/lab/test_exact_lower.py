@@ -15,9 +15,9 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, lower_bounds
+from calcert.certificates import betting, distance_lower
 from calcert.certificates.betting import Round, lower_limit, split
-from calcert.certificates.lower_bounds import distance_lower, perturbed_lower, unmodified_lower
+from calcert.certificates.lower_bounds import perturbed_lower, unmodified_lower
 from calcert.serving.grid import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of
 
@@ -39,7 +39,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     return {
         "as it is": (lambda s: unmodified_lower(s, delta, 0), law.error),
         "perturbed": (lambda s: perturbed_lower(s, h, delta, 0), law.served(h)[0]),
-        "distance": (lambda s: distance_lower(s, delta, 0), law.distance),
+        "distance": (lambda s: distance_lower.distance_lower(s, delta, 0), law.distance),
     }[subject]
 
 
@@ -58,6 +58,7 @@ def judged(law: Law, n: int, lower: Callable[[Summary], float]) -> list[tuple[fl
         with (
             mock.patch.object(betting, "BATCHES", BATCHES),
             mock.patch.object(betting, "split", return_value=allocation[:, held]),
+            mock.patch.object(distance_lower, "halved", return_value=allocation[:, held]),
             mock.patch.object(betting, "Round", note),
         ):
             found.append((chance, lower(summary_of(law.score, allocation.sum(axis=0))), rounds))
@@ -71,11 +72,8 @@ def wealth(rounds: list[Round], c: float) -> float:
 
 @pytest.mark.parametrize("subject", ["as it is", "perturbed", "distance"])
 @pytest.mark.parametrize("name", LAWS)
-def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(
-    subject: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(subject: str, name: str) -> None:
     law, n = LAWS[name]
-    monkeypatch.setattr(lower_bounds, "KNOTS", 16)
     # Witnesses for the perturbed classifier and for the distance take longer to find: fewer tables.
     n, deltas = (n, (0.5, 0.3, 0.05)) if subject == "as it is" else (n - n // 4, (0.5,))
     for delta in deltas:

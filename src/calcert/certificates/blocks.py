@@ -8,12 +8,12 @@ hold rows does not move the edges of blocks, so that witnesses may be told them.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.summary.cells import SCORE_BITS
+from calcert.summary import cells
 from calcert.summary.counts import Points, Summary
 
 Integers = NDArray[np.int64]
@@ -22,63 +22,47 @@ Floats = NDArray[np.float64]
 
 def blocks(summary: Summary, scale: float) -> Points:
     """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
-    rings = np.zeros(SCORE_BITS + 1, np.int64)
-    for ring in range(1, SCORE_BITS + 1):
-        # Distances from 2^(ring - 1) to 2^ring units of 2^-40 are never put together with others.
-        wanted = math.floor(SCORE_BITS + math.log2(scale) + (ring - SCORE_BITS) / 2)
-        rings[ring] = min(max(wanted, 0), ring - 1)
-    return Points(*join(summary.cell, summary.count, summary.offset, rings))
+    start, low, high = _joined(summary, scale)
+    # From the left edge of the block, first to the cell and then inside it.
+    inside = _partition(_rings(scale))[2][summary.cell]
+    offset = np.add.reduceat(summary.count * inside[:, None] + summary.offset, start, axis=0)
+    count = np.add.reduceat(summary.count, start, axis=0)
+    wide = np.maximum(high - low, 1)[:, None]
+    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
 
 
-@numba.njit(cache=True)
-def join(cell: Integers, count: Integers, offset: Integers, rings: Integers) -> tuple[Floats, Floats, Floats, Integers]:
-    """Low and high end of the blocks that hold rows, mean position inside per label, and rows per label.
-
-    `rings` holds the logarithms of the widths of blocks by the bits of the distance from the nearer end. Edges of cells
-    are those of :func:`calcert.summary.cells.bounds`, which is the same map, written for reading.
-    """
-    unit = 2.0**-40
-    found, last, bits = 0, -1, 0
-    for i in range(cell.size):
-        _, start, _, bits = _block(cell[i], rings, bits)
-        if start != last:
-            found, last = found + 1, start
-    low, high = np.empty(found), np.empty(found)
-    inside, rows = np.zeros((found, 2)), np.zeros((found, 2), np.int64)
-    found, last, bits = -1, -1, 0
-    for i in range(cell.size):
-        left, start, end, bits = _block(cell[i], rings, bits)
-        if start != last:
-            found, last = found + 1, start
-            low[found], high[found] = start * unit, end * unit
-        for y in range(2):
-            inside[found, y] += float(left - start) * count[i, y] + offset[i, y]
-            rows[found, y] += count[i, y]
-    for i in range(found + 1):
-        for y in range(2):
-            inside[i, y] *= unit / (max(high[i] - low[i], unit) * max(rows[i, y], 1))
-    return low, high, inside, rows
+def middles(summary: Summary, scale: float) -> Points:
+    """The same blocks with all rows in their middles: as much as is known of a part of the rows."""
+    start, low, high = _joined(summary, scale)
+    count = np.add.reduceat(summary.count, start, axis=0)
+    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, np.full(count.shape, 0.5), count)
 
 
-@numba.njit(cache=True)
-def _block(cell: int, rings: Integers, bits: int) -> tuple[int, int, int, int]:
-    """Left edge of a cell, both edges of its block, and the bits of its distance from the nearer end, in units.
+def _joined(summary: Summary, scale: float) -> tuple[Integers, Floats, Floats]:
+    """Where each block begins among the cells that hold rows, and its edges in units of 2^-40."""
+    left, right, _ = _partition(_rings(scale))
+    low = left[summary.cell]
+    start = np.flatnonzero(np.diff(low, prepend=-1.0))
+    return start, low[start], right[summary.cell[start]]
 
-    `bits` is that of the cell before, from which it is seldom far.
-    """
-    if cell == 108544:
-        return 1 << 40, 1 << 40, 1 << 40, bits
-    upper = cell >= 54272
-    number = 108543 - cell if upper else cell
-    tier = min(max((number - 1024) // 15360, 0), 3)
-    shift = 14 + 4 * tier
-    near = (number - 15360 * tier) << shift
-    while near >> bits:
-        bits += 1
-    while bits > 0 and not near >> (bits - 1):
-        bits -= 1
-    wide = 1 << max(shift, rings[bits])
-    start = near & -wide
-    if upper:
-        return (1 << 40) - near - (1 << shift), (1 << 40) - start - wide, (1 << 40) - start, bits
-    return near, start, start + wide, bits
+
+def _rings(scale: float) -> tuple[int, ...]:
+    """Logarithms of the widths of blocks, in units of 2^-40, by the bits of the distance from the nearer end."""
+    wanted = [math.floor(cells.SCORE_BITS + math.log2(scale) + (bits - cells.SCORE_BITS) / 2) for bits in range(41)]
+    # Distances of different bits are never put together, so that a block has one width.
+    return tuple(min(max(width, 0), max(bits - 1, 0)) for bits, width in enumerate(wanted))
+
+
+@lru_cache(maxsize=8)
+def _partition(rings: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
+    """For every cell: both edges of its block, and the cell's own left edge from that of the block, in units."""
+    number = np.arange(cells.CELL_OF_ONE)
+    left, wide = cells.bounds(number)
+    upper = number >= cells.LOWER_HALF
+    near = np.where(upper, cells.UNIT - left - wide, left)
+    across = np.maximum(wide, np.int64(1) << np.array(rings)[np.frexp(near.astype(np.float64))[1]])
+    start = near & -across
+    edge = np.where(upper, cells.UNIT - start - across, start)
+    # Score 1 has a cell of its own, of width 0, and a block likewise.
+    last = float(cells.UNIT)
+    return np.append(edge, last), np.append(edge + across, last), np.append(left - edge, 0.0)

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.blocks import blocks
+from calcert.certificates.blocks import middles
 from calcert.certificates.dual_pair import solve
 from calcert.certificates.halving import halved
 from calcert.certificates.knots import lay, put
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.counts import Points, Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SCALE = 3e-4
-"""Blocks are as wide as this times the root of the distance from the nearer end: 2^-13 in the middle."""
+SCALE = 5e-4
+"""Blocks are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle."""
 
 RUNS = 16, 64
 """Runs of points for a witness: twice the root of the rows it knows, but not outside this range."""
@@ -36,46 +36,28 @@ NEAR = 0.01
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> float:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
-    points = blocks(summary, SCALE)
+    points = middles(summary, SCALE)
+    return lower_limit(
+        summary,
+        delta,
+        seed,
+        lambda known, last: gains(points, known),
+        throws=lambda throw: halved(points.count, throw),
+    )
 
-    def witness(known: Integers, last: Integers) -> Floats:
-        rows = float(known.sum())
-        runs = int(min(max(2 * math.sqrt(rows), RUNS[0]), RUNS[1]))
-        return gains(points.low, points.high, known, runs, 1 << runs.bit_length(), NEAR / math.sqrt(rows))
 
-    return lower_limit(summary, delta, seed, witness, throws=lambda throw: halved(points.count, throw))
-
-
-@numba.njit(cache=True)
-def gains(low: Floats, high: Floats, known: Integers, runs: int, grid: int, enough: float) -> Floats:
-    """What every row of a block and label gains at least from the pair that the known rows suggest.
-
-    Over a block of width w, g is at least (g(low) + g(high) - w) / 2, because it changes by no more than the score; and
-    g0(x) >= -x, g1(x) >= x - 1 where g is boxed, which keeps a pair admissible.
-    """
-    held = np.flatnonzero(known[:, 0] + known[:, 1])
-    middle = np.full((held.size, 2), 0.5)
-    some, other, rows = low[held], high[held], known[held]
-    knots = lay(some, other, rows, runs, grid)
-    mass, _ = put(knots, some, other, middle, rows)
-    pair, _, _ = solve(knots, mass, enough)
+def gains(points: Points, known: Integers) -> Floats:
+    """What every row of a block and label gains at least from the pair that the known rows suggest."""
+    rows = float(known.sum())
+    runs = int(min(max(2 * math.sqrt(rows), RUNS[0]), RUNS[1]))
+    knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
+    mass, _ = put(knots, points.low, points.high, points.fraction, known)
+    pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
     admit(knots, pair)
-    gain = np.empty((low.size, 2))
-    k = 0
-    for i in range(low.size):
-        while k < knots.size - 2 and knots[k + 1] <= low[i]:
-            k += 1
-        end = k
-        while end < knots.size - 2 and knots[end + 1] <= high[i]:
-            end += 1
-        for y in range(2):
-            ends = _at(knots, pair, y, k, low[i]) + _at(knots, pair, y, end, high[i])
-            floor = -high[i] if y == 0 else low[i] - 1
-            gain[i, y] = max((ends - (high[i] - low[i])) / 2 - ROUNDING, floor)
-    return gain
+    return np.asarray(promised(knots, pair, points.low, points.high))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def admit(knots: Floats, pair: Floats) -> None:
     """Change a pair on the knots so that the piecewise linear functions through it are admissible.
 
@@ -88,8 +70,7 @@ def admit(knots: Floats, pair: Floats) -> None:
         pair[0, k] = max(pair[0, k], -knots[k])
         pair[1, k] = max(pair[1, k], knots[k] - 1)
         if not (abs(pair[0, k]) <= 2 and abs(pair[1, k]) <= 2):
-            pair[:] = 0.0
-            return
+            steepest = math.inf
     for k in range(knots.size - 1):
         for y in range(2):
             steepest = max(steepest, abs(pair[y, k + 1] - pair[y, k]) / (knots[k + 1] - knots[k]))
@@ -104,11 +85,32 @@ def admit(knots: Floats, pair: Floats) -> None:
             bend = (pair[0, k] - pair[0, k - 1]) - (pair[1, k] - pair[1, k - 1])
             before = (1 - knots[k - 1]) * pair[0, k - 1] + knots[k - 1] * pair[1, k - 1]
             excess = max(excess, max(before, here) + max(bend, 0.0) * wide / 4)
-    pair -= excess
+    for k in range(knots.size):
+        pair[0, k] -= excess
+        pair[1, k] -= excess
 
 
-@numba.njit(cache=True)
-def _at(knots: Floats, pair: Floats, y: int, k: int, place: float) -> float:
-    """The piecewise linear function of label y at a place between knot k and the next."""
-    part = (place - knots[k]) / (knots[k + 1] - knots[k])
-    return float(pair[y, k] * (1 - part) + pair[y, k + 1] * part)
+@numba.njit(cache=True, error_model="numpy")
+def promised(knots: Floats, pair: Floats, low: Floats, high: Floats) -> Floats:
+    """The least that an admissible pair gives a row, per block and label, wherever in the block the row is.
+
+    Over a block of width w, g is at least (g(low) + g(high) - w) / 2, because it changes by no more than the score; and
+    the pair may be boxed, g0(x) >= -x and g1(x) >= x - 1, which leaves it admissible.
+    """
+    gain = np.empty((low.size, 2))
+    k = 0
+    for i in range(low.size):
+        while k < knots.size - 2 and knots[k + 1] <= low[i]:
+            k += 1
+        end = k
+        while end < knots.size - 2 and knots[end + 1] <= high[i]:
+            end += 1
+        first = (low[i] - knots[k]) / (knots[k + 1] - knots[k])
+        last = (high[i] - knots[end]) / (knots[end + 1] - knots[end])
+        for y in range(2):
+            value = pair[y, k] * (1 - first) + pair[y, k + 1] * first
+            value += pair[y, end] * (1 - last) + pair[y, end + 1] * last
+            gain[i, y] = (value - (high[i] - low[i])) / 2 - ROUNDING
+        gain[i, 0] = max(gain[i, 0], -high[i])
+        gain[i, 1] = max(gain[i, 1], low[i] - 1)
+    return gain

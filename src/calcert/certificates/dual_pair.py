@@ -26,7 +26,7 @@ SHORT = 0.995
 """The share of the way to the nearest wall that a step goes."""
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, float]:
     """The pair, shape (2, knots), the plan, and the value of the pair; `mass` holds the rows' share per label and knot.
 
@@ -35,49 +35,34 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
     The inequalities stand in one array: g rises too fast (label 0, then 1), falls too fast (likewise), the constraint
     that ties the labels, and two that keep a label without rows from running away: g0 >= -2 at 1, g1 >= -2 at 0.
     """
-    size, gaps = knots.size, knots.size - 1
-    tie, box = 4 * gaps, 4 * gaps + size
-    pair = np.full((2, size), -0.05)
-    slack = np.empty(box + 2)
-    for y in range(4):
-        for k in range(gaps):
-            slack[y * gaps + k] = knots[k + 1] - knots[k]
-    slack[tie:box] = 0.05
-    slack[box:] = 1.95
-    force = np.empty(box + 2)
-    level = 0.0
-    for k in range(size):
-        force[tie + k] = mass[0, k] + mass[1, k] + 1 / size
-        level += force[tie + k] * 0.05 / size
-    force[:tie] = level / slack[:tie]
-    force[box:] = level / slack[box:]
-    share, target, change, push = np.empty(box + 2), np.empty(box + 2), np.empty(box + 2), np.empty(box + 2)
-    stiff, factors = np.empty((2, gaps)), np.empty((4, size))
-    move, best_pair, best_plan = np.empty((2, size)), pair.copy(), force[tie:box].copy()
+    size, tie = knots.size, 4 * (knots.size - 1)
+    every = tie + size + 2
+    slack, force, share = np.empty(every), np.empty(every), np.empty(every)
+    target, change, push = np.empty(every), np.empty(every), np.empty(every)
+    pair, move, best_pair = np.empty((2, size)), np.empty((2, size)), np.empty((2, size))
+    stiff, factors, best_plan = np.empty((2, size)), np.empty((4, size)), np.empty(size)
+    _begin(knots, mass, pair, slack, force)
     best_value, best_cost = -math.inf, math.inf
     for _ in range(ROUNDS):
-        for i in range(slack.size):
+        mean = after = 0.0
+        for i in range(every):
             share[i] = 1 / slack[i]
-        for y in range(2):
-            for k in range(gaps):
-                up, down = y * gaps + k, (y + 2) * gaps + k
-                stiff[y, k] = force[up] * share[up] + force[down] * share[down]
-        _factor(knots, stiff, force[tie:] * share[tie:], factors)
-        mean = 0.0
-        for i in range(slack.size):
             mean += slack[i] * force[i]
-        target[:] = 0.0
-        _newton(knots, mass, share, force, target, stiff, factors, move, change, push)
-        far, deep = min(_room(slack, change), 1.0), min(_room(force, push), 1.0)
-        after = 0.0
-        for i in range(slack.size):
-            after += (slack[i] + far * change[i]) * (force[i] + deep * push[i])
-        aim = (after / mean) ** 3 * mean / slack.size
-        for i in range(slack.size):
-            target[i] = aim - change[i] * push[i]
-        _newton(knots, mass, share, force, target, stiff, factors, move, change, push)
-        far, deep = min(SHORT * _room(slack, change), 1.0), min(SHORT * _room(force, push), 1.0)
-        for i in range(slack.size):
+            target[i] = 0.0
+        _factor(knots, force, share, stiff, factors)
+        far, deep = 0.0, 0.0
+        for corrected in range(2):
+            _newton(knots, mass, share, force, target, stiff, factors, move, change, push)
+            far, deep = _room(slack, change), _room(force, push)
+            if corrected == 0:
+                far, deep = min(far, 1.0), min(deep, 1.0)
+                for i in range(every):
+                    after += (slack[i] + far * change[i]) * (force[i] + deep * push[i])
+                aim = (after / mean) ** 3 * mean / every
+                for i in range(every):
+                    target[i] = aim - change[i] * push[i]
+        far, deep = min(SHORT * far, 1.0), min(SHORT * deep, 1.0)
+        for i in range(every):
             slack[i] += far * change[i]
             force[i] += deep * push[i]
         value = 0.0
@@ -85,33 +70,58 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
             for k in range(size):
                 pair[y, k] += far * move[y, k]
                 value += mass[y, k] * pair[y, k]
-        cost = spent(knots, mass, force[tie:box])
+        cost = spent(knots, mass, force, tie)
         if not (math.isfinite(value) and math.isfinite(cost)):
             break
         if value > best_value:
             best_value = value
-            best_pair[:] = pair
+            for k in range(size):
+                best_pair[0, k], best_pair[1, k] = pair[0, k], pair[1, k]
         if cost < best_cost:
             best_cost = cost
-            best_plan[:] = force[tie:box]
+            for k in range(size):
+                best_plan[k] = force[tie + k]
         if best_cost - best_value < enough:
             break
+    if best_cost == math.inf:
+        _begin(knots, mass, best_pair, slack, force)
+        for k in range(size):
+            best_plan[k] = force[tie + k]
     return best_pair, best_plan, best_value
 
 
-@numba.njit(cache=True)
-def spent(knots: Floats, mass: Floats, plan: Floats) -> float:
-    """What the plan costs if the rows are at the knots (theory of the distance, any plan is a bound)."""
+@numba.njit(cache=True, error_model="numpy")
+def _begin(knots: Floats, mass: Floats, pair: Floats, slack: Floats, force: Floats) -> None:
+    """A pair well inside all walls, and forces of about equal weight."""
+    size, gaps = knots.size, knots.size - 1
+    level = 0.0
+    for k in range(size):
+        pair[0, k] = pair[1, k] = -0.05
+        slack[4 * gaps + k] = 0.05
+        force[4 * gaps + k] = mass[0, k] + mass[1, k] + 1 / size
+        level += force[4 * gaps + k] * 0.05 / size
+    for i in range(4 * gaps):
+        slack[i] = knots[i % gaps + 1] - knots[i % gaps]
+        force[i] = level / slack[i]
+    for i in range(4 * gaps + size, slack.size):
+        slack[i] = 1.95
+        force[i] = level / slack[i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def spent(knots: Floats, mass: Floats, plan: Floats, start: int) -> float:
+    """What the plan, in `plan` from `start` on, costs if the rows are at the knots (any plan is a bound)."""
     total = ones = zeros = 0.0
     last = knots.size - 1
     for k in range(last):
-        ones += mass[1, k] - knots[k] * plan[k]
-        zeros += mass[0, last - k] - (1 - knots[last - k]) * plan[last - k]
-        total += (knots[k + 1] - knots[k]) * abs(ones) + (knots[last - k] - knots[last - k - 1]) * abs(zeros)
+        back = last - k
+        ones += mass[1, k] - knots[k] * plan[start + k]
+        zeros += mass[0, back] - (1 - knots[back]) * plan[start + back]
+        total += (knots[k + 1] - knots[k]) * abs(ones) + (knots[back] - knots[back - 1]) * abs(zeros)
     return total
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
     """How many times `change` may be added before the first value is 0."""
     steepest = 1e-300
@@ -121,36 +131,38 @@ def _room(value: Floats, change: Floats) -> float:
     return 1 / steepest
 
 
-@numba.njit(cache=True)
-def _factor(knots: Floats, stiff: Floats, tied: Floats, factors: Floats) -> None:
+@numba.njit(cache=True, error_model="numpy")
+def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors: Floats) -> None:
     """Eliminate knot after knot: the symmetric matrix [[a, b], [b, c]] left at each, and 1 over its determinant.
 
-    What the chain to the left resists with, [[a, b], [b, c]] with determinant `rest`, is in series with the next link
-    of the chain. Written so, only positive numbers are added, and links a billion times as stiff as others do no harm.
+    Fills `stiff`, how stiff the links of the two chains are, and `factors`. What a chain to the left resists with,
+    [[a, b], [b, c]] with determinant `rest`, is in series with its next link. Written so, only positive numbers are
+    added, and links a billion times as stiff as others do no harm.
     """
-    last = knots.size - 1
+    gaps = knots.size - 1
+    tie, box = 4 * gaps, 4 * gaps + knots.size
     a = b = rest = 0.0
-    c = tied[knots.size + 1]
-    for k in range(last + 1):
-        zero, one = 1 - knots[k], knots[k]
-        rest += max(tied[k] * (zero * zero * c + one * one * a - 2 * zero * one * b), 0.0)
-        a += tied[k] * zero * zero
-        b += tied[k] * zero * one
-        c += tied[k] * one * one
-        if k == last:
-            rest += tied[knots.size] * c
-            a += tied[knots.size]
-            factors[0, k], factors[1, k], factors[2, k], factors[3, k] = a, b, c, 1 / rest
-        else:
-            s, t = stiff[0, k], stiff[1, k]
+    c = force[box + 1] * share[box + 1]
+    for k in range(gaps + 1):
+        zero, one, tied = 1 - knots[k], knots[k], force[tie + k] * share[tie + k]
+        rest += max(tied * (zero * zero * c + one * one * a - 2 * zero * one * b), 0.0)
+        a += tied * zero * zero
+        b += tied * zero * one
+        c += tied * one * one
+        if k < gaps:
+            s = force[k] * share[k] + force[2 * gaps + k] * share[2 * gaps + k]
+            t = force[gaps + k] * share[gaps + k] + force[3 * gaps + k] * share[3 * gaps + k]
+            stiff[0, k], stiff[1, k] = s, t
             inverse = 1 / (s * t + s * c + t * a + rest)
             factors[0, k], factors[1, k], factors[2, k], factors[3, k] = s + a, b, t + c, inverse
             a, c = s * (a * t + rest) * inverse, t * (c * s + rest) * inverse
             b *= s * t * inverse
             rest *= s * t * inverse
+    held = force[box] * share[box]
+    factors[0, gaps], factors[1, gaps], factors[2, gaps], factors[3, gaps] = a + held, b, c, 1 / (rest + held * c)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _newton(
     knots: Floats,
     mass: Floats,

@@ -1,14 +1,13 @@
 """Rows thrown into eight batches by three tosses of a coin each, for the lower bound of Theorem 6.
 
-What a Summary knows of a batch is how many rows of each block and label it holds. Of c rows as many go to one side as
-there are ones among c random bits: sixty-four rows are thrown at a time.
+What is known of a batch is how many rows of each block and label it holds. Of c rows as many go to one side as there
+are ones among c random bits: sixty-four rows are thrown at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,46 +21,31 @@ MANY = 1 << 13
 def halved(count: Integers, seed: int) -> Integers:
     """Throw every row of a table of counts, shape (points, 2), into one of 8 batches independently.
 
-    Returns the counts per batch, shape (8, points, 2), which add up to the table.
-
-    The draws are seeded by the seed and by a digest of the counts, as in :func:`calcert.certificates.betting.split`.
+    Returns the counts per batch, shape (8, points, 2), which add up to the table. The draws are seeded by the seed and
+    by a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
     rng = np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
     batches = count.reshape(1, -1)
     for _ in range(TOSSES):
-        many = batches > MANY
-        tossed = np.where(many, 0, batches)
-        words = (tossed + 63) >> 6
-        ones = heads(tossed, rng.integers(0, 1 << 64, int(words.sum()), np.uint64))
-        if many.any():
-            ones[many] = rng.binomial(batches[many], 0.5)
-        batches = np.concatenate([ones, batches - ones])
+        heads = tossed(batches, rng)
+        batches = np.concatenate([heads, batches - heads])
     return batches.reshape(1 << TOSSES, *count.shape)
 
 
-@numba.njit(cache=True)
-def heads(tossed: Integers, words: NDArray[np.uint64]) -> Integers:
-    """The number of ones among as many bits as rows are to be tossed; every entry begins with a new word."""
-    found = np.zeros(tossed.shape, np.int64)
-    at = 0
-    for b in range(tossed.shape[0]):
-        for i in range(tossed.shape[1]):
-            left = tossed[b, i]
-            while left > 0:
-                word = words[at]
-                at += 1
-                if left < 64:
-                    word &= (np.uint64(1) << np.uint64(left)) - np.uint64(1)
-                found[b, i] += _ones(word)
-                left -= 64
-    return found
-
-
-@numba.njit(cache=True)
-def _ones(word: np.uint64) -> np.int64:
-    """The number of ones among the bits of a word, added up in pairs, fours and eights."""
-    w = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    w = (w & np.uint64(0x3333333333333333)) + ((w >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    w = (w + (w >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((w * np.uint64(0x0101010101010101)) >> np.uint64(56))
+def tossed(count: Integers, rng: np.random.Generator) -> Integers:
+    """How many of each `count` coins show heads."""
+    flat = count.ravel()
+    heads = np.zeros_like(flat)
+    many = np.flatnonzero(flat > MANY)
+    heads[many] = rng.binomial(flat[many], 0.5)
+    few = np.flatnonzero((flat > 0) & (flat <= MANY))
+    if few.size:
+        coins = flat[few]
+        words = (coins + 63) >> 6
+        last = np.cumsum(words) - 1
+        bits = rng.integers(0, 1 << 64, int(last[-1]) + 1, np.uint64)
+        # Every pile begins with a new word, of which the last may not be needed in full.
+        bits[last] >>= (64 * words - coins).astype(np.uint64)
+        heads[few] = np.add.reduceat(np.bitwise_count(bits), last - words + 1, dtype=np.int64)
+    return heads.reshape(count.shape)

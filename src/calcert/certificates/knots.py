@@ -19,45 +19,51 @@ FINEST = 2.0**26
 """Knots are multiples of 1 / FINEST: closer ones would stall the solver. Edges of cells are such multiples."""
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def lay(low: Floats, high: Floats, count: Integers, runs: int, grid: int) -> Floats:
-    """Knots from 0 to 1: the multiples of 1 / grid, and where each of about `runs` runs of points begins.
+    """Knots from 0 to 1: the multiples of 1 / grid, and where each of about `runs` runs of points with rows begins.
 
     Over a run the root of mass times width grows by equal amounts: many knots where many rows are spread out, few where
     rows are few or sit in one place. Where there are no more points than runs, each is a run. `grid` is a power of two,
     so that its points are edges of cells.
     """
-    knots = np.empty(2 * low.size + grid + 2)
+    held, through, before = 0, 0.0, low[0]
+    for i in range(low.size):
+        rows = count[i, 0] + count[i, 1]
+        if rows > 0:
+            held += 1
+            through += _growth(rows, low[i], high[i], before, grid)
+            before = high[i]
+    knots = np.empty(2 * held + grid + 3)
     knots[0] = 0.0
-    found = 1
-    through = 0.0
+    found, seen, run, grown, before = 1, 0, -1, 0.0, -1.0
     for i in range(low.size):
-        through += _growth(low, high, count, grid, i)
-    grown, run = 0.0, -1.0
-    for i in range(low.size):
-        grown += _growth(low, high, count, grid, i)
-        reached = math.floor(grown / through * runs * (1 - 1e-12)) if through > 0 and low.size > runs else i
-        apart = i > 0 and low[i] - high[i - 1] > 1 / grid
-        if apart:
-            found = _up_to(knots, found, math.ceil(high[i - 1] * FINEST) / FINEST, grid)
-        if apart or reached > run:
-            found = _up_to(knots, found, math.floor(low[i] * FINEST) / FINEST, grid)
-            run = reached
-    found = _up_to(knots, found, math.ceil(high[-1] * FINEST) / FINEST, grid)
+        rows = count[i, 0] + count[i, 1]
+        if rows > 0:
+            grown += _growth(rows, low[i], high[i], before, grid)
+            reached = int(grown / through * runs * (1 - 1e-12)) if held > runs and through > 0 else seen
+            apart = low[i] - before > 1 / grid
+            if apart and seen > 0:
+                found = _up_to(knots, found, math.ceil(before * FINEST) / FINEST, grid)
+            if apart or reached > run:
+                found = _up_to(knots, found, math.floor(low[i] * FINEST) / FINEST, grid)
+                run = reached
+            seen, before = seen + 1, high[i]
+    found = _up_to(knots, found, math.ceil(before * FINEST) / FINEST, grid)
     return knots[: _up_to(knots, found, 1.0, grid)]
 
 
-@numba.njit(cache=True)
-def _growth(low: Floats, high: Floats, count: Integers, grid: int, i: int) -> float:
-    gap = low[i] - high[i - 1] if i > 0 else 0.0
-    across = high[i] - low[i] + (gap if gap <= 1 / grid else 0.0)
-    return math.sqrt((count[i, 0] + count[i, 1]) * across)
+@numba.njit(cache=True, error_model="numpy")
+def _growth(rows: int, low: float, high: float, before: float, grid: int) -> float:
+    """The root of rows times width; an empty stretch before the point counts if it is no wider than the grid."""
+    across = high - before if low - before <= 1 / grid else high - low
+    return math.sqrt(rows * across)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _up_to(knots: Floats, found: int, place: float, grid: int) -> int:
     """Append the points of the grid below `place`, then `place` itself if it is new."""
-    step = math.floor(knots[found - 1] * grid) + 1
+    step = int(knots[found - 1] * grid) + 1
     while step < place * grid:
         knots[found] = step / grid
         found += 1
@@ -68,11 +74,13 @@ def _up_to(knots: Floats, found: int, place: float, grid: int) -> int:
     return found
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def put(knots: Floats, low: Floats, high: Floats, fraction: Floats, count: Integers) -> tuple[Floats, Integers]:
     """The share of all rows on each knot, shape (2, knots), and for every point the knot to its left."""
     mass, left = np.zeros((2, knots.size)), np.empty(low.size, np.int64)
-    rows = count.sum()
+    rows = 0
+    for i in range(low.size):
+        rows += count[i, 0] + count[i, 1]
     k = 0
     for i in range(low.size):
         while k < knots.size - 2 and knots[k + 1] <= low[i]:
@@ -86,7 +94,7 @@ def put(knots: Floats, low: Floats, high: Floats, fraction: Floats, count: Integ
     return mass, left
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def inside(knots: Floats, k: int, place: float) -> float:
     """How far `place` is on the way from knot k to the next."""
     return float(min(max((place - knots[k]) / (knots[k + 1] - knots[k]), 0.0), 1.0))

@@ -21,14 +21,14 @@ from calcert.summary.counts import Points
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-RUNS = 64, 1024
-"""Runs of points to begin with: four times the root of the rows, but not outside this range."""
+RUNS = 64, 512, 1024
+"""Runs of points to begin with: four times the root of the rows, between the first two; and where refining ends."""
 
 FINEST_GRID = 8
 """Calibrated scores may lie at multiples of 2^-8 even where there are no rows."""
 
-NEAR = 0.007
-"""A plan this close to the best, in standard errors of the Brier score, is good enough."""
+NEAR = 0.007, 0.02
+"""A plan this close to the best, in standard errors of the Brier score, is good enough: for few rows, for many."""
 
 TINY = 1e-9
 """Standard errors below this, and masses, are as good as none."""
@@ -60,59 +60,52 @@ class Plan:
 
 def best_plan(points: Points, error: float) -> Plan:
     """A plan that costs little more than the distance from calibration of the rows, next to a standard error of it."""
-    runs = min(max(int(4 * math.sqrt(points.count.sum())), RUNS[0]), RUNS[1])
-    near = NEAR * max(error, TINY)
+    runs = int(min(max(4 * math.sqrt(points.count.sum()), RUNS[0]), RUNS[1]))
+    near = NEAR[runs == RUNS[1]] * max(error, TINY)
     plan = _plan_on(points, runs, near / 2)
     while runs < RUNS[1] and plan.cost - plan.hidden - plan.least > near:
-        runs = min(4 * runs, RUNS[1])
+        runs = min(4 * runs, RUNS[2])
         plan = min(plan, _plan_on(points, runs, near / 2), key=lambda found: found.cost)
     return plan
 
 
 def _plan_on(points: Points, runs: int, enough: float) -> Plan:
-    low, high, fraction, count = points.low, points.high, points.fraction, points.count
+    # Copies may be written to, as far as numba is concerned, so that kernels are compiled once.
+    low, high = points.low.copy(), points.high.copy()
+    fraction, count = points.fraction.copy(), points.count.copy()
     # Points of the grid are edges of cells, and of blocks that are no wider than its own.
     grid = 1 << min(runs.bit_length() - 1, FINEST_GRID, int(-math.log2(max((high - low).max(), TINY))))
     knots = lay(low, high, count, runs, grid)
     rows, left = put(knots, low, high, fraction, count)
     _, mass, least = solve(knots, rows, enough)
-    paid, hidden = min(
-        cost(knots, mass, spread, left, low, high, fraction, count)
-        for spread in (evenly(rows, mass), following(knots, rows, mass))
-    )
+    rest = (left, low, high, fraction, count)
+    paid, hidden = cost(knots, mass, evenly(rows, mass), *rest)
+    if paid - hidden - least > 2 * enough:
+        paid, hidden = min((paid, hidden), cost(knots, mass, following(knots, rows, mass), *rest))
     return Plan(paid, hidden, least, knots, rows, mass)
 
 
-@numba.njit(cache=True)
 def evenly(rows: Floats, mass: Floats) -> Floats:
     """How much calibrated score a row takes along from each knot, per label, if all rows there are treated alike."""
-    spread = np.empty(rows.shape)
-    for k in range(mass.size):
-        spread[:, k] = min(mass[k] / max(rows[0, k] + rows[1, k], TINY), 1.0)
-    return spread
+    return np.tile(np.minimum(mass / np.maximum(rows[0] + rows[1], TINY), 1.0), (2, 1))
 
 
-@numba.njit(cache=True)
 def following(knots: Floats, rows: Floats, mass: Floats) -> Floats:
     """The same, if at each knot the calibrated score follows one label only: the one of which less is moved there.
 
     Where next to nothing of a label is moved, its rows stay where they are, and the calibrated score with them.
     """
+    weight = np.stack([1 - knots, knots])
+    excess = rows - weight * mass
     moved = np.zeros((2, knots.size + 1))
-    last = knots.size - 1
-    for k in range(last):
-        moved[1, k + 1] = moved[1, k] + rows[1, k] - knots[k] * mass[k]
-        moved[0, last - k] = moved[0, last - k + 1] + rows[0, last - k] - (1 - knots[last - k]) * mass[last - k]
-    moved[1, last + 1] = 0.0
-    spread = np.zeros(rows.shape)
-    for k in range(knots.size):
-        zeros, ones = abs(moved[0, k]) + abs(moved[0, k + 1]), abs(moved[1, k]) + abs(moved[1, k + 1])
-        y, weight = (0, 1 - knots[k]) if zeros <= ones else (1, knots[k])
-        spread[y, k] = min(mass[k] / max(rows[y, k], TINY), 1 / max(weight, TINY))
-    return spread
+    moved[0, 1:-1] = np.cumsum(excess[0, :0:-1])[::-1]
+    moved[1, 1:-1] = np.cumsum(excess[1, :-1])
+    beside = np.abs(moved[:, :-1]) + np.abs(moved[:, 1:])
+    follows = np.stack([beside[0] <= beside[1], beside[0] > beside[1]])
+    return np.where(follows, np.minimum(mass / np.maximum(rows, TINY), 1 / np.maximum(weight, TINY)), 0.0)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def cost(
     knots: Floats,
     mass: Floats,
@@ -131,7 +124,10 @@ def cost(
     integral of |A - N| (theory of the distance, any plan is a bound). Inside a cell A is monotone with a known mean and
     N is constant, and |A - N| is convex in A: it is at most what it would be with all rows at the two ends.
     """
-    n = count.sum()
+    n, of_zero = 0, 0
+    for i in range(low.size):
+        n += count[i, 0] + count[i, 1]
+        of_zero += count[i, 0]
     kept, taken = mass.copy(), np.empty((low.size, 2))
     zeros = lost = 0.0
     for i in range(low.size):
@@ -151,7 +147,7 @@ def cost(
         kept[k] = max(kept[k], 0.0)
         zeros, lost = _add(zeros, lost, (1 - knots[k]) * kept[k])
     # Sums from above and from below differ by what the plan lacks of label 0.
-    zeros, lost_zeros = count[:, 0].sum() / n - zeros, -lost
+    zeros, lost_zeros = of_zero / n - zeros, -lost
     ones = lost_ones = total = lost = hidden = at = 0.0
     before_zeros = before_ones = 0
     k = 0
@@ -185,14 +181,14 @@ def cost(
     return total + lost, hidden
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _between(plan: float, before: int, rows: int, n: int, fraction: float) -> tuple[float, float]:
     """The largest and the smallest that the mean of |A - N| over a cell can be."""
     first, last = plan - before / n, plan - (before + rows) / n
     return fraction * abs(first) + (1 - fraction) * abs(last), abs(fraction * first + (1 - fraction) * last)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _add(total: float, lost: float, value: float) -> tuple[float, float]:
     """total + value, and in `lost` what rounding took from it (Knuth)."""
     found = total + value
