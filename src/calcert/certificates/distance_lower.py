@@ -65,12 +65,12 @@ def admit(knots: Floats, pair: Floats) -> None:
     larger of its ends by at most (slope of g0 - slope of g1) / 4 times the square of their distance, if that is
     positive; the largest of these is taken off both functions.
     """
-    steepest = 1.0
     for k in range(knots.size):
-        pair[0, k] = max(pair[0, k], -knots[k])
-        pair[1, k] = max(pair[1, k], knots[k] - 1)
-        if not (abs(pair[0, k]) <= 2 and abs(pair[1, k]) <= 2):
-            steepest = math.inf
+        for y in range(2):
+            # Not a number fails both comparisons: then the pair that says nothing is taken at this knot.
+            value = pair[y, k] if -2 <= pair[y, k] <= 2 else 0.0
+            pair[y, k] = max(value, -knots[k] if y == 0 else knots[k] - 1)
+    steepest = 1.0
     for k in range(knots.size - 1):
         for y in range(2):
             steepest = max(steepest, abs(pair[y, k + 1] - pair[y, k]) / (knots[k + 1] - knots[k]))

@@ -27,7 +27,7 @@ def lay(low: Floats, high: Floats, count: Integers, runs: int, grid: int) -> Flo
     rows are few or sit in one place. Where there are no more points than runs, each is a run. `grid` is a power of two,
     so that its points are edges of cells.
     """
-    held, through, before = 0, 0.0, low[0]
+    held, through, before = 0, 0.0, -1.0
     for i in range(low.size):
         rows = count[i, 0] + count[i, 1]
         if rows > 0:
