@@ -57,7 +57,7 @@ def test_the_map_of_imports_sees_the_program() -> None:
     assert {"summary", "sources.arrays", "certificates.perturbed", "show.text", "certification"} <= PATHS.keys()
     assert "summary" in IMPORTS["certificates.perturbed"]
     assert "summary" in IMPORTS["sources.arrays"]
-    assert "certificates.perturbed" in IMPORTS["certificates.distance"]
+    assert "certificates.deviations" in IMPORTS["certificates.distance"]
     assert "certificate" in IMPORTS["show.text"]
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calcert import Summary
 from calcert.certificates import distance, distance_lower
 from calcert.certificates.transport import cost
+from calcert.summary.counts import Points
 from tests.lab.distances import of_rows
 from tests.lab.laws import (
     SMALL_LAWS,
@@ -29,6 +30,7 @@ from tests.lab.laws import (
 )
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
 """Numbers of rows by the number of scores."""
@@ -107,9 +109,9 @@ def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
         lower = distance_lower.distance_lower
         return sum(lower(law.draw(1000, rng), delta, seed) > law.distance for seed in range(runs))
 
-    def jump(low: Floats, high: Floats, *_: object) -> Floats:
-        sign = np.where(low < 0.5, 1.0, -1.0)
-        return np.stack([-high * sign, (1 - high) * sign], axis=1)
+    def jump(points: Points, known: Integers) -> Floats:
+        sign = np.where(points.low < 0.5, 1.0, -1.0)
+        return np.stack([-points.high * sign, (1 - points.high) * sign], axis=1)
 
     assert not too_many(misses(), runs, delta)
     with mock.patch.object(distance_lower, "gains", jump):
@@ -126,7 +128,7 @@ def test_a_lower_bound_from_a_pair_with_too_much_of_both_labels_is_caught() -> N
         return sum(lower(law.draw(1000, rng), delta, seed) > 0 for seed in range(runs))
 
     assert not too_many(misses(), runs, delta)
-    with mock.patch.object(distance_lower, "gains", lambda low, *_: np.full((low.size, 2), 0.05)):
+    with mock.patch.object(distance_lower, "gains", lambda points, known: np.full(known.shape, 0.05)):
         assert too_many(misses(), runs, delta)
 
 
