@@ -16,9 +16,9 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, lower_bounds
+from calcert.certificates import betting, distance_lower, lower_bounds
 from calcert.certificates.betting import Game, Round, lower_limit, split
-from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
+from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.served_witness import perturbed_lower
 from calcert.serving.noise import Noise
 from calcert.summary.points import merged
@@ -42,7 +42,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     return {
         "as it is": (lambda s: unmodified_lower(s, delta, 0), law.error),
         "perturbed": (lambda s: perturbed_lower(s, Noise("additive", h), delta, 0), law.served(h)[0]),
-        "distance": (lambda s: distance_lower(s, delta, 0), law.distance),
+        "distance": (lambda s: distance_lower.distance_lower(s, delta, 0), law.distance),
     }[subject]
 
 
@@ -63,7 +63,11 @@ def judged(
             games.append(Game(played))
             return games[-1]
 
-        with mock.patch.object(betting, "split", return_value=np.stack(each)), mock.patch.object(betting, "Game", note):
+        with (
+            mock.patch.object(betting, "split", return_value=np.stack(each)),
+            mock.patch.object(distance_lower, "thrown", return_value=np.stack(each)),
+            mock.patch.object(betting, "Game", note),
+        ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))
     return found
 
@@ -75,11 +79,8 @@ def wealth(rounds: Sequence[Round], c: float) -> float:
 
 @pytest.mark.parametrize("subject", ["as it is", "perturbed", "distance"])
 @pytest.mark.parametrize("name", LAWS)
-def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(
-    subject: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(subject: str, name: str) -> None:
     law, n = LAWS[name]
-    monkeypatch.setattr(lower_bounds, "KNOTS", 16)
     # Witnesses for the perturbed classifier and for the distance take longer to find: fewer tables.
     n, deltas = (n, (0.5, 0.3)) if subject == "as it is" else (n - n // 4, (0.5,))
     for delta in deltas:

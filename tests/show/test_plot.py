@@ -127,7 +127,7 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
         "as it is",
         "perturbed",
     ]
-    assert legend(axes) == ["plug-in", "sampling", "group bias", "shift", "certified at least"]
+    assert legend(axes) == ["plug-in", "sampling", "group bias", "certified at least"]
 
 
 def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:

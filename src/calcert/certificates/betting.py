@@ -124,6 +124,7 @@ def lower_limit(
     witness: Witness,
     start: Integers | None = None,
     beside: Beside | None = None,
+    thrown: Integers | None = None,
 ) -> float:
     """The largest c at which wealth reaches 1/delta, after any batch of one throw or in the end of several.
 
@@ -131,11 +132,12 @@ def lower_limit(
         If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
         most the error with probability at least 1 - delta over the rows and the throws.
 
-    The witness is told and judged by counts per cell, or per run of cells that begins at `start`. Errors below a number
-    that depends on n alone may be refuted by `beside` or by what is left of delta for the bet, larger ones by the bet
-    with all of delta: every error has one test of level delta (theory, "Near calibration").
+    The witness is told and judged by counts per cell, or per run of cells that begins at `start`, or as rows were
+    `thrown` already. Errors below a number that depends on n alone may be refuted by `beside` or by what is left of
+    delta for the bet, larger ones by the bet with all of delta: every error has one test of level delta (theory, "Near
+    calibration").
     """
-    game = play(summary, delta, seed, witness, start)
+    game = play(summary, delta, seed, witness, start, thrown)
     if beside is None:
         return game.limit(delta)
     small = SMALL_ERROR / math.sqrt(summary.n)
@@ -155,11 +157,17 @@ def e_value(summary: Summary, delta: float, seed: int, witness: Witness, start: 
     return play(summary, delta, seed, witness, start).e_value
 
 
-def play(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> Game:
+def play(
+    summary: Summary,
+    delta: float,
+    seed: int,
+    witness: Witness,
+    start: Integers | None = None,
+    thrown: Integers | None = None,
+) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
-    return Game(
-        tuple(tuple(_rounds(batches, summary.n, delta, witness, start)) for batches in split(summary, seed)),
-    )
+    batches_of = split(summary, seed) if thrown is None else thrown
+    return Game(tuple(tuple(_rounds(batches, summary.n, delta, witness, start)) for batches in batches_of))
 
 
 def _rounds(batches: Integers, n: int, delta: float, witness: Witness, start: Integers | None) -> Iterator[Round]:
@@ -227,6 +235,12 @@ class Round:
     rows: Integers
 
     @cached_property
+    def played(self) -> tuple[Floats, Integers]:
+        """Gains and rows where there are rows."""
+        there = np.flatnonzero(self.rows)
+        return self.gain.ravel()[there], self.rows.ravel()[there]
+
+    @cached_property
     def moments(self) -> list[float]:
         """Sums over rows of the powers 0..4 of their gains."""
         power = self.rows.astype(np.float64)
@@ -252,7 +266,8 @@ class Round:
         needs five sums instead of a logarithm a point.
         """
         if self.stake > SMALL_STAKE:
-            return float((self.rows * np.log1p(self.stake * (self.gain - c))).sum())
+            gain, rows = self.played
+            return float((rows * np.log1p(self.stake * (gain - c))).sum())
         return math.fsum(coefficient * (-c) ** m for m, coefficient in enumerate(self.series))
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.score_groups import across_labels
-from calcert.certificates.simple_witnesses import FOR_DISTANCE, FOR_L1
-from calcert.serving.grid import ROUNDING
+from calcert.certificates.simple_witnesses import FOR_L1
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points
 
@@ -23,9 +22,6 @@ Floats = NDArray[np.float64]
 
 SCALES = (1, 8, 64, 512, 4096)
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""
-
-KNOTS = 128
-"""Pieces of the piecewise linear witness for the distance."""
 
 
 def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
@@ -81,52 +77,3 @@ def worst_gain(points: Points, f: Floats) -> Floats:
     """The smallest f (x - y) with x in [low, high], per point and label."""
     worst = np.where(f >= 0, points.low, points.high)
     return np.stack([f * worst, f * (worst - 1)], axis=1)
-
-
-def distance_lower(summary: Summary, delta: float, seed: int) -> float:
-    """A lower bound for the distance from calibration at confidence 1 - delta.
-
-    Half the mean of f(X)(Y - X) is one for every f that is 1-Lipschitz on [0, 1] and into [-1, 1] (theory, section 6).
-    """
-    points = summary.cell_points
-    knots = np.linspace(0.0, 1.0, KNOTS + 1)
-    hidden = points.high - points.low
-
-    def witness(known: Integers, last: Integers) -> Floats:
-        f = np.interp(points.low, knots, _lipschitz_witness(points, known, knots))
-        # On the cell, f moves by at most its width and x likewise, so f (y - x) by at most twice that.
-        gain = np.stack([-f * points.low, f * (1 - points.low)], axis=1) - 2 * hidden[:, None]
-        return gain / 2 - ROUNDING
-
-    return lower_limit(summary, delta, seed, witness, beside=FOR_DISTANCE)
-
-
-def _lipschitz_witness(points: Points, known: Integers, knots: Floats) -> Floats:
-    """The values at knots of the 1-Lipschitz f into [-1, 1] that maximises the sum of f(x)(y - x).
-
-    A linear program whose constraints are bounds and differences of neighbours, so that some solution has only
-    multiples of the distance of knots for values: dynamic programming over these finds it.
-    """
-    middle = (points.low + points.high) / 2
-    excess = known[:, 1] - middle * across_labels(known)
-    last = knots.size - 1
-    scaled = middle * last
-    base = np.minimum(scaled.astype(np.int64), last - 1)
-    share = scaled - base
-    weight = np.bincount(base, excess * (1 - share), knots.size)
-    weight += np.bincount(base + 1, excess * share, knots.size)
-    level = np.arange(-last, last + 1) / last
-    # best[j, 1 + k]: the most that knots up to j can earn if the value at knot j is level[k].
-    best = np.full((knots.size, level.size + 2), -np.inf)
-    best[0, 1:-1] = weight[0] * level
-    gain = weight[:, None] * level
-    for before, now, add in zip(best[:-1], best[1:, 1:-1], gain[1:], strict=True):
-        np.maximum(before[1:-1], before[:-2], out=now)
-        np.maximum(now, before[2:], out=now)
-        now += add
-    at = int(best[-1].argmax())
-    path = [at - 1]
-    for before in best[-2::-1]:
-        at = max((at, at - 1, at + 1), key=before.item)
-        path.append(at - 1)
-    return np.asarray(level[path[::-1]])

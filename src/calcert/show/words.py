@@ -97,7 +97,6 @@ TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
     "sampling": "what rows drawn by chance may hide",
     "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
-    "shift": "how far the perturbation moves a score on average",
     "discretisation": "what grid, cells and rounding may hide",
     "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
 }

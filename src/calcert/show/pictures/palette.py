@@ -11,7 +11,6 @@ TERMS = {
     "plug-in": (BLUE, ""),
     "sampling": (ORANGE, "///"),
     "group bias": (GREEN, "|||"),
-    "shift": (PURPLE, "\\\\\\"),
     "discretisation": (FAINT, "xxx"),
 }
 """Fill and hatch of each term of a bound."""

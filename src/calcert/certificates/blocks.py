@@ -1,0 +1,69 @@
+"""Blocks: cells put together where they are finer than the rows can tell, for Theorem 6.
+
+At a distance x from the nearer end of [0, 1] the mean label of n rows is known to about the root of x / n, so blocks
+are as wide as a constant times the root of x. The constant depends on n and on nothing else of the rows. Which cells
+hold rows does not move the edges of blocks, so that witnesses may be told them.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary import cells
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def blocks(summary: Summary, scale: float) -> Points:
+    """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
+    start, low, high = _joined(summary, scale)
+    # From the left edge of the block, first to the cell and then inside it.
+    inside = _partition(_rings(scale))[2][summary.cell]
+    offset = np.add.reduceat(summary.count * inside[:, None] + summary.offset, start, axis=0)
+    count = np.add.reduceat(summary.count, start, axis=0)
+    wide = np.maximum(high - low, 1)[:, None]
+    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
+
+
+def middles(summary: Summary, scale: float) -> Points:
+    """The same blocks with all rows in their middles: as much as is known of a part of the rows."""
+    start, low, high = _joined(summary, scale)
+    count = np.add.reduceat(summary.count, start, axis=0)
+    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, np.full(count.shape, 0.5), count)
+
+
+def _joined(summary: Summary, scale: float) -> tuple[Integers, Floats, Floats]:
+    """Where each block begins among the cells that hold rows, and its edges in units of 2^-40."""
+    left, right, _ = _partition(_rings(scale))
+    low = left[summary.cell]
+    start = np.flatnonzero(np.diff(low, prepend=-1.0))
+    return start, low[start], right[summary.cell[start]]
+
+
+def _rings(scale: float) -> tuple[int, ...]:
+    """Logarithms of the widths of blocks, in units of 2^-40, by the bits of the distance from the nearer end."""
+    wanted = [math.floor(cells.SCORE_BITS + math.log2(scale) + (bits - cells.SCORE_BITS) / 2) for bits in range(41)]
+    # Distances of different bits are never put together, so that a block has one width.
+    return tuple(min(max(width, 0), max(bits - 1, 0)) for bits, width in enumerate(wanted))
+
+
+@lru_cache(maxsize=8)
+def _partition(rings: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
+    """For every cell: both edges of its block, and the cell's own left edge from that of the block, in units."""
+    number = np.arange(cells.CELL_OF_ONE)
+    left, wide = cells.bounds(number)
+    upper = number >= cells.LOWER_HALF
+    near = np.where(upper, cells.UNIT - left - wide, left)
+    across = np.maximum(wide, np.int64(1) << np.array(rings)[np.frexp(near.astype(np.float64))[1]])
+    start = near & -across
+    edge = np.where(upper, cells.UNIT - start - across, start)
+    # Score 1 has a cell of its own, of width 0, and a block likewise.
+    last = float(cells.UNIT)
+    return np.append(edge, last), np.append(edge + across, last), np.append(left - edge, 0.0)

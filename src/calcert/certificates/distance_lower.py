@@ -1,0 +1,124 @@
+"""Theorem 6, lower: every admissible pair of functions shows a part of the distance from calibration.
+
+A pair (g0, g1) is admissible if both change by no more than the score does and (1 - u) g0(u) + u g1(u) <= 0 for all u.
+Then the mean of g_label(score) is at most the distance, so pairs may bet (Theorem 5): one found on earlier batches is
+judged by the next. The pair that a linear program finds is made admissible here, whatever it was.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.betting import lower_limit, throws
+from calcert.certificates.blocks import middles
+from calcert.certificates.dual_pair import solve
+from calcert.certificates.halving import halved
+from calcert.certificates.knots import lay, put
+from calcert.certificates.simple_witnesses import FOR_DISTANCE
+from calcert.serving.grid import ROUNDING
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SCALE = 5e-4
+"""Blocks are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle."""
+
+RUNS = 16, 64
+"""Runs of points for a witness: twice the root of the rows it knows, but not outside this range."""
+
+NEAR = 0.01
+"""In standard errors, how far from the best a pair may be."""
+
+
+def distance_lower(summary: Summary, delta: float, seed: int) -> float:
+    """A lower bound for the distance from calibration at confidence 1 - delta."""
+    points = middles(summary, SCALE)
+    return lower_limit(
+        summary,
+        delta,
+        seed,
+        lambda known, last: gains(points, known),
+        beside=FOR_DISTANCE,
+        thrown=thrown(points.count, seed),
+    )
+
+
+def thrown(count: Integers, seed: int) -> Integers:
+    """The rows of every block and label thrown into batches, once or several times as their number has it."""
+    return np.stack([halved(count, seed, throw) for throw in range(throws(int(count.sum())).number)])
+
+
+def gains(points: Points, known: Integers) -> Floats:
+    """What every row of a block and label gains at least from the pair that the known rows suggest."""
+    rows = float(known.sum())
+    runs = int(min(max(2 * math.sqrt(rows), RUNS[0]), RUNS[1]))
+    knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
+    mass, _ = put(knots, points.low, points.high, points.fraction, known)
+    pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
+    admit(knots, pair)
+    return np.asarray(promised(knots, pair, points.low, points.high))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def admit(knots: Floats, pair: Floats) -> None:
+    """Change a pair on the knots so that the piecewise linear functions through it are admissible.
+
+    Values are boxed and scaled to slopes of at most 1. Between knots (1 - u) g0 + u g1 is a quadratic that exceeds the
+    larger of its ends by at most (slope of g0 - slope of g1) / 4 times the square of their distance, if that is
+    positive; the largest of these is taken off both functions.
+    """
+    for k in range(knots.size):
+        for y in range(2):
+            # Not a number fails both comparisons: then the pair that says nothing is taken at this knot.
+            value = pair[y, k] if -2 <= pair[y, k] <= 2 else 0.0
+            pair[y, k] = max(value, -knots[k] if y == 0 else knots[k] - 1)
+    steepest = 1.0
+    for k in range(knots.size - 1):
+        for y in range(2):
+            steepest = max(steepest, abs(pair[y, k + 1] - pair[y, k]) / (knots[k + 1] - knots[k]))
+    excess = 0.0
+    for k in range(knots.size):
+        pair[0, k] /= steepest
+        pair[1, k] /= steepest
+        here = (1 - knots[k]) * pair[0, k] + knots[k] * pair[1, k]
+        excess = max(excess, here)
+        if k > 0:
+            wide = knots[k] - knots[k - 1]
+            bend = (pair[0, k] - pair[0, k - 1]) - (pair[1, k] - pair[1, k - 1])
+            before = (1 - knots[k - 1]) * pair[0, k - 1] + knots[k - 1] * pair[1, k - 1]
+            excess = max(excess, max(before, here) + max(bend, 0.0) * wide / 4)
+    for k in range(knots.size):
+        pair[0, k] -= excess
+        pair[1, k] -= excess
+
+
+@numba.njit(cache=True, error_model="numpy")
+def promised(knots: Floats, pair: Floats, low: Floats, high: Floats) -> Floats:
+    """The least that an admissible pair gives a row, per block and label, wherever in the block the row is.
+
+    Over a block of width w, g is at least (g(low) + g(high) - w) / 2, because it changes by no more than the score; and
+    the pair may be boxed, g0(x) >= -x and g1(x) >= x - 1, which leaves it admissible.
+    """
+    gain = np.empty((low.size, 2))
+    k = 0
+    for i in range(low.size):
+        while k < knots.size - 2 and knots[k + 1] <= low[i]:
+            k += 1
+        end = k
+        while end < knots.size - 2 and knots[end + 1] <= high[i]:
+            end += 1
+        first = (low[i] - knots[k]) / (knots[k + 1] - knots[k])
+        last = (high[i] - knots[end]) / (knots[end + 1] - knots[end])
+        for y in range(2):
+            value = pair[y, k] * (1 - first) + pair[y, k + 1] * first
+            value += pair[y, end] * (1 - last) + pair[y, end + 1] * last
+            gain[i, y] = (value - (high[i] - low[i])) / 2 - ROUNDING
+        gain[i, 0] = max(gain[i, 0], -high[i])
+        gain[i, 1] = max(gain[i, 1], low[i] - 1)
+    return gain

@@ -1,0 +1,104 @@
+"""What would move where: the calibrated score that lies nearest to the rows. An estimate, without any guarantee.
+
+The upper bound of Theorem 6 pays for moving the rows to a calibrated score. This is that score: it shows which scores
+are to blame for the distance from calibration, and where their rows would have to go. Other calibrated scores may lie
+as near, and those of other rows would lie elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.distance import placed
+from calcert.certificates.score_groups import brier
+from calcert.foundation.validation import check_summary
+from calcert.summary.counts import Summary
+
+Floats = NDArray[np.float64]
+
+STRIPS = 64
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Rows in strips of about equal numbers, and where a calibrated score has them; made by :func:`distance_plan`.
+
+    Attributes
+    ----------
+    score
+        Mean score of the rows of each strip.
+    share
+        Share of all rows in the strip per label, shape (strips, 2).
+    goal
+        Mean calibrated score of those rows per label, likewise; NaN where there are none.
+    distance
+        How far rows move on average: an estimate of the distance from calibration, from above.
+    """
+
+    score: Floats
+    share: Floats
+    goal: Floats
+    distance: float
+
+    @property
+    def mean_goal(self) -> Floats:
+        """Mean calibrated score of all rows of a strip."""
+        return np.asarray(np.nansum(self.share * self.goal, axis=1) / self.share.sum(axis=1))
+
+
+def distance_plan(summary: Summary) -> Moves:
+    """The calibrated score nearest to the rows, as far as the program finds it: where it would move which rows.
+
+    It may move rows of one score but different labels to different places. Among the rows that it takes to u, a share u
+    has label 1.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> overconfident = calcert.summarize(x, rng.random(100_000) < 0.2 + 0.6 * x)
+    >>> moves = distance_plan(overconfident)
+    >>> up = moves.goal[:, 1] - moves.score
+    >>> print(f"rows move by {moves.distance:.3f}; those of label 1 near {moves.score[up.argmax()]:.1f} most")
+    rows move by 0.038; those of label 1 near 0.2 most
+    """
+    # Numba takes a moment to import: only those who ask for a plan wait for it.
+    from calcert.certificates.transport import best_plan
+
+    check_summary(summary)
+    points = placed(summary)
+    plan = best_plan(points, math.sqrt(brier(points, summary.n) / summary.n))
+    weight = np.stack([1 - plan.knots, plan.knots])
+    # What the plan lacks of a label is at 0 or at 1, where the other label has no part.
+    sums = np.stack([_moved_sum(plan.knots, plan.rows[y], weight[y] * plan.mass, float(y)) for y in (0, 1)])
+    rows = plan.rows.sum(axis=0)
+    strip = np.minimum(((np.cumsum(rows) - rows / 2) * STRIPS).astype(np.int64), STRIPS - 1)
+
+    def per_strip(values: Floats) -> Floats:
+        return np.asarray(np.bincount(strip, values, STRIPS), np.float64)
+
+    filled = per_strip(rows) > 0
+    share = np.stack([per_strip(plan.rows[y]) for y in (0, 1)], axis=1)[filled]
+    goal = np.stack([per_strip(sums[y]) for y in (0, 1)], axis=1)[filled]
+    goal = np.divide(goal, share, out=np.full(share.shape, np.nan), where=share > 0)
+    return Moves(per_strip(rows * plan.knots)[filled] / share.sum(axis=1), share, goal, plan.cost)
+
+
+def _moved_sum(knots: Floats, rows: Floats, goals: Floats, spare: float) -> Floats:
+    """Per knot, the sum over its rows of where they go: in order, the lowest rows to the lowest goals."""
+    lack = max(float(rows.sum() - goals.sum()), 0.0)
+    goals = goals.copy()
+    goals[0 if spare == 0 else -1] += lack
+    goals *= rows.sum() / max(float(goals.sum()), 1e-300)
+    through = np.append(0.0, np.cumsum(goals))
+    reached = np.append(0.0, np.cumsum(goals * knots))
+    return np.diff(np.interp(np.append(0.0, np.cumsum(rows)), through, reached))

@@ -1,0 +1,57 @@
+"""What would move where, as a picture: scores as they are against the nearest calibrated ones."""
+
+from __future__ import annotations
+
+from calcert.reports.moves import Moves
+from calcert.show.pictures.canvas import axes_for
+from calcert.show.pictures.palette import BLUE, FAINT, INK, ORANGE
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    from matplotlib.axes import Axes
+
+
+DOT = 25.0
+"""Size of a dot that stands for an average strip of rows."""
+
+
+def plot_moves(moves: Moves, ax: Axes | None = None) -> Axes:
+    """Where the nearest calibrated score has the rows of each score.
+
+    How to read it: a row on the dashed diagonal stays where it is. The line is the mean over all rows of a score, the
+    dots are those of either label, larger where rows are more. The mean way from the diagonal, rows of both labels
+    taken apart, is what the distance from calibration is estimated to be; the title says it.
+
+    Parameters
+    ----------
+    moves
+        What :func:`calcert.reports.moves.distance_plan` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
+    Examples
+    --------
+    >>> from calcert.reports.moves import distance_plan
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> ax = plot_moves(distance_plan(calcert.summarize(x, rng.random(5000) < x**2)))
+    >>> print(ax.get_title(loc="left"))
+    The nearest calibrated score, an estimate:
+    rows move by 0.162 on average
+    """
+    with axes_for(ax, "reliability") as axes:
+        axes.plot([0, 1], [0, 1], "--", color=FAINT, lw=1.0)
+        for label, color, marker in ((0, BLUE, "v"), (1, ORANGE, "^")):
+            size = DOT * moves.share[:, label] * moves.score.size
+            axes.scatter(moves.score, moves.goal[:, label], s=size, color=color, marker=marker, lw=0, alpha=0.8)
+            axes.scatter([], [], s=DOT, color=color, marker=marker, lw=0, label=f"rows of label {label}")
+        axes.plot(moves.score, moves.mean_goal, color=INK, lw=1.5, label="all rows")
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("score as it is")
+        axes.set_ylabel("nearest calibrated score")
+        axes.set_title(
+            f"The nearest calibrated score, an estimate:\nrows move by {moves.distance:.3g} on average", loc="left"
+        )
+        axes.legend(loc="upper left")
+        return axes
