@@ -17,8 +17,10 @@ import calcert
 from calcert.foundation.numbers import at_least, at_most
 from calcert.reports.estimates import fingerprint, log_loss
 from calcert.reports.report import Report
+from calcert.reports.statements import columns
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means
+from calcert.show.words import code
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 
@@ -82,7 +84,7 @@ def test_page_says_how_it_was_made(report: Report, text: str) -> None:
     assert '<time datetime="2026-03-14">2026-03-14</time>' in text
     assert f"calcert {calcert.__version__}" in text
     assert "calcert a&amp;b.csv --delta 0.05" in text
-    assert "calcert.certify(scores, labels, delta=0.05, bandwidth=1/64, variation=1.0, seed=0)" in text
+    assert f"report = {code(report.settings)}" in text
     assert report.advice in text.replace("&#39;", "'")
 
 
@@ -181,7 +183,7 @@ def test_every_group_is_on_the_page_with_its_exact_bounds_and_small_ones_say_so(
     values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
     for name in NAMES[:-1]:
         assert html.escape(name, quote=True).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in text
-        for certificate in report.groups[name].certificates.values():
+        for certificate in (report.groups[name].statement(column) for column in columns()):
             assert {certificate.lower, certificate.upper} <= values
     assert "Too few rows to say anything of 1 of 5 groups: tiny (2)." in text
     assert text.count("too few rows") >= 3

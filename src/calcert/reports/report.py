@@ -83,7 +83,7 @@ class Report(Certified, Result):
         if self.summary is None:
             raise ValueError(
                 "the report must hold the Summary of its rows for its band; it has none, as after a round trip through "
-                "JSON. Certify the rows again, or draw calcert.show.pictures.plot.terms(report), which needs none."
+                "JSON. Certify the rows again, or draw calcert.show.pictures.terms.terms(report), which needs none."
             )
         from calcert.certificates.band import served_band
 

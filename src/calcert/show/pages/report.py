@@ -12,8 +12,9 @@ from calcert.show.pages.layout import Picture, Statement, fragment, picture, ren
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
-    from calcert.show.pictures import plot
     from calcert.show.pictures.canvas import figure_of
+    from calcert.show.pictures.report import reliability
+    from calcert.show.pictures.terms import terms
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -110,8 +111,8 @@ def _pictures(report: Report) -> list[Picture]:
     drawn = []
     if report.summary is not None:
         title, description = "Reliability of the perturbed classifier", words.reliability_description(report)
-        figure = figure_of(plot.reliability(report))
+        figure = figure_of(reliability(report))
         drawn.append(picture(figure, "reliability", title, description, words.READING["reliability"]))
     title, description = "What the upper bounds are made of", words.terms_description(report)
-    drawn.append(picture(figure_of(plot.terms(report)), "made-of", title, description, words.READING["terms"]))
+    drawn.append(picture(figure_of(terms(report)), "made-of", title, description, words.READING["terms"]))
     return drawn

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from calcert.show.pictures.band import band_picture
+from calcert.show.pictures.bandwidths import bandwidths_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
-from calcert.show.pictures.plot import band_picture, bandwidths_picture, plan_picture, report_picture
+from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
+from calcert.show.pictures.report import report_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ with needed_for_reports():
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZES = {"reliability": (4.8, 5.0), "terms": (4.8, 2.7), "against_n": (4.8, 3.2), "against_bandwidth": (4.8, 4.2)}
+SIZES = {"reliability": (4.8, 5.0), "terms": (4.8, 2.7), "plan": (4.8, 3.2), "bandwidths": (4.8, 4.2)}
 """Inches: text stays readable when the picture is 300 pixels wide."""
 
 

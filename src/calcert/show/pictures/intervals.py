@@ -12,7 +12,7 @@ from calcert.reports.statements import LEADING
 from calcert.show.lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
-from calcert.show.pictures.plot import report_picture
+from calcert.show.pictures.report import report_picture
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():

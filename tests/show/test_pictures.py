@@ -19,8 +19,11 @@ from calcert.foundation.numbers import at_least, at_most, rows_about
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
-from calcert.show.pictures import plot
+from calcert.show.pictures.band import STRETCHES
 from calcert.show.pictures.canvas import Picture
+from calcert.show.pictures.palette import TERMS
+from calcert.show.pictures.report import reliability
+from calcert.show.pictures.terms import terms
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +64,9 @@ def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
 
 
 def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
-    axes = plot.reliability(report)
+    axes = reliability(report)
     assert report.summary is not None
-    band = calibration_band(report.summary).thinned(plot.STRETCHES)
+    band = calibration_band(report.summary).thinned(STRETCHES)
     filled = next(p for p in axes.patches if isinstance(p, StepPatch) and p.get_fill())
     shown = filled.get_data()
     np.testing.assert_array_equal(shown.values, band.upper)
@@ -77,7 +80,7 @@ def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
 
 
 def test_reliability_says_what_is_certified(report: Report) -> None:
-    axes = plot.reliability(report)
+    axes = reliability(report)
     c = report.perturbed
     assert axes.get_title(loc="left") == (
         "Calibration error, served with perturbed scores:\n"
@@ -88,7 +91,7 @@ def test_reliability_says_what_is_certified(report: Report) -> None:
 
 
 def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Report) -> None:
-    axes = plot.reliability(report)
+    axes = reliability(report)
     below = next(other for other in axes.figure.axes if other is not axes)
     assert legend(below) == ["label 0", "label 1"]
     assert below.get_xlabel() == "served score"
@@ -99,22 +102,22 @@ def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Repor
 
 
 def test_lines_differ_without_colour(report: Report) -> None:
-    axes = plot.reliability(report)
+    axes = reliability(report)
     curve, diagonal = axes.get_lines()
     assert curve.get_linestyle() != diagonal.get_linestyle()
     below = next(other for other in axes.figure.axes if other is not axes)
     assert len({line.get_linestyle() for line in below.get_lines()}) == 2
-    hatches = {bar.get_hatch() for bar in plot.terms(report).patches}
-    colours = {bar.get_facecolor() for bar in plot.terms(report).patches}
+    hatches = {bar.get_hatch() for bar in terms(report).patches}
+    colours = {bar.get_facecolor() for bar in terms(report).patches}
     assert len(hatches) == len(colours) >= 4
 
 
 def test_terms_stack_up_to_the_bounds(report: Report) -> None:
-    axes = plot.terms(report)
+    axes = terms(report)
     for row, c in enumerate(report.certificates.values()):
         bars = [bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 1e-9]
         assert [bar.get_width() for bar in bars] == pytest.approx(
-            [c.terms[name] for name in plot.TERMS if c.terms.get(name, 0) > 0]
+            [c.terms[name] for name in TERMS if c.terms.get(name, 0) > 0]
         )
         assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)
     marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
@@ -131,7 +134,7 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
 
 
 def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:
-    axes = plot.against_n(wanted)
+    axes = wanted.plot().axes[0]
     upper, lower, now, target, *_ = axes.get_lines()
     assert list(upper.get_xdata()) == list(wanted.sizes)  # type: ignore[arg-type]
     assert list(upper.get_ydata()) == list(wanted.uppers)  # type: ignore[arg-type]
@@ -148,8 +151,7 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
 def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> None:
     assert report.summary is not None
     costs = bandwidth_costs(report.summary, [1 / 256, 1 / 64, 1 / 8])
-    axes = plot.against_bandwidth(costs)
-    below = next(other for other in axes.figure.axes if other is not axes)
+    axes, below = costs.plot().axes
     for panel, column in ((axes, "auroc"), (below, "upper")):
         marks = panel.collections[0]
         np.testing.assert_allclose(marks.get_offsets(), [(r.bandwidth, getattr(r, column)) for r in costs.rows])
@@ -160,9 +162,9 @@ def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> Non
 
 
 def test_no_words_lie_on_each_other(report: Report, wanted: Plan) -> None:
-    for axes in (plot.reliability(report), plot.terms(report), plot.against_n(wanted)):
+    for axes in (reliability(report), terms(report)):
         assert overlapping_texts(axes.figure) == []  # type: ignore[arg-type]
-    assert overlapping_texts(report.plot()) == []
+    assert overlapping_texts(report.plot()) == overlapping_texts(wanted.plot()) == []
     crowded = Figure()
     crowded.subplots().set_title("too long a title to stand beside another one" * 2, loc="left")
     crowded.axes[0].set_title("another one")
@@ -203,7 +205,7 @@ def test_drawing_leaves_no_global_state(report: Report) -> None:
 def test_rare_events_are_shown_where_the_scores_are() -> None:
     rng = np.random.default_rng(1)
     x = rng.beta(1, 200, 30_000)
-    axes = plot.reliability(calcert.certify(x, rng.random(x.size) < x, bandwidth=2.0**-11))
+    axes = reliability(calcert.certify(x, rng.random(x.size) < x, bandwidth=2.0**-11))
     low, high = axes.get_xlim()
     assert low == 0
     assert np.quantile(x, 0.99) < high < 0.1
@@ -215,7 +217,7 @@ def test_report_without_rows_says_so() -> None:
     stored = Report.from_dict(calcert.certify([0.2, 0.7] * 50, [0, 1] * 50).to_dict())
     with pytest.raises(ValueError, match="the report must hold the Summary of its rows"):
         stored.plot()
-    assert plot.terms(stored).get_title(loc="left") == "What the upper bounds are made of"
+    assert terms(stored).get_title(loc="left") == "What the upper bounds are made of"
 
 
 def test_vacuous_and_one_label_reports_are_drawn() -> None:

@@ -1,0 +1,74 @@
+"""The calibration curve in its band, over the densities of both labels, as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calcert.foundation.numbers import percent_sure
+from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from calcert.certificates.band import CalibrationBand
+
+STRETCHES = 400
+"""Steps of the band in a picture: finer than a pixel on a page, and a small file."""
+
+
+def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
+    """The band over all served scores."""
+    return figure_of(draw_band(ax, band, (0.0, 1.0), "Chance of label 1 given the served score"))
+
+
+def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:
+    """The band between two served scores; returns the axes of the curve."""
+    with axes_for(ax, "reliability") as axes:
+        # Thin only what is shown, or a picture of rare events would be a few coarse steps.
+        part = band.thinned(STRETCHES, shown)
+        _draw_curve(axes, part)
+        axes.set_title(title, loc="left")
+        _draw_densities(axes_below(axes, 0.25), part)
+        axes.set_xlim(shown)
+        axes.set_ylim(shown[0], max(shown[1], min(1.2 * _largest_usual(part), 1.0)))
+        return axes
+
+
+def _largest_usual(band: CalibrationBand) -> float:
+    """The chance of label 1 that the estimate exceeds for one row in two hundred."""
+    known = ~np.isnan(band.estimate)
+    weights = (band.negative + band.positive)[known]
+    return float(np.quantile(band.estimate[known], 0.995, weights=weights, method="inverted_cdf"))
+
+
+def _draw_curve(axes: Axes, band: CalibrationBand) -> None:
+    label = f"{percent_sure(band.delta)} band, everywhere at once"
+    axes.stairs(band.upper, band.edges, baseline=band.lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
+    for edge in (band.lower, band.upper):
+        axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
+    axes.plot(band.t, band.estimate, color=BLUE, lw=1.8, label="estimate, no guarantee")
+    axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="perfect calibration")
+    axes.set_ylabel("chance of label 1")
+    axes.legend(loc="upper left")
+
+
+def _draw_densities(axes: Axes, band: CalibrationBand) -> None:
+    """Both labels, each to its own peak: the rarer one would else be a flat line."""
+    for label, density, colour, line in (
+        ("label 0", band.negative, FAINT, "--"),
+        ("label 1", band.positive, RED, "-"),
+    ):
+        height = density / max(float(density.max()), 1e-300)
+        axes.fill_between(band.t, height, color=colour, alpha=0.18, lw=0)
+        axes.plot(band.t, height, color=colour, ls=line, lw=1.3, label=label)
+    axes.set_ylim(0, 1.45)
+    axes.set_yticks([])
+    axes.set_ylabel("density")
+    axes.set_xlabel("served score")
+    axes.legend(loc="upper center", ncols=2)

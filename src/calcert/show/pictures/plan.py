@@ -1,0 +1,41 @@
+"""A plan as a picture: bounds against the number of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calcert.foundation.numbers import given, rows_about
+from calcert.show.pictures.canvas import axes_for, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
+from calcert.show.requirements import needed_for_reports
+
+with needed_for_reports():
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from calcert.reports.plan import Plan
+
+
+def plan_picture(wanted: Plan, ax: Axes | None = None) -> Figure:
+    """How the bounds would go with the number of rows: estimates, and the bounds certified now.
+
+    How to read it: the lines are estimates, the two large marks are certified. Where the upper line meets the dotted
+    target is about how many rows it takes.
+    """
+    with axes_for(ax, "plan") as axes:
+        axes.plot(wanted.sizes, wanted.uppers, color=BLUE, marker="o", ms=3.5, label="at most (estimate)")
+        axes.plot(wanted.sizes, wanted.lowers, color=RED, marker="s", ms=3.5, ls="--", label="at least (estimate)")
+        now = (wanted.now.n, wanted.now.n), (wanted.now.lower, wanted.now.upper)
+        axes.plot(*now, color=INK, marker="D", ms=6, ls="none", label="certified now")
+        axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {given(wanted.target)}")
+        if wanted.rows is not None:
+            axes.axvline(wanted.rows, color=FAINT, ls=":", lw=1.2)
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("rows")
+        axes.set_ylabel(wanted.now.quantity)
+        found = "no number of rows" if wanted.rows is None else f"about {rows_about(wanted.rows)} rows"
+        axes.set_title(f"At most {given(wanted.target)} takes {found} (estimate)", loc="left")
+        axes.legend(loc="best")
+        return figure_of(axes)

@@ -1,0 +1,84 @@
+"""The picture of a report: the calibration curve in its band, and what the bounds are made of.
+
+It shows numbers computed elsewhere and computes no bound. It draws on the caller's `ax` in the caller's style, or on a
+new figure in ours. No global state of pyplot is touched, so it works on servers and in threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calcert.reports.estimates import score_quantiles
+from calcert.show import words
+from calcert.show.pictures.band import draw_band
+from calcert.show.pictures.canvas import Picture, figure_of
+from calcert.show.pictures.palette import STYLE
+from calcert.show.pictures.terms import terms
+from calcert.show.requirements import needed_for_reports
+from calcert.summary.counts import Summary
+
+with needed_for_reports():
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from calcert.reports.report import Report
+    from calcert.serving.noise import Noise
+
+
+def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None) -> Figure:
+    """The reliability picture with the terms of the bounds beside it, or each on axes of the caller's.
+
+    One `ax` takes the reliability picture alone; a pair takes both.
+    """
+    if ax is None:
+        with matplotlib.rc_context(STYLE):
+            figure = Picture(figsize=(9.6, 5.0), layout="constrained")
+            left, right = figure.subplots(1, 2, width_ratios=(1, 0.9))
+            reliability(report, left)
+            terms(report, right)
+            return figure
+    if isinstance(ax, Axes):
+        return figure_of(reliability(report, ax))
+    first, second = ax
+    terms(report, second)
+    return figure_of(reliability(report, first))
+
+
+def reliability(report: Report, ax: Axes | None = None) -> Axes:
+    """The calibration curve of the perturbed classifier in its band, over the densities of both labels.
+
+    How to read it: the curve is the estimated chance of label 1 at each served score; a calibrated classifier lies on
+    the dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
+    leaves the diagonal outside, the classifier is off there. Below: where the served scores of either label are.
+
+    Parameters
+    ----------
+    report
+        What :func:`calcert.certify` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
+    >>> print(ax.get_title(loc="left"))
+    Calibration error, served with perturbed scores:
+    certified at most 0.0245
+    """
+    title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
+    return draw_band(ax, report.band, _shown_scores(report.summary, report.settings.noise), title)
+
+
+def _shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
+    """All scores, or where they fill less than half of [0, 1] the stretch that 99% of them fill."""
+    assert summary is not None  # Or there would be no band.
+    low, high = score_quantiles(summary, (0.005, 0.995)).values()
+    margin = 2 * float(noise.mean_shift([low, high]).max()) + 0.05 * (high - low)
+    low, high = max(low - margin, 0.0), min(high + margin, 1.0)
+    if high - low > 0.5:
+        return 0.0, 1.0
+    return (0.0 if low < 0.2 * high else low), (1.0 if 1 - high < 0.2 * (1 - low) else high)
