@@ -65,7 +65,7 @@ def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) 
     assert done.exit_code == 1
     last = done.stdout.splitlines()[-1]
     assert last.startswith("About ")
-    assert last.endswith(" rows would do: an estimate.")
+    assert last.endswith(" rows would do: an estimate. Take fresh ones, as these chose their number.")
     # Half the bound takes about four times the rows.
     assert 4000 <= int(last.split()[1].replace(",", "")) <= 16_000
 

@@ -15,8 +15,8 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
 
     Guarantee
         That of :func:`calcert.bounded_variation` or of :func:`calcert.finite`, as its `theorem` says. Both are tried at
-        delta/2: Theorem 4 with its sharper deviation bound (D3) does not hold given the scores, so that a choice made
-        after looking at them is not free.
+        delta/2: the proof of Theorem 2 allows every choice of groups by the scores, but Theorem 4 with its sharper
+        deviation bound (D3) is about one fixed sum, so that a choice made after looking at the scores is not free.
     Assumes
         What its `assumption` says; nothing where Theorem 4 gives the smaller bound.
     Terms
@@ -31,7 +31,7 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -32,7 +32,8 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability and needs no assumption on the calibration function.
+        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        function.
     Assumes
         Independent rows, not used to train the classifier, and that x -> E[Y|X = x] has total variation at most
         `variation`: 1 if it is monotone, that is if a higher score never means a lower chance of label 1.
@@ -50,7 +51,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -21,7 +21,8 @@ NOTHING = 0.999
 class Certificate:
     """One certified statement: `lower` <= the quantity <= `upper`.
 
-    Each bound holds with probability at least 1 - delta over the rows, so both together with at least 1 - 2 delta.
+    Each bound holds with probability at least 1 - delta, `upper` over the rows and `lower` over the rows and the throws
+    that the seed stands for; so both together with at least 1 - 2 delta.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from calcert.certificates.excess import Excess
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
+from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -29,7 +30,8 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability and needs no assumption on the calibration function.
+        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        function.
     Assumes
         Independent rows, not used to train the classifier, and that x - E[Y|X = x] changes its sign at most `crossings`
         times as x goes from 0 to 1. Scores that are too high everywhere never cross; scores that are too extreme, or
@@ -47,7 +49,7 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -80,7 +82,8 @@ def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, 
 
     Guarantee
         With probability at least 1 - delta over the rows, the supremum of E[f(X)(X - Y)] over all f into {-1, 1} with
-        at most `crossings` changes of sign is at most upper; likewise for lower.
+        at most `crossings` changes of sign is at most upper; likewise for lower, over the rows and the throws that the
+        seed stands for.
     Assumes
         Independent rows, not used to train the classifier; `crossings` was fixed before the rows were seen.
     Terms
@@ -95,7 +98,7 @@ def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, 
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -175,7 +178,8 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
         f = best_signs(net, crossings)
         return worst_gain(points, np.repeat(f, np.diff(np.append(start, middle.size))))
 
-    return lower_limit(summary, delta, seed, witness)
+    # Two changes of sign see what any range shows (theory, "Near calibration").
+    return lower_limit(summary, delta, seed, witness, beside=FOR_RANGES if crossings >= 2 else None)
 
 
 def best_signs(net: Floats, changes: int) -> Floats:

@@ -24,8 +24,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
     Guarantee
         With probability at least 1 - delta over the rows, inf E|U - X| over all U with E[Y|U] = U is at most upper;
-        likewise for lower. Nothing is assumed of the score distribution or the calibration function. The two meet as
-        rows are added, up to what cells hide.
+        likewise for lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score
+        distribution or the calibration function. The two meet as rows are added, up to what cells hide.
     Assumes
         Independent rows, not used to train the classifier.
     Terms
@@ -39,7 +39,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

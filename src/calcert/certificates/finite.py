@@ -17,8 +17,9 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     """Certify the L1 calibration error of a classifier whose scores repeat: trees, deciles, rounded scores.
 
     Guarantee
-        With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper; likewise for lower. It holds for
-        every score distribution, and is useful where rows are many to a distinct score.
+        With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper; likewise for lower, over the
+        rows and the throws that the seed stands for. It holds for every score distribution, and is useful where rows
+        are many to a distinct score.
     Assumes
         Independent rows, not used to train the classifier.
     Terms
@@ -32,7 +33,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -18,7 +18,8 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability and needs no assumption on the calibration function.
+        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        function.
     Assumes
         Independent rows, not used to train the classifier, and ``|E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|``. For
         rows whose scores were perturbed with bandwidth h, constant = 1/(2h) always holds.
@@ -35,7 +36,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -40,7 +40,8 @@ def perturbed(
 
     Guarantee
         With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
-        lower. Nothing is assumed of the score distribution or the calibration function.
+        lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score distribution or
+        the calibration function.
     Assumes
         Independent rows from the law that is served, not used to train the classifier; the noise was fixed without
         looking at them, neither at their labels nor at their scores; serving perturbs with that noise.
@@ -57,7 +58,7 @@ def perturbed(
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

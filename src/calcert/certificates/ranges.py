@@ -14,6 +14,7 @@ from calcert.certificates.excess import Excess, at_edges
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
+from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -40,8 +41,8 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
 
     Guarantee
         With probability at least 1 - delta over the rows, E[(X - Y) 1{X in I}] is at most upper in size for all ranges
-        I at once; likewise for lower and some range. Nothing is assumed of the score distribution or the calibration
-        function.
+        I at once; likewise, over the rows and the throws that the seed stands for, for lower and some range. Nothing is
+        assumed of the score distribution or the calibration function.
     Assumes
         Independent rows, not used to train the classifier; `side` was fixed before the rows were seen.
     Terms
@@ -58,7 +59,7 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -115,7 +116,8 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         f[first:stop] = sign
         return worst_gain(points, f)
 
-    return lower_limit(summary, delta, seed, witness)
+    # That no range is much too high says nothing of those too low: only both sides together are near calibration.
+    return lower_limit(summary, delta, seed, witness, beside=FOR_RANGES if side == "either" else None)
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

@@ -67,8 +67,8 @@ def sides(
     either where S is on the far side of c from 1/2, too timid the rest.
 
     Guarantee
-        Each of the eight bounds holds with probability at least 1 - delta over the rows. Nothing is assumed of the
-        score distribution or the calibration function.
+        Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
+        the throws that the seed stands for. Nothing is assumed of the score distribution or the calibration function.
     Assumes
         As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
     Terms
@@ -83,7 +83,7 @@ def sides(
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bounds.
+        Throws the rows into batches for the lower bounds; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -112,7 +112,8 @@ def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sid
     far side of c from 1/2, too timid the rest; a score of 1/2 can only be too timid.
 
     Guarantee
-        Each of the eight bounds holds with probability at least 1 - delta over the rows, for every score distribution.
+        Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
+        the throws that the seed stands for, for every score distribution.
     Assumes
         Independent rows, not used to train the classifier.
     Terms
@@ -125,7 +126,7 @@ def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sid
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bounds.
+        Throws the rows into batches for the lower bounds; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -32,7 +32,8 @@ def squared(
 
     Guarantee
         With probability at least 1 - delta over the rows the squared error is at most upper, which falls like 1/n for
-        a calibrated classifier; likewise for lower, the square of the lower bound for the L1 error (Jensen).
+        a calibrated classifier; likewise, over the rows and the throws that the seed stands for, for lower, the square
+        of the lower bound for the L1 error (Jensen).
     Assumes
         As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
     Terms
@@ -48,7 +49,7 @@ def squared(
     delta
         Probability with which each bound may fail.
     seed
-        Orders the rows for the lower bound.
+        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -53,8 +53,9 @@ def command(
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
-    A failure says how far off the bound is, and about how many rows would do (an estimate). Fix --max, --delta,
-    --bandwidth and --variation before you see the rows; trying values until one passes voids the guarantee.
+    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
+    --bandwidth, --variation and the number of rows before you see the rows; trying values, or adding rows, until one
+    passes voids the guarantee.
     """
     from calcert.commands.reading import summarize
     from calcert.reports.statements import STATEMENTS
@@ -113,4 +114,5 @@ def _way_out(summary: Summary, certificate: Certificate, statement: str, largest
             "No number of rows would do, by an estimate: with ever more of them the bound ends near "
             f"{number(wanted.limit)}. Recalibrate the classifier."
         )
-    return f"About {rows_about(max(wanted.rows, summary.n + 1))} rows would do: an estimate."
+    enough = rows_about(max(wanted.rows, summary.n + 1))
+    return f"About {enough} rows would do: an estimate. Take fresh ones, as these chose their number."

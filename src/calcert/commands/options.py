@@ -131,7 +131,7 @@ variation = click.option(
     help="Assumed bound on the total variation of the calibration function, for the classifier as it is.",
 )
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the rows for the lower bounds."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Throws the rows for the lower bounds."
 )
 
 

@@ -42,7 +42,7 @@ def command(
     """Estimate how many rows would certify a target, from rows that you have.
 
     An estimate, not a certificate: a law is fitted to the rows and rows drawn from it are certified. Certify with fresh
-    rows, not with those that you planned with, if you choose anything after seeing the plan.
+    rows and not with those that you planned with: they have chosen how many there are.
     """
     from calcert.commands.reading import summarize
     from calcert.commands.screen import show, working

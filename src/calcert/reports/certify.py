@@ -62,11 +62,13 @@ def certify(
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
 
     Guarantee
-        Each bound of each statement holds with probability at least 1 - delta over the rows, for every distribution of
-        scores and labels that meets the statement's assumption.
+        Each bound of each statement holds with probability at least 1 - delta over the rows, a lower one over the rows
+        and the throws that the seed stands for, for every distribution of scores and labels that meets the statement's
+        assumption.
     Assumes
-        Independent rows from the law of interest that were not used to train or recalibrate the classifier; `delta`,
-        `bandwidth`, `crossings` and `variation` were fixed before these rows were seen.
+        Independent rows from the law of interest that were not used to train or recalibrate the classifier; their
+        number, `delta`, `bandwidth`, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels
+        or scores.
 
     Parameters
     ----------
@@ -81,7 +83,8 @@ def certify(
         Names of the columns of a table; found where left out, if only one pair is plausible.
     groups
         A group for every row, or the column of a table that holds it: every group is certified, all together at
-        1 - delta, and the result is a :class:`calcert.reports.groups.GroupReport`.
+        1 - delta, and the result is a :class:`calcert.reports.groups.GroupReport`. A group is an attribute of its own
+        row: it must depend neither on labels nor on the scores of other rows.
     delta
         Probability with which each bound may fail.
     bandwidth
@@ -91,7 +94,7 @@ def certify(
     variation
         Bound on the total variation of the calibration function; matters for ``report.unmodified`` only.
     seed
-        Orders the rows for the lower bounds.
+        Throws the rows into batches for the lower bounds.
 
     Examples
     --------

@@ -64,8 +64,11 @@ def certify_groups(
 
     Guarantee
         For each statement, all upper bounds hold together with probability at least 1 - delta, and all lower bounds
-        likewise (union bound): each group's rows are independent draws from the law of that group, and their number
-        is fixed before the rows are seen.
+        likewise (union bound). Where each group is an attribute of its own row, the rows of a group are, given the
+        groups of all rows, independent draws from the law of that group.
+    Assumes
+        Groups that depend neither on labels nor on the scores of other rows: a fixed range of a row's own score may be
+        a group, a part of the rows that ends where the scores look well may not.
 
     Examples
     --------

@@ -87,6 +87,7 @@ def plan(
 
     No guarantee: a law is fitted to the rows (``calcert.reports.fitted_law``), Summaries of other sizes are drawn from
     it and certified. Expect about 30% where the rows at hand show the error well, and else the order of magnitude.
+    Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
 
     Parameters
     ----------

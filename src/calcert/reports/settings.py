@@ -26,7 +26,7 @@ class Settings:
     variation
         Bound on the total variation of the calibration function.
     seed
-        Orders the rows for the lower bounds.
+        Throws the rows into batches for the lower bounds.
 
     Examples
     --------

@@ -135,7 +135,10 @@ def interval(certificate: Certificate) -> str:
 def confidence(delta: float) -> str:
     """How sure: of one bound, and of both."""
     one, both = percent_sure(delta), percent_sure(2 * delta)
-    return f"Each bound holds with probability at least {one} over the choice of the rows, both together with {both}."
+    return (
+        f"Each bound holds with probability at least {one} over the choice of the rows, the lower one over that of "
+        f"rows and throws; both together with {both}."
+    )
 
 
 def statement(name: str, certificate: Certificate) -> str:

@@ -19,8 +19,8 @@ def together(many: str, size: int, delta: float) -> str:
     one, both = percent_sure(delta), percent_sure(2 * delta)
     return (
         f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
-        f"over the choice of the rows, and so do the lower bounds; all of both with {both}. For that, each is "
-        f"certified with probability {percent_sure(delta / size)}."
+        f"over the choice of the rows, and so do the lower bounds over that of rows and throws; all of both with "
+        f"{both}. For that, each is certified with probability {percent_sure(delta / size)}."
     )
 
 
