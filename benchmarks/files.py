@@ -2,8 +2,8 @@
 
 python benchmarks/files.py [--largest 1000000000] [--folder /tmp]
 
-The file of 10^8 rows is written in row groups; 10^9 rows are ten copies of it (9 GB). Every measurement is a process of its
-own, DuckDB and calcert by turns, and the shortest time counts: the one least disturbed by others. Held to: at most
+The file of 10^8 rows is written in row groups; 10^9 rows are ten copies of it (9 GB). Every measurement is a process of
+its own, DuckDB and calcert by turns, and the shortest time counts: the one least disturbed by others. Held to: at most
 twice the time of ``SELECT floor(score * 16384), count(*) ... GROUP BY 1`` by DuckDB on the same files in the same run,
 400 MB at the peak, and an exponent of time in rows of 1.00 +- 0.05 over all sizes. Beside that exponent, which the
 start-up pulls below 1, stand the one for times above the start-up (what a file of one row takes in the same run; it
