@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import calcert
@@ -46,3 +47,5 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
+# The adapter is documented from its source; the library behind it is large.
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
