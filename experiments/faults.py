@@ -22,11 +22,13 @@ from calcert.certificates import finite, perturbed
 from calcert.published.bernstein import bernstein
 from calcert.published.folds import single_split
 from calcert.published.nadaraya_watson import derivative_bounds, smoothed
-from calcert.serving.kernel import mean, perturb
+from calcert.serving.kernel import mean
+from calcert.serving.noise import Noise, perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.results import Results, experiment
 
 BANDWIDTH, DELTA = 1 / 64, 0.05
+NOISE = Noise("additive", BANDWIDTH)
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,11 @@ class Case:
         slopes = derivative_bounds(BANDWIDTH) if self.served else (0.0, 0.0)
         for _ in range(runs):
             labels = rng.integers(0, 2, total, dtype=np.int8)
-            shown = perturb(scores, BANDWIDTH, rng) if self.served else scores
+            shown = perturb(scores, bandwidth=BANDWIDTH, rng=rng) if self.served else scores
             rows = single_split(shown, labels, held_out)
             published += smoothed(rows, slopes=slopes, delta=DELTA, per_fold=False).value < self.truth
             summary = summarize_arrays(scores, labels)
-            terms = (
-                perturbed.upper_terms(summary, BANDWIDTH, DELTA) if self.served else finite.upper_terms(summary, DELTA)
-            )
+            terms = perturbed.upper_terms(summary, NOISE, DELTA) if self.served else finite.upper_terms(summary, DELTA)
             ours += sum(terms.values()) < self.truth
         return published, ours
 

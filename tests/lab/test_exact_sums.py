@@ -111,13 +111,13 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(statement: 
     found = judged(law, n, lambda s: lower(s, 0.5))
     truth = truth_of(law)
     assert math.fsum(chance for chance, bound, _ in found if bound > truth) <= 0.5
-    assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-9
+    assert math.fsum(chance * wealth(rounds, truth) for chance, _, (rounds,) in found) <= 1 + 1e-9
 
 
 def test_betting_against_half_of_the_largest_miscount_pays() -> None:
     law, n = GAMES["one score"]
     found = judged(law, n, lambda s: ranges.ranges_lower(s, 0.5, 0))
-    assert math.fsum(chance * wealth(rounds, 0.5 * range_truth(law)) for chance, _, rounds in found) > 1.01
+    assert math.fsum(chance * wealth(rounds, 0.5 * range_truth(law)) for chance, _, (rounds,) in found) > 1.01
 
 
 def counted(n: int, positives: int) -> Summary:
@@ -193,7 +193,7 @@ def ratio_miss(score: float, chance: float, n: int, delta: float, cut: float = 0
 @pytest.mark.parametrize("name", RATIO)
 @pytest.mark.parametrize("n", [1, 12, 1000, 10**6])
 def test_observed_over_expected_is_missed_no_more_often_than_delta(name: str, n: int) -> None:
-    for delta in (0.5, 0.05) if n < 10**6 else (0.05,):
+    for delta in (0.49, 0.05) if n < 10**6 else (0.05,):
         assert ratio_miss(*RATIO[name], n, delta) <= delta
 
 

@@ -30,7 +30,7 @@ def bound_of(theorem: str, law: Law, delta: float, h: float = 0.25) -> tuple[Cal
     return {
         "Theorem 1": (lambda s: upper(perturbed.upper_terms(s, Noise("additive", h), delta)), law.served(h)[0]),
         "Theorem 2": (lambda s: upper(bounded_variation.upper_terms(s, variation, delta)), law.error),
-        "Theorem 3": (lambda s: lipschitz.lipschitz(s, constant=constant, delta=delta).upper, law.error),
+        "Theorem 3": (lambda s: upper(lipschitz.upper_terms(s, constant, delta)), law.error),
         "Theorem 4": (lambda s: upper(finite.upper_terms(s, delta)), law.error),
         "Theorem 7": (lambda s: upper(squared.upper_terms(s, Noise("additive", h), delta)), law.served(h)[1]),
     }[theorem]

@@ -128,14 +128,14 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(name: str) 
     truth = law.served_by_odds(b)[0]
     found = judged(law, n, lambda s: perturbed_lower(s, Noise("odds", b), delta, 0))
     assert math.fsum(chance for chance, bound, _ in found if bound > truth) <= delta
-    assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-9
+    assert math.fsum(chance * wealth(rounds, truth) for chance, _, (rounds,) in found) <= 1 + 1e-9
 
 
 def test_betting_against_four_fifths_of_the_error_pays() -> None:
     law = Law((0.9,), (1.0,), (0.1,))
     found = judged(law, 5, lambda s: perturbed_lower(s, Noise("odds", 1 / 2), 0.5, 0))
     truth = law.served_by_odds(1 / 2)[0]
-    assert math.fsum(chance * wealth(rounds, 0.8 * truth) for chance, _, rounds in found) > 1.01
+    assert math.fsum(chance * wealth(rounds, 0.8 * truth) for chance, _, (rounds,) in found) > 1.01
 
 
 ADVERSARIAL: dict[str, Law | Continuous] = {

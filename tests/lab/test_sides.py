@@ -252,7 +252,7 @@ def test_lower_sides_stay_below_the_truth_and_wealth_is_a_supermartingale(name: 
     ):
         found = judged(law, n, lower)
         assert math.fsum(chance for chance, bound, _ in found if bound > truth + 1e-9) <= 0.5
-        assert math.fsum(chance * wealth(rounds, truth) for chance, _, rounds in found) <= 1 + 1e-8
+        assert math.fsum(chance * wealth(rounds, truth) for chance, _, (rounds,) in found) <= 1 + 1e-8
 
 
 @pytest.mark.parametrize("name", MIXED)

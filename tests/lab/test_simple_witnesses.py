@@ -16,7 +16,8 @@ from scipy.stats import binom
 import calcert
 from calcert import Summary
 from calcert.certificates import simple_witnesses
-from calcert.certificates.lower_bounds import distance_lower, unmodified_lower
+from calcert.certificates.distance_lower import distance_lower
+from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.simple_witnesses import (
     EVERYWHERE,
     FOR_DISTANCE,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,7 @@ from calcert.certificates.dual_pair import solve
 from calcert.certificates.halving import halved
 from calcert.certificates.knots import lay, put
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
+from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points
@@ -65,7 +65,7 @@ def gains(points: Points, known: Integers) -> Floats:
     return np.asarray(promised(knots, pair, points.low, points.high))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def admit(knots: Floats, pair: Floats) -> None:
     """Change a pair on the knots so that the piecewise linear functions through it are admissible.
 
@@ -98,7 +98,7 @@ def admit(knots: Floats, pair: Floats) -> None:
         pair[1, k] -= excess
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def promised(knots: Floats, pair: Floats, low: Floats, high: Floats) -> Floats:
     """The least that an admissible pair gives a row, per block and label, wherever in the block the row is.
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from calcert.foundation.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ SHORT = 0.995
 """The share of the way to the nearest wall that a step goes."""
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, float]:
     """The pair, shape (2, knots), the plan, and the value of the pair; `mass` holds the rows' share per label and knot.
 
@@ -90,7 +91,7 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
     return best_pair, best_plan, best_value
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _begin(knots: Floats, mass: Floats, pair: Floats, slack: Floats, force: Floats) -> None:
     """A pair well inside all walls, and forces of about equal weight."""
     size, gaps = knots.size, knots.size - 1
@@ -108,7 +109,7 @@ def _begin(knots: Floats, mass: Floats, pair: Floats, slack: Floats, force: Floa
         force[i] = level / slack[i]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def spent(knots: Floats, mass: Floats, plan: Floats, start: int) -> float:
     """What the plan, in `plan` from `start` on, costs if the rows are at the knots (any plan is a bound)."""
     total = ones = zeros = 0.0
@@ -121,7 +122,7 @@ def spent(knots: Floats, mass: Floats, plan: Floats, start: int) -> float:
     return total
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
     """How many times `change` may be added before the first value is 0."""
     steepest = 1e-300
@@ -131,7 +132,7 @@ def _room(value: Floats, change: Floats) -> float:
     return 1 / steepest
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors: Floats) -> None:
     """Eliminate knot after knot: the symmetric matrix [[a, b], [b, c]] left at each, and 1 over its determinant.
 
@@ -162,7 +163,7 @@ def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors:
     factors[0, gaps], factors[1, gaps], factors[2, gaps], factors[3, gaps] = a + held, b, c, 1 / (rest + held * c)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _newton(
     knots: Floats,
     mass: Floats,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from calcert.foundation.compiled import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,7 +20,7 @@ FINEST = 2.0**26
 """Knots are multiples of 1 / FINEST: closer ones would stall the solver. Edges of cells are such multiples."""
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def lay(low: Floats, high: Floats, count: Integers, runs: int, grid: int) -> Floats:
     """Knots from 0 to 1: the multiples of 1 / grid, and where each of about `runs` runs of points with rows begins.
 
@@ -53,14 +54,14 @@ def lay(low: Floats, high: Floats, count: Integers, runs: int, grid: int) -> Flo
     return knots[: _up_to(knots, found, 1.0, grid)]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _growth(rows: int, low: float, high: float, before: float, grid: int) -> float:
     """The root of rows times width; an empty stretch before the point counts if it is no wider than the grid."""
     across = high - before if low - before <= 1 / grid else high - low
     return math.sqrt(rows * across)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _up_to(knots: Floats, found: int, place: float, grid: int) -> int:
     """Append the points of the grid below `place`, then `place` itself if it is new."""
     step = int(knots[found - 1] * grid) + 1
@@ -74,7 +75,7 @@ def _up_to(knots: Floats, found: int, place: float, grid: int) -> int:
     return found
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def put(knots: Floats, low: Floats, high: Floats, fraction: Floats, count: Integers) -> tuple[Floats, Integers]:
     """The share of all rows on each knot, shape (2, knots), and for every point the knot to its left."""
     mass, left = np.zeros((2, knots.size)), np.empty(low.size, np.int64)
@@ -94,7 +95,7 @@ def put(knots: Floats, low: Floats, high: Floats, fraction: Floats, count: Integ
     return mass, left
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def inside(knots: Floats, k: int, place: float) -> float:
     """How far `place` is on the way from knot k to the next."""
     return float(min(max((place - knots[k]) / (knots[k + 1] - knots[k]), 0.0), 1.0))

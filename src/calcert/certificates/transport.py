@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.dual_pair import solve
 from calcert.certificates.knots import inside, lay, put
+from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ def following(knots: Floats, rows: Floats, mass: Floats) -> Floats:
     return np.where(follows, np.minimum(mass / np.maximum(rows, TINY), 1 / np.maximum(weight, TINY)), 0.0)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def cost(
     knots: Floats,
     mass: Floats,
@@ -181,14 +181,14 @@ def cost(
     return total + lost, hidden
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _between(plan: float, before: int, rows: int, n: int, fraction: float) -> tuple[float, float]:
     """The largest and the smallest that the mean of |A - N| over a cell can be."""
     first, last = plan - before / n, plan - (before + rows) / n
     return fraction * abs(first) + (1 - fraction) * abs(last), abs(fraction * first + (1 - fraction) * last)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _add(total: float, lost: float, value: float) -> tuple[float, float]:
     """total + value, and in `lost` what rounding took from it (Knuth)."""
     found = total + value

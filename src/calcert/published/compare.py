@@ -86,6 +86,7 @@ def compare(
     *,
     delta: float = 0.05,
     bandwidth: float = 1 / 64,
+    crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
 ) -> Comparison:
@@ -99,7 +100,7 @@ def compare(
         Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
     delta
         Probability with which each bound may fail; nominal for the published ones.
-    bandwidth, variation
+    bandwidth, crossings, variation
         As in :func:`calcert.certify`.
     seed
         Of the perturbation and the folds of the published methods, and of the order of rows for our lower bounds.
@@ -115,7 +116,7 @@ def compare(
     True
     """
     x, y = pair(scores, labels)
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, variation=variation, seed=seed)
+    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
     level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
     served = perturb(x, bandwidth=h, rng=rng)
     return Comparison(
