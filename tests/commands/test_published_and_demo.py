@@ -37,7 +37,7 @@ def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple
         assert (at_most if line.bounds else number)(line.value) in done.stdout or "says nothing" in done.stdout
     text = " ".join(done.stdout.split())
     assert f"about {expected.published['ECE, 15 bins'].value:.4f}" in text
-    assert text.count("Proved:") == 3
+    assert text.count("Proved:") == 5
     assert text.count("None that is proved") == 3
     assert "None: a heuristic." in text
     parsed = json.loads(run("published", "rows.csv", "--score", "p", "--label", "y", "--json").stdout)

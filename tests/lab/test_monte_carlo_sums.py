@@ -114,4 +114,4 @@ def test_a_lower_bound_without_its_margin_is_caught() -> None:
         return sign * net[first:stop].sum() / max(judged.sum(), 1) > range_truth(exactly(law)) + 1e-9
 
     with pytest.raises(AssertionError, match="misses in"):
-        judge(bold, {"one score": {1000: 400}}, DELTA)
+        judge(bold, {"one score": {1000: 400}}, 0.2)

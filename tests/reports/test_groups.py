@@ -106,7 +106,7 @@ def test_bad_groups_are_refused_in_words(tmp_path: Path) -> None:
         calcert.certify([0.5, 0.6], [0, 1], groups=["a"])
     with pytest.raises(TypeError, match="as there is no table; got 'site'"):
         calcert.certify([0.5, 0.6], [0, 1], groups="site")
-    with pytest.raises(ValueError, match=r"groups must be a column of the table; got 'site'\. It has 'p', 'y'"):
+    with pytest.raises(ValueError, match=r"groups must be a column of the table; got 'site'\. It has the columns 'p'"):
         calcert.certify(frame, groups="site")
     with pytest.raises(ValueError, match="groups must be another column than score and label; got 'y' for both"):
         calcert.certify(frame, score="p", label="y", groups="y")
@@ -174,4 +174,4 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
     assert f"calcert certify {path} --score p --label y --groups site" in text
     assert all(f"{at_most(group['unmodified']['upper'])}" in text for group in values["groups"].values())
     command[-1] = "region"
-    assert "groups must be a column of the table; got 'region'" in run().stderr
+    assert "; got 'region'. It has the columns 'p'" in run().stderr

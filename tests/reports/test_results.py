@@ -138,7 +138,7 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(extra=1), "got extra as well"),
         ({"kind": "report", "schema": SCHEMA}, "the report must have the field 'settings'"),
         (broken() | {"warnings": "none"}, "the report, warnings must be a list; got 'none'"),
-        (broken() | {"settings": {"delta": 7}}, "delta must lie strictly between 0 and 1; got 7"),
+        (broken() | {"settings": {"delta": 7}}, "delta must lie strictly between 0 and 0.5; got 7"),
         (broken() | {"settings": {"width": 7}}, "settings must be what calcert.certify takes"),
         (broken() | {"sharpness": broken()["distance"]}, "statement must be one of .*; got 'sharpness'"),
         ([], "the report must be an object with named fields; got list"),

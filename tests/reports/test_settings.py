@@ -21,7 +21,7 @@ def test_settings_travel_as_the_arguments_of_certify() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"delta": 0.0}, "delta must lie strictly between 0 and 1"),
+        ({"delta": 0.0}, "delta must lie strictly between 0 and 0.5"),
         ({"bandwidth": -1.0}, "bandwidth must be positive and finite"),
         ({"crossings": 1.5}, "crossings must be a whole number between 0 and 1,000"),
         ({"variation": 0.0}, "variation must be positive and finite"),

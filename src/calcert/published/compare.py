@@ -57,8 +57,8 @@ class Comparison(Result):
     >>> x = rng.random(5_000)
     >>> for line in published.compare(x, rng.random(5_000) < x).lines[:2]:
     ...     print(f"{line.method}: {line.value:.3f}")
-    calcert: L1 calibration error: 0.024
-    published: perturb and smooth: 0.230
+    calcert: distance from calibration: 0.019
+    calcert: largest miscount in a range of scores: 0.022
     """
 
     kind: ClassVar = "published"

@@ -51,7 +51,7 @@ class Report(Certified, Result):
     >>> report = calcert.certify(x, rng.random(10_000) < x)
     >>> for name, c in report.certificates.items():
     ...     print(f"{name}: at most {c.upper:.3f}, assuming {c.assumption}")
-    distance: at most 0.039, assuming none
+    distance: at most 0.013, assuming none
     ranges: at most 0.015, assuming none
     crossings: at most 0.021, assuming the true curve changes sides of the diagonal at most 3 times
     unmodified: at most 0.049, assuming calibration function of total variation at most 1 (as any monotone one)

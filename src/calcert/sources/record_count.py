@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from calcert.foundation.compiled import compiled
 
 NO_QUOTES = -1
 """The delimiter of text in which quotes are characters like others."""
@@ -13,7 +14,7 @@ BETWEEN, BEGIN, PLAIN, QUOTED, CLOSED, UNSOUND = range(6)
 """Where the last byte was: between records, before a value, in one, in one with quotes, after its quote; or astray."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def count(content: NDArray[np.uint8], delimiter: int, state: int) -> tuple[int, int]:
     """The number of records that begin in these bytes, and the state after them."""
     records = 0
