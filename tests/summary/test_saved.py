@@ -112,6 +112,11 @@ def test_a_file_that_an_earlier_version_wrote_is_read() -> None:
     assert found == calcert.summarize([0.1, 0.1, 0.75, 1.0], [0, 1, 1, 0])
 
 
+def test_a_stray_array_that_numpy_2_0_added_is_not_looked_at() -> None:
+    found = Summary.from_bytes(sealed(archive({**members(altered()), "allow_pickle.npy": b"anything"})))
+    assert found == HONEST
+
+
 def test_the_summary_of_no_rows_and_the_largest_are_read() -> None:
     assert Summary.from_bytes(Summary.empty().to_bytes()) == Summary.empty()
     number = np.arange(cells.CELLS)

@@ -23,8 +23,10 @@ from calcert.summary.query_result import INVALID, LISTED, MISSING, Lines, Listin
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
-# Arrow's cast of a decimal to a double is off by one bit for one in ten two-digit numbers; these engines use it.
+# Arrow's cast of a decimal to a double is off by one bit for one in ten two-digit numbers; these engines use it, or, as
+# Polars before 2.0, one that is off for long decimals.
 ARROW_DECIMALS = (
+    nw.Implementation.POLARS,
     nw.Implementation.PANDAS,
     nw.Implementation.MODIN,
     nw.Implementation.PYARROW,
@@ -147,6 +149,8 @@ def _score_complaint(rows: nw.LazyFrame[Any], lines: Lines, name: str) -> str:
     example = nw.when((score >= 0) & (score <= 1)).then(nw.lit(None, nw.Float64)).otherwise(score).min()
     seen = rows.select(example=example, low=score.min(), high=score.max()).collect()
     values = np.array([seen[key].to_list()[0] for key in ("example", "low", "high")], np.float64)
+    if np.isinf(values[0]) and np.isfinite(values[1:]).all():
+        values[0] = np.nan  # Arrow before 24 says that the least of nothing but NaN is infinite.
     return score_message(values, 0, _where(name, lines, lines.cell == INVALID))
 
 

@@ -40,6 +40,9 @@ LARGEST = {
 }
 """The arrays that may be there, and the most bytes that each has."""
 
+STRAY = "allow_pickle.npy"
+"""NumPy 2.0 took an option of that name for an array: such a member is not looked at."""
+
 HEADER = re.compile(
     rb"\x93NUMPY\x01\x00[\x00-\xff]{2}"
     rb"\{'descr': '([<>])i8', 'fortran_order': (False|True), 'shape': \((\d{1,6}), ?(2?)\), \} *\n"
@@ -50,7 +53,7 @@ HEADER = re.compile(
 def to_bytes(arrays: Mapping[str, Integers]) -> bytes:
     """The content of a saved Summary."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     body = buffer.getvalue()
     return b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
 
@@ -78,8 +81,9 @@ def from_bytes(content: bytes, name: str) -> Arrays:
 
 def _arrays(body: bytes) -> dict[str, Integers]:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-        if len(members) != len(archive.infolist()):
+        belonging = [member for member in archive.infolist() if member.filename != STRAY]
+        members = {member.filename.removesuffix(".npy"): member for member in belonging}
+        if len(members) != len(belonging):
             raise ValueError("it holds an array twice")
         for name, member in members.items():
             if name not in LARGEST or member.filename != f"{name}.npy":
