@@ -104,7 +104,7 @@ def one_score_terms(theorem: str, delta: float) -> Callable[[Summary], dict[str,
     return {
         "Theorem 1": lambda s: perturbed.upper_terms(s, Noise("additive", SMALL), delta),
         "Theorem 2": lambda s: bounded_variation.upper_terms(s, 1.0, delta),
-        "Theorem 3": lambda s: dict(lipschitz.lipschitz(s, constant=1.0, delta=delta).terms),
+        "Theorem 3": lambda s: lipschitz.upper_terms(s, 1.0, delta),
         "Theorem 4": lambda s: finite.upper_terms(s, delta),
         "Theorem 7": lambda s: squared.upper_terms(s, Noise("additive", SMALL), delta),
     }[theorem]

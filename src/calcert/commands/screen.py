@@ -37,8 +37,8 @@ def show(result: Result, **options: Any) -> None:
 
 
 def note(words: str) -> None:
-    """A remark for people that is no part of the result."""
-    say(words, err=True)
+    """A remark for people that is no part of the result, in one line."""
+    click.echo(visible(words), err=True)
 
 
 def say(words: str, *, err: bool = False) -> None:
