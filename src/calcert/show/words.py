@@ -57,8 +57,8 @@ STATEMENTS = {
         short="ranges",
         line="largest gap between the sum of scores and the positives in a range of scores, a row; assumes nothing",
         note="counts in any range of scores, as it is, ",
-        sentence="In the worst range of scores, and above the worst threshold, the scores add up to {limits} more or "
-        "less than the positives, a row of all rows; no other threshold gains more than that a row.",
+        sentence="In the worst range of scores the scores add up to {limits} more or less than the positives, a row of "
+        "all rows.",
         not_promised="In a range with few rows the error of a score can be larger: divide by the share of rows there. "
         "It says nothing of two single scores.",
     ),
