@@ -50,8 +50,8 @@ def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> N
     assert "0 data sets" in run(synthetic.main, *arguments)
     lines = read(tmp_path / "synthetic.csv")
     assert {int(line["n"]) for line in lines} == set(synthetic.SIZES[:5])
-    ours = synthetic.gaps(lines)["square"]["perturbed (ours)"]
-    theirs = synthetic.gaps(lines)["square"]["NW (published)"]
+    ours = synthetic.gaps(lines)["square"]["perturbed (ours)"]  # type: ignore[attr-defined]
+    theirs = synthetic.gaps(lines)["square"]["NW (published)"]  # type: ignore[attr-defined]
     assert all(0 < ours[n][0] < theirs[n][0] for n in ours)
     assert "perturbed (ours)" in run(rates.main, "--out", str(tmp_path))
     assert "gap 0.01" in run(samples.main, "--out", str(tmp_path))

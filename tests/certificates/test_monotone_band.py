@@ -137,9 +137,9 @@ def test_limits_are_those_of_runs_that_end_before_or_begin_after_a_score() -> No
         for a, b, part in zip(begin, stop, share, strict=True):
             hits, coins = points.count[a:b, 1].sum(), points.count[a:b].sum()
             if points.high[b - 1] <= score:
-                lower = max(lower, float(module.share_lower(hits, coins, 0.1 * part / 2)))
+                lower = max(lower, float(module.share_lower(hits, coins, 0.1 * part / 2)))  # type: ignore[attr-defined]
             if points.low[a] >= score:
-                upper = min(upper, float(module.share_upper(hits, coins, 0.1 * part / 2)))
+                upper = min(upper, float(module.share_upper(hits, coins, 0.1 * part / 2)))  # type: ignore[attr-defined]
         found = band.at([score])
         assert (float(found[0][0]), float(found[1][0])) == pytest.approx((lower, upper), abs=1e-12)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_what_cells_hide_is_charged_and_covers_how_far_the_scores_are_apart() ->
             spread = np.bincount(joined, (x - mean[joined]) ** 2)
             assert (coins_found.rows == rows).all()
             assert coins_found.chance == pytest.approx(mean, abs=1e-11)
-            exact = mixing_distance(rows, mean, spread).sum()
+            exact = mixing_distance(rows, mean, spread).sum()  # type: ignore[arg-type]
             assert exact <= coins_found.hidden
             assert coins_found.hidden <= 3 * exact + 1e-6
 
@@ -180,6 +181,6 @@ def test_rows_tables_and_summaries_give_the_same_answer_and_seeds_others() -> No
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, True])
-def test_a_wrong_number_of_draws_is_refused_by_name(wrong: object) -> None:
+def test_a_wrong_number_of_draws_is_refused_by_name(wrong: Any) -> None:
     with pytest.raises(ValueError, match="draws must be a whole number between 1 and 1,000,000; got"):
         calcert.test([0.5], [1], draws=wrong)

@@ -126,7 +126,7 @@ def test_the_plan_of_certain_and_right_labels_costs_nothing() -> None:
 def kernel_arguments(seed: int) -> tuple[NDArray[np.float64], ...]:
     x, y = rows("crowded at both ends", "calibrated", 300, seed)
     points = blocks(calcert.summarize(x, y), 0.01)
-    return points.low, points.high, points.fraction, points.count
+    return points.low, points.high, points.fraction, points.count  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("seed", range(3))

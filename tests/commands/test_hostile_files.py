@@ -118,7 +118,7 @@ def test_standard_input_that_is_no_text_is_called_by_its_name(spawn: Spawn) -> N
         for command in (["certify", "-"], ["perturb", "-", "-", "--score", "p"]):
             done = spawn(*command, input=content, text=False)
             assert done.returncode == 2
-            assert said in done.stderr.decode()
+            assert said in done.stderr.decode()  # type: ignore[attr-defined]
 
 
 def test_standard_input_may_be_an_array_and_have_a_byte_order_mark(spawn: Spawn) -> None:

@@ -85,7 +85,7 @@ def test_parquet_keeps_types_metadata_and_compression(run: Run, tmp_path: Path) 
     found = pq.read_table(out)
     assert found.drop_columns(["perturbed"]).equals(table, check_metadata=True)
     assert pq.ParquetFile(out).metadata.row_group(0).column(0).compression == "ZSTD"
-    assert found["perturbed"].to_pylist() == calcert.perturb(np.float32([0.25, 0.5, 1.0]), rng=1).tolist()
+    assert found["perturbed"].to_pylist() == calcert.perturb(np.array([0.25, 0.5, 1.0], np.float32), rng=1).tolist()
 
 
 def test_a_fresh_seed_is_drawn_and_printed_and_repeats_the_draws(run: Run, tmp_path: Path) -> None:

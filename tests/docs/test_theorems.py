@@ -26,6 +26,11 @@ PROVED = tuple(f"Theorem {number}" for number in range(1, 16))
 ON_ODDS = ("Theorem 1L", "Theorem 7L")
 
 
+def found(match: re.Match[str] | None) -> re.Match[str]:
+    assert match is not None
+    return match
+
+
 @cache
 def text(page: Path) -> str:
     return page.read_text(encoding="utf-8")
@@ -65,7 +70,7 @@ def strings_given_as(keyword: str) -> set[str]:
         for word in node.keywords
         if word.arg == keyword
         for value in ([word.value.body, word.value.orelse] if isinstance(word.value, ast.IfExp) else [word.value])
-        if isinstance(value, ast.Constant)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
     }
 
 
@@ -74,8 +79,8 @@ def test_every_statement_is_listed_once_and_stands_on_its_page() -> None:
     assert len(set(names)) == len(names)
     assert set(PROVED) <= set(names)
     for name, _, proof, _ in table("Statements"):
-        page = THEORY / re.fullmatch(r"\[.+\]\((.+\.md)\)", proof)[1]
-        title = re.fullmatch(r"\[(.+)\]\(.+\)", proof)[1]
+        page = THEORY / found(re.fullmatch(r"\[.+\]\((.+\.md)\)", proof))[1]
+        title = found(re.fullmatch(r"\[(.+)\]\(.+\)", proof))[1]
         assert text(page).startswith(f"# {title}"), proof
         stated = rf"\*\*(Lemma )?{re.escape(name)}[ ,.(*]|^## {re.escape(name)}\b"
         assert re.search(stated, text(page), re.MULTILINE), name
@@ -83,7 +88,7 @@ def test_every_statement_is_listed_once_and_stands_on_its_page() -> None:
 
 def test_every_statement_names_code_that_exists() -> None:
     for name, _, _, code in table("Statements"):
-        path, names = re.fullmatch(r"`(src/[\w/]+\.py)` \((`\w+`(?:, `\w+`)*)\)", code).groups()
+        path, names = found(re.fullmatch(r"`(src/[\w/]+\.py)` \((`\w+`(?:, `\w+`)*)\)", code)).groups()
         assert set(re.findall(r"`(\w+)`", names)) <= defined(ROOT / path), name
 
 
@@ -98,7 +103,7 @@ def test_every_statement_has_tests_and_every_theorem_all_kinds() -> None:
 
 
 def test_the_tests_of_the_table_stand_on_the_page_of_the_statement_too() -> None:
-    page_of = {row[0]: THEORY / re.search(r"\((.+\.md)\)", row[2])[1] for row in table("Statements")}
+    page_of = {row[0]: THEORY / found(re.search(r"\((.+\.md)\)", row[2]))[1] for row in table("Statements")}
     for name, _, test in table("Tests"):
         assert test in text(page_of[name]), (name, test)
 
@@ -124,7 +129,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_the_index_has_every_page() -> None:
-    listed = re.search(r"```\{toctree\}\n.*?\n\n(.*?)```", text(THEORY / "index.md"), re.DOTALL)[1].split()
+    listed = found(re.search(r"```\{toctree\}\n.*?\n\n(.*?)```", text(THEORY / "index.md"), re.DOTALL))[1].split()
     assert sorted(listed) == sorted(page.stem for page in PAGES if page.name != "index.md")
 
 
@@ -135,10 +140,10 @@ def test_every_certificate_module_cites_a_theorem_of_the_table() -> None:
         if 'theorem="Theorem' not in code and path.name not in NO_CERTIFICATES:
             continue  # lemmas and searches that several theorems stand on
         words = ast.get_docstring(ast.parse(code)) or ""
-        found = set(re.findall(r"Theorem \d+", words))
-        assert found, path.name
-        assert found <= set(statements()), path.name
-        cited |= found
+        named = set(re.findall(r"Theorem \d+", words))
+        assert named, path.name
+        assert named <= set(statements()), path.name
+        cited |= named
     assert cited == set(PROVED)
 
 

@@ -31,7 +31,7 @@ BAD_SCORES: dict[str, tuple[Any, type[Exception], str]] = {
     "pandas NA": (pd.Series([0.2, pd.NA, 0.3], dtype="Float64"), ValueError, "scores must have no .*got one at row 1"),
     "polars null": (pl.Series([0.2, 0.3, None]), ValueError, "scores must have no missing values; got one at row 2"),
     "pyarrow null": (pa.array([None, 0.3, 0.1]), ValueError, "scores must have no missing values; got one at row 0"),
-    "masked": (np.ma.array(GOOD, mask=[0, 0, 1]), ValueError, "scores must have no missing values; got one at row 2"),
+    "masked": (np.ma.array(GOOD, mask=[0, 0, 1]), ValueError, "scores must have no missing values; got one at row 2"),  # type: ignore[arg-type]
     "strings": (
         ["a", "b", "c"],
         TypeError,
@@ -79,7 +79,7 @@ BAD_LABELS: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "polars null": (pl.Series([True, None, False]), ValueError, "labels must have no missing values; got one at row 1"),
     "pyarrow null": (pa.array([0, 1, None]), ValueError, "labels must have no missing values; got one at row 2"),
-    "masked": (np.ma.array(LABELS, mask=[1, 0, 0]), ValueError, "labels must have no missing values; got one at row 0"),
+    "masked": (np.ma.array(LABELS, mask=[1, 0, 0]), ValueError, "labels must have no missing values; got one at row 0"),  # type: ignore[arg-type]
     "strings": (["no", "yes", "yes"], TypeError, "labels must be a one-dimensional array of 0/1; got .*'no'"),
     "a string": ("yes", TypeError, "labels must be a one-dimensional array of 0/1; got the string 'yes'"),
     "complex": ([0j, 1, 1], TypeError, "labels must be .*got complex numbers"),
@@ -163,7 +163,7 @@ def test_probabilities_of_many_classes_are_not_taken_for_scores() -> None:
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
 def test_bandwidth_and_variation_must_be_positive_and_finite(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be positive and finite, such as .*; got"):
-        calcert.certify(GOOD, LABELS, **{name: value})
+        calcert.certify(GOOD, LABELS, **{name: value})  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
@@ -178,19 +178,19 @@ def test_a_number_must_be_a_number(name: str, value: object) -> None:
     if name == "bandwidth" and value is None:
         return  # left out
     with pytest.raises(TypeError, match=rf"{name} must be a .*such as .*; got .* of type {type(value).__name__}"):
-        calcert.certify(GOOD, LABELS, **{name: value})
+        calcert.certify(GOOD, LABELS, **{name: value})  # type: ignore[call-overload]
 
 
 def test_numbers_of_any_real_type_will_do() -> None:
     first = calcert.certify(GOOD, LABELS, delta=0.25, bandwidth=0.5)
-    second = calcert.certify(GOOD, LABELS, delta=np.float32(0.25), bandwidth=np.float64(0.5))
+    second = calcert.certify(GOOD, LABELS, delta=np.float32(0.25), bandwidth=np.float64(0.5))  # type: ignore[call-overload]
     assert first == second
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "0", None, True])
 def test_the_seed_must_be_a_whole_number_from_zero(value: object) -> None:
     with pytest.raises(ValueError, match="seed must be a non-negative integer, such as 0; got"):
-        calcert.certify(GOOD, LABELS, seed=value)
+        calcert.certify(GOOD, LABELS, seed=value)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("name", ["perturbed", "bounded_variation", "finite", "distance", "squared"])

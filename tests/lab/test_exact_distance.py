@@ -43,7 +43,7 @@ def test_upper_covers_the_distance_for_every_law_on_up_to_three_scores(name: str
     law = SMALL_LAWS[name]
     for delta in (0.5, 0.3, 0.05) if n < 6 else (0.5,):
         with asking_only_for(law.distance):
-            missed = miss_probability(law, n, lambda s, d=delta: upper(distance.upper_terms(s, d)), law.distance)
+            missed = miss_probability(law, n, lambda s, d=delta: upper(distance.upper_terms(s, d)), law.distance)  # type: ignore[misc]
         assert missed <= delta
 
 

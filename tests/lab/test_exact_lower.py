@@ -48,7 +48,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
 
 def judged(
     law: Law, n: int, lower: Callable[[Summary], float], throws: int = 1
-) -> list[tuple[float, float, list[list[Round]]]]:
+) -> list[tuple[float, float, tuple[tuple[Round, ...], ...]]]:
     """For every table of batches in each throw, scores and labels: its probability, the lower bound, and the bets."""
     batches = (BATCHES,) * throws
     table = np.broadcast_to(law.probability / BATCHES**throws, (*batches, *law.probability.shape))
@@ -59,7 +59,7 @@ def judged(
         each = [allocation.sum(axis=tuple({*range(throws)} - {throw}))[:, held] for throw in range(throws)]
         games: list[Game] = []
 
-        def note(played: object, games: list[Game] = games) -> Game:
+        def note(played: tuple[tuple[Round, ...], ...], games: list[Game] = games) -> Game:
             games.append(Game(played))
             return games[-1]
 

@@ -50,7 +50,7 @@ def test_upper_covers_the_truth_for_every_law_on_up_to_three_scores(statement: s
     for n in SIZES[len(law.score)]:
         for delta in (0.5, 0.3, 0.05) if n < 6 else (0.5,):
             with asking_only_for(truth):
-                missed = miss_probability(law, n, lambda s, delta=delta: upper(terms(s, delta)), truth)
+                missed = miss_probability(law, n, lambda s, delta=delta: upper(terms(s, delta)), truth)  # type: ignore[misc]
             assert missed <= delta
 
 

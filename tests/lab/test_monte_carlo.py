@@ -223,7 +223,7 @@ def test_the_judge_catches_theorem_6_cut_by_a_fifth() -> None:
     def misses(cut: float) -> int:
         @cache
         def missed(positives: int) -> bool:
-            summary = summary_of(law.score, np.array([[20_000 - positives, positives]]))
+            summary = summary_of(law.score, np.array([[20_000 - positives, positives]]))  # type: ignore[union-attr]
             return below(upper(distance.upper_terms(summary, 0.05), cut), truth)
 
         rng = np.random.default_rng(0)

@@ -59,7 +59,7 @@ def served_truth(law: Law, noise: Noise) -> dict[Side, float]:
     rows = list(zip(law.score, law.weight, law.chance, strict=True))
     if noise.kind == "additive":
         gap = sum(weight * kernel.density(middle, x, noise.size) * (middle - chance) for x, weight, chance in rows)
-        return split_up(middle, gap / slices)
+        return split_up(middle, gap / slices)  # type: ignore[arg-type]
     b, inner = noise.size, [row for row in rows if 0 < row[0] < 1]
     ends = np.array([(x, weight * (x - chance)) for x, weight, chance in rows if x in (0, 1)]).reshape(-1, 2)
     places = [math.log(x / (1 - x)) for x, _, _ in inner] or [0.0]
@@ -97,7 +97,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     def remembered(summary: Summary, noise: Noise, *rest: object) -> object:
         key = summary.cell.tobytes() + summary.count.tobytes(), noise
         if key not in known:
-            known[key] = compute(summary, noise, *rest)
+            known[key] = compute(summary, noise, *rest)  # type: ignore[arg-type]
         return known[key]
 
     monkeypatch.setattr(perturbed, "FINENESS", 64)
@@ -129,7 +129,7 @@ def test_finite_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: 
     for n in SIZES[len(law.score)]:
         for side, truth in finite_truth(law).items():
             with asking_only_for(truth):
-                assert miss_probability(law, n, lambda s, k=side: upper(sides.finite_terms(s, 0.5)[k]), truth) <= 0.5
+                assert miss_probability(law, n, lambda s, k=side: upper(sides.finite_terms(s, 0.5)[k]), truth) <= 0.5  # type: ignore[misc]
 
 
 ONE = {
@@ -178,7 +178,7 @@ def test_a_sampling_term_cut_by_a_fifth_is_caught(side: Side) -> None:
         (Noise("additive", SMALL), law.served(SMALL)[0]),
         (Noise("odds", 1 / 256), law.served_by_odds(1 / 256)[0]),
     ):
-        terms, same = flipped(lambda s, noise=noise: sides.served_terms(s, noise, 0.05)[side], law)
+        terms, same = flipped(lambda s, noise=noise: sides.served_terms(s, noise, 0.05)[side], law)  # type: ignore[misc]
         assert one_score_miss(terms, same, 10**6, truth, cut=0.0) <= 0.05
         assert one_score_miss(terms, same, 10**6, truth, cut=0.2) > 0.05
 
@@ -244,7 +244,7 @@ def test_lower_sides_stay_below_the_truth_and_wealth_is_a_supermartingale(name: 
         (lambda s: sides.finite_lower(s, side, 0.5, 0), finite_truth(law)[side]),
         *(
             (
-                lambda s, noise=noise: sides.perturbed_lower(s, noise, 0.5, 0, sides.allowed(side)),
+                lambda s, noise=noise: sides.perturbed_lower(s, noise, 0.5, 0, sides.allowed(side)),  # type: ignore[attr-defined]
                 served_truth(law, noise)[side],
             )
             for noise in (Noise("additive", 1.0), Noise("odds", 0.5))
@@ -272,7 +272,7 @@ def test_a_lower_bound_that_is_not_cut_to_its_side_is_caught() -> None:
     law = MIXED["both ways"]
     summary = law.draw(100_000, np.random.default_rng(0))
     for noise in (Noise("additive", 1 / 64), Noise("odds", 1 / 16)):
-        whole = sides.perturbed_lower(summary, noise, 0.05, 0)
+        whole = sides.perturbed_lower(summary, noise, 0.05, 0)  # type: ignore[attr-defined]
         assert whole > max(served_truth(law, noise).values())
         for side in SIDES:
-            assert sides.perturbed_lower(summary, noise, 0.05, 0, sides.allowed(side)) < served_truth(law, noise)[side]
+            assert sides.perturbed_lower(summary, noise, 0.05, 0, sides.allowed(side)) < served_truth(law, noise)[side]  # type: ignore[attr-defined]

@@ -144,7 +144,7 @@ def test_negative_control_fixed_size_bounds_looked_at_after_every_batch_fail() -
     gain = scores - (rng.random(scores.shape) < scores - 0.05)
     means = np.cumsum(gain, axis=1)[:, looks - 1] / looks
     variance = float(gain[:50].var())
-    allowed = np.array([iid_limit(variance, 1.05, n, DELTA) for n in looks])
+    allowed = np.array([iid_limit(variance, 1.05, n, DELTA) for n in looks.tolist()])
     once = (means[:, -1] - allowed[-1] > 0.05).sum()
     ever = (means - allowed > 0.05).any(axis=1).sum()
     assert once <= binom.isf(1e-6, lives, DELTA)

@@ -193,7 +193,7 @@ def test_a_file_replaced_while_a_status_is_computed_keeps_its_own_looks(
     monitor: Monitor, sound: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer, expected = told(monitor), told(Monitor(other))
-    compute = certifying.pooled_upper
+    compute = certifying.pooled_upper  # type: ignore[attr-defined]
 
     def replaced(*arguments: Any) -> Any:
         shutil.copy(other, monitor.path.with_suffix(".new"))
@@ -222,7 +222,7 @@ def test_a_file_that_goes_while_a_status_is_computed_is_not_started_anew(
     monitor: Monitor, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     answer = told(monitor)
-    compute = certifying.pooled_upper
+    compute = certifying.pooled_upper  # type: ignore[attr-defined]
 
     def gone(*arguments: Any) -> Any:
         monitor.path.unlink()
@@ -266,7 +266,7 @@ def test_a_process_checks_every_line_once_however_many_there_are(
 ) -> None:
     told(monitor)
     checked, check = [], Batch.chained
-    monkeypatch.setattr(Batch, "chained", lambda line, before: checked.append(line.number) or check(line, before))
+    monkeypatch.setattr(Batch, "chained", lambda line, before: checked.append(line.number) or check(line, before))  # type: ignore[func-returns-value]
     for number in range(len(SIZES), len(SIZES) + 5):
         monitor.add(batch(number, 20), batch_id=str(number))
         monitor.status(alarm=0.01)

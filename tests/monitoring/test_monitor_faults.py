@@ -67,7 +67,7 @@ def test_200_kills_at_random_instants_lose_nothing_that_was_acknowledged(tmp_pat
 
 def test_eight_writers_at_once_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    assert writers("compete", path, 8, 6)["codes"] == [0] * 8
+    assert writers("compete", path, 8, 6)["codes"] == [0] * 8  # type: ignore[comparison-overlap]
     expected = {f"{writer}-{number}" for writer in range(8) for number in range(6)}
     expected |= {f"common-{number}" for number in range(6)}
     found = ids(path)

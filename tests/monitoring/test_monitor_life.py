@@ -34,7 +34,7 @@ def told(life: Life) -> tuple[object, ...]:
 def test_a_life_that_grew_in_any_steps_is_the_life_read_at_once() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
-        sizes, keys = rng.integers(0, 400, 60).tolist(), rng.choice(["a", "b", "c", None], 60).tolist()
+        sizes, keys = rng.integers(0, 400, 60).tolist(), rng.choice(["a", "b", "c", None], 60).tolist()  # type: ignore[arg-type]
         batches = [batch(k + 1, sizes[k], keys[k], float(rng.random())) for k in range(60)]
         at_once, grown = Life(SETTINGS).after(batches), Life(SETTINGS)
         for stretch in np.split(np.arange(60), np.sort(rng.integers(0, 60, 15))):

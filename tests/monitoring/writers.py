@@ -78,4 +78,4 @@ def compete(state: str, writers: int, batches: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     command, path, *numbers = sys.argv[1:]
-    print(json.dumps({"kill": kill, "compete": compete}[command](path, *map(int, numbers))))
+    print(json.dumps({"kill": kill, "compete": compete}[command](path, *map(int, numbers))))  # type: ignore[operator]

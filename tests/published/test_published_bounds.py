@@ -147,7 +147,7 @@ def test_degenerate_data_have_an_answer(method, scores, labels, per_fold):
 def test_no_data_make_a_nan(rows, delta, folds, per_fold):
     scores, labels = [s for s, _ in rows], [y for _, y in rows]
     for method in METHODS.values():
-        assert method(scores, labels, delta=delta, folds=folds, per_fold=per_fold, rng=0).value > 0
+        assert method(scores, labels, delta=delta, folds=folds, per_fold=per_fold, rng=0).value > 0  # type: ignore[operator]
     for scheme in ("width", "mass"):
         assert 0 <= published.ece(scores, labels, scheme=scheme).value <= 1
 
@@ -179,7 +179,7 @@ def test_buckets_need_either_a_constant_or_a_bandwidth(arguments):
 def test_bad_settings_are_refused_by_name():
     scores, labels = data(100)
     with pytest.raises(TypeError, match="buckets must be a sequence"):
-        published.lipschitz_buckets(scores, labels, constant=1.0, buckets=8)
+        published.lipschitz_buckets(scores, labels, constant=1.0, buckets=8)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="buckets must lie between"):
         published.lipschitz_buckets(scores, labels, constant=1.0, buckets=(8, 0))
     with pytest.raises(ValueError, match="that is too many"):
@@ -189,7 +189,7 @@ def test_bad_settings_are_refused_by_name():
     with pytest.raises(ValueError, match="bins must lie between"):
         published.ece(scores, labels, bins=0)
     with pytest.raises(ValueError, match='scheme must be "width" or "mass"'):
-        published.ece(scores, labels, scheme="quantile")
+        published.ece(scores, labels, scheme="quantile")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="bandwidth must lie between"):
         published.perturb_and_smooth(scores, labels, bandwidth=1e-80)
 
@@ -214,7 +214,7 @@ def test_derivative_bounds_dominate_the_sharper_ones_and_meet_them_for_small_ban
 
 def test_bound_shrinks_with_data():
     for method in METHODS.values():
-        small, large = (method(*data(n), rng=0).value for n in (2000, 200_000))
+        small, large = (method(*data(n), rng=0).value for n in (2000, 200_000))  # type: ignore[operator]
         assert large < small / 1.5
 
 

@@ -48,7 +48,7 @@ def test_a_statement_alone_is_that_of_the_report(name: str, report: calcert.Repo
 
 def test_a_report_is_in_the_order_of_the_table(report: calcert.Report) -> None:
     assert list(report.certificates) == list(STATEMENTS)
-    shuffled = calcert.Report(dict(reversed(report.certificates.items())), report.settings, {}, "")
+    shuffled = calcert.Report(dict(reversed(list(report.certificates.items()))), report.settings, {}, "")
     assert list(shuffled.certificates) == list(STATEMENTS)
 
 

@@ -42,7 +42,7 @@ def test_draws_of_another_size_are_told_apart(x: float) -> None:
 
 
 def test_single_precision_scores_are_widened_before_they_are_moved() -> None:
-    x = np.float32([1e-7, 0.3, 0.9999999])
+    x = np.array([1e-7, 0.3, 0.9999999], np.float32)
     drawn = calcert.perturb(x, odds=1 / 16, rng=1)
     assert drawn.dtype == np.float64
     assert (drawn == calcert.perturb(x.astype(np.float64), odds=1 / 16, rng=1)).all()

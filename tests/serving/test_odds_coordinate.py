@@ -225,7 +225,7 @@ def test_what_is_hidden_is_half_a_percent_of_the_bound_at_a_million_rows(law: st
     rng = np.random.default_rng(1)
     n = 1_000_000
     draw = {"uniform": rng.random, "rare": lambda m: rng.beta(0.5, 500, m)}
-    x = draw[law](n) if law in draw else 1 / (1 + np.exp(-6 * rng.standard_normal(n)))
+    x = draw[law](n) if law in draw else 1 / (1 + np.exp(-6 * rng.standard_normal(n)))  # type: ignore[operator]
     summary = calcert.summarize(x, rng.random(n) < x)
     for b in (1 / 16, 1 / 64):
         terms = perturbed.upper_terms(summary, Noise("odds", b), 0.05)

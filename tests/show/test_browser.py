@@ -177,10 +177,10 @@ def test_other_pages_are_as_readable_and_run_nothing(kind: str, browser: Browser
         page = context.new_page()
         requests: list[str] = []
         complaints: list[str] = []
-        page.on("request", lambda sent, seen=requests: seen.append(sent.url))  # type: ignore[misc]
-        page.on("console", lambda message, seen=complaints: seen.append(message.text))  # type: ignore[misc]
-        page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))  # type: ignore[misc]
-        page.on("dialog", lambda dialog, seen=complaints: seen.append(dialog.message))  # type: ignore[misc]
+        page.on("request", lambda sent, seen=requests: seen.append(sent.url))  # type: ignore[call-overload]
+        page.on("console", lambda message, seen=complaints: seen.append(message.text))  # type: ignore[call-overload]
+        page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))  # type: ignore[call-overload]
+        page.on("dialog", lambda dialog, seen=complaints: seen.append(dialog.message))  # type: ignore[call-overload]
         page.goto(target.as_uri())
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width

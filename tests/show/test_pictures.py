@@ -69,9 +69,9 @@ def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
     band = calibration_band(report.summary).thinned(STRETCHES)
     filled = next(p for p in axes.patches if isinstance(p, StepPatch) and p.get_fill())
     shown = filled.get_data()
-    np.testing.assert_array_equal(shown.values, band.upper)
-    np.testing.assert_array_equal(shown.baseline, band.lower)
-    np.testing.assert_array_equal(shown.edges, band.edges)
+    np.testing.assert_array_equal(shown.values, band.upper)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(shown.baseline, band.lower)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(shown.edges, band.edges)  # type: ignore[attr-defined]
     curve, diagonal = axes.get_lines()
     np.testing.assert_array_equal(curve.get_ydata(), band.estimate)
     np.testing.assert_array_equal(curve.get_xdata(), band.t)
@@ -115,11 +115,11 @@ def test_lines_differ_without_colour(report: Report) -> None:
 def test_terms_stack_up_to_the_bounds(report: Report) -> None:
     axes = terms(report)
     for row, c in enumerate(report.certificates.values()):
-        bars = [bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 1e-9]
-        assert [bar.get_width() for bar in bars] == pytest.approx(
+        bars = [bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 1e-9]  # type: ignore[attr-defined]
+        assert [bar.get_width() for bar in bars] == pytest.approx(  # type: ignore[attr-defined]
             [c.terms[name] for name in TERMS if c.terms.get(name, 0) > 0]
         )
-        assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)
+        assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)  # type: ignore[attr-defined]
     marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
     assert marks == [c.lower for c in report.certificates.values() if c.lower > 0]
     assert [text.get_text() for text in axes.texts] == [f"{at_most(c.upper)}" for c in report.certificates.values()]
@@ -136,11 +136,11 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
 def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:
     axes = wanted.plot().axes[0]
     upper, lower, now, target, *_ = axes.get_lines()
-    assert list(upper.get_xdata()) == list(wanted.sizes)  # type: ignore[arg-type]
-    assert list(upper.get_ydata()) == list(wanted.uppers)  # type: ignore[arg-type]
-    assert list(lower.get_ydata()) == list(wanted.lowers)  # type: ignore[arg-type]
-    assert list(now.get_ydata()) == [wanted.now.lower, wanted.now.upper]  # type: ignore[arg-type]
-    assert list(target.get_ydata()) == [0.045, 0.045]  # type: ignore[arg-type]
+    assert list(upper.get_xdata()) == list(wanted.sizes)
+    assert list(upper.get_ydata()) == list(wanted.uppers)
+    assert list(lower.get_ydata()) == list(wanted.lowers)
+    assert list(now.get_ydata()) == [wanted.now.lower, wanted.now.upper]
+    assert list(target.get_ydata()) == [0.045, 0.045]
     assert wanted.rows is not None
     rows = rows_about(wanted.rows)
     assert axes.get_title(loc="left") == f"At most 0.045 takes about {rows} rows (estimate)"

@@ -80,7 +80,7 @@ def test_assumptions_and_what_is_not_promised() -> None:
     [(0.04152, "0.0415"), (0.0051379, "0.00514"), (0.0, "0.0000"), (2.8e-12, "2.8e-12"), (1.0, "1.0000")],
 )
 def test_numbers(value: float, shown: str) -> None:
-    assert words.number(value) == shown
+    assert words.number(value) == shown  # type: ignore[attr-defined]
 
 
 def test_code_makes_the_same_report_again() -> None:

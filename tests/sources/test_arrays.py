@@ -81,7 +81,7 @@ LABEL_COLUMNS: dict[str, Callable[[], Any]] = {
     "torch bool": lambda: torch.tensor(LABELS, dtype=torch.bool),
     "torch 8 bits": lambda: torch.tensor(LABELS, dtype=torch.uint8),
     "torch float": lambda: torch.tensor(LABELS, dtype=torch.float32),
-    "a read-only array": lambda: read_only(LABELS),
+    "a read-only array": lambda: read_only(LABELS),  # type: ignore[arg-type]
     "every third of an array": lambda: np.repeat(LABELS, 3)[::3],
     "a reversed array": lambda: np.array(LABELS[::-1], np.int8)[::-1],
 } | {

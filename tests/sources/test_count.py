@@ -56,7 +56,7 @@ def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> N
     tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(3)]
     count_numba.flush(*tables[0])
     count_numba.flush.py_func(*tables[1])
-    count_numpy.flush(*tables[2])
+    count_numpy.flush(*tables[2])  # type: ignore[arg-type]
     for compiled, interpreted, twin in zip(*tables, strict=True):
         assert (compiled == interpreted).all()
         assert (compiled == twin).all()

@@ -33,7 +33,7 @@ def test_fill_and_flush_count_what_the_kernel_counts(score_type: type, label_typ
     assert count_numpy.fill(x, y, ours) == count_numba.fill(x, y, theirs) == -1
     assert (ours == theirs).all()
     tables = [[words, np.arange(words.size), np.arange(words.size) * 7] for words in (ours, theirs)]
-    count_numpy.flush(*tables[0])
+    count_numpy.flush(*tables[0])  # type: ignore[arg-type]
     count_numba.flush(*tables[1])
     assert all((a == b).all() for a, b in zip(*tables, strict=True))
 

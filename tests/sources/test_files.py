@@ -112,7 +112,7 @@ def test_every_type_of_column_is_read_exactly(score_type: Any, label_type: Any, 
     pq.write_table(table, tmp_path / "a.parquet")
     values = [float(value) for value in table["p"].to_pylist()]
     assert calcert.summarize(tmp_path / "a.parquet") == calcert.summarize(
-        np.float32(values) if score_type == pa.float32() else values, labels
+        np.array(values, np.float32) if score_type == pa.float32() else values, labels
     )
 
 

@@ -41,7 +41,7 @@ CONTRADICTIONS = {
     "scores in another order": (altered(distinct=HONEST.values[::-1].copy().view(np.int64)), "distinct must increase"),
     "a score of another cell": (altered(distinct=put(HONEST.distinct, 0, 1)), "must be of the same rows"),
     "a score elsewhere in its cell": (
-        altered(distinct=put(HONEST.distinct, 0, np.float64(0.2 + 2**-30).view(np.int64))),
+        altered(distinct=put(HONEST.distinct, 0, int(np.float64(0.2 + 2**-30).view(np.int64)))),
         "must be of the same rows.* or an offset",
     ),
     "labels exchanged": (altered(distinct_count=HONEST.distinct_count[:, ::-1].copy()), "must be of the same rows"),  # type: ignore[index]

@@ -95,6 +95,6 @@ def test_a_lower_bound_on_rows_in_tiny_cells_is_that_of_the_same_rows_spread_ove
 def test_one_cell_is_put_into_its_merged_cell_too() -> None:
     points = Points(np.array([2.0**-26]), np.array([2.0**-25]), np.full((1, 2), 0.5), np.array([[3, 4]]))
     found, start = merged(points, 2.0**-14)
-    assert (found.low, found.high) == (0.0, 2.0**-14)
+    assert (found.low, found.high) == (0.0, 2.0**-14)  # type: ignore[comparison-overlap]
     assert found.fraction == pytest.approx(1.5 * 2.0**-12)
     assert start.tolist() == [0]

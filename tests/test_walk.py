@@ -1,0 +1,67 @@
+"""The corridor plan: somebody who follows a call through the code seldom has to change rooms.
+
+The walk reads every file once, where it is first needed. A change of rooms is a step from a file of one folder to a
+file of another. The foundation is the floor of every room, so that standing on it is no change.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import calcert
+from calcert.cli import main
+
+HOUSE = Path(calcert.__file__).parent
+rng = np.random.default_rng(0)
+SCORES = rng.random(20_000)
+LABELS = rng.random(20_000) < SCORES
+
+
+def walked(call: Callable[[], object]) -> list[str]:
+    """The rooms entered, one after the other, when a call that has been made before is made again."""
+    call()
+    files: dict[Path, None] = {}
+
+    def step(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.suffix == ".py" and HOUSE in path.parents:
+            files.setdefault(path)
+
+    sys.setprofile(step)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    rooms = [path.relative_to(HOUSE).parts[0] for path in files]
+    above = [room for room in rooms if room not in ("foundation", "__init__.py")]
+    return [room for room, before in zip(above, [None, *above], strict=False) if room != before]
+
+
+def test_certifying_arrays_changes_rooms_at_most_twelve_times() -> None:
+    rooms = walked(lambda: calcert.certify(SCORES, LABELS))
+    assert {"sources", "summary", "serving", "certificates", "reports"} <= set(rooms)
+    assert len(rooms) - 1 <= 12, rooms
+
+
+def test_a_page_from_a_file_changes_rooms_at_most_twenty_times(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"p": SCORES, "y": LABELS}), tmp_path / "f.parquet")
+    command = [
+        "certify",
+        str(tmp_path / "f.parquet"),
+        "--score",
+        "p",
+        "--label",
+        "y",
+        "--html",
+        str(tmp_path / "r.html"),
+    ]
+    rooms = walked(lambda: main.main(args=command, standalone_mode=False))
+    assert {"commands", "sources", "certificates", "show"} <= set(rooms)
+    assert len(rooms) - 1 <= 20, rooms
