@@ -50,7 +50,7 @@ summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 split(summary, 0); mark("throw rows into batches")
 from calcert.serving.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
-from calcert.certificates.served_witness import perturbed_lower
+from calcert.certificates.perturbed_lower import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
 as_it_is(summary); mark("unmodified")
 from calcert.certificates.distance_lower import distance_lower; mark("import numba")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.life import Due
+from calcert.monitoring.looks_due import Due
 from calcert.monitoring.state import State
 from tests.campaign import Counts, campaigns, monitor_states
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, lower_bounds, served_witness
+from calcert.certificates import betting, distance_lower, lower_bounds, perturbed_lower
 from calcert.certificates.blocks import middles
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
@@ -24,8 +24,8 @@ FREE = (np.nan, np.nan)
 
 LOWER: dict[str, Callable[[Summary], float]] = {
     "as it is": lambda s: lower_bounds.unmodified_lower(s, 0.05, 0),
-    "perturbed": lambda s: served_witness.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0),
-    "perturbed on the odds": lambda s: served_witness.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0),
+    "perturbed": lambda s: perturbed_lower.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0),
+    "perturbed on the odds": lambda s: perturbed_lower.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0),
     "distance": lambda s: distance_lower.distance_lower(s, 0.05, 0),
 }
 
@@ -125,13 +125,13 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     x = np.clip(np.concatenate([[0.0, 1.0], rng.random(6), h * rng.random(3), 1 - h * rng.random(3)]), 0, 1)
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
     where = ScoreCoordinate(h)
-    points, view, grid = summary.points, where.apart(summary), where.grid(served_witness.FINENESS["additive"])
-    witness = served_witness.ServedWitness(where, view, grid)
+    points, view, grid = summary.points, where.apart(summary), where.grid(perturbed_lower.FINENESS["additive"])
+    witness = perturbed_lower.ServedWitness(where, view, grid)
     masses = witness._placement.masses(points.count)
     f = witness.signs(masses, 0, grid.size + 1, FREE)[: grid.size]
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)
-    hiddens = where.hidden_gain(view, grid) + served_witness.pointwise_rounding(grid)
+    hiddens = where.hidden_gain(view, grid) + perturbed_lower.pointwise_rounding(grid)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     for i in range(points.low.size):
         hidden = hiddens[i, 0]
@@ -151,5 +151,5 @@ def test_lower_bounds_find_a_plain_error() -> None:
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
     assert 0.15 < lower_bounds.unmodified_lower(summary, 0.05, 0) < 1 / 6
-    assert 0.15 < served_witness.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0) < 1 / 6
+    assert 0.15 < perturbed_lower.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0) < 1 / 6
     assert 0.15 < distance_lower.distance_lower(summary, 0.05, 0) < 1 / 6

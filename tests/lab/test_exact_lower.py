@@ -19,7 +19,7 @@ from calcert import Summary
 from calcert.certificates import betting, distance_lower, lower_bounds
 from calcert.certificates.betting import Game, Round, lower_limit, split
 from calcert.certificates.lower_bounds import unmodified_lower
-from calcert.certificates.served_witness import perturbed_lower
+from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.serving.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of

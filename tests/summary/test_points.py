@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.served_witness import perturbed_lower
+from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary

@@ -4,7 +4,7 @@ Any function f into [-1, 1] is a witness: E[f(X)(X - Y)] is at most the L1 calib
 judged on others gives a lower confidence limit; :mod:`calcert.certificates.betting` does the judging. Rows of a batch
 are known only to their cell, so a gain is the smallest one that any place inside the cell could give. A witness may
 look at the counts of earlier batches and at nothing else: not at offsets or distinct scores, which know of all rows.
-The witness for the perturbed classifier is in :mod:`calcert.certificates.served_witness`.
+The witness for the perturbed classifier is in :mod:`calcert.certificates.perturbed_lower`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.perturbed import parts_terms, served_subject
+from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.score_groups import across_labels
-from calcert.certificates.served_witness import perturbed_lower
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import invert_squared
 from calcert.certificates.perturbed import FINENESS, served_subject
-from calcert.certificates.served_witness import perturbed_lower
+from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise, choose_noise

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_upper
 from calcert.monitoring.layout import Batch
-from calcert.monitoring.life import Due, Life
+from calcert.monitoring.looks_due import Due, Life
 from calcert.monitoring.status import Look
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
 from calcert.summary.counts import Summary

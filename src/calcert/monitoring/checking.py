@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calcert.monitoring.life import Life
+from calcert.monitoring.looks_due import Life
 from calcert.monitoring.state import State
 from calcert.monitoring.status import Checked
 from calcert.summary.counts import Summary

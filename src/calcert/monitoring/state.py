@@ -25,7 +25,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.connection import DamagedState
 from calcert.monitoring.layout import Batch, digest
-from calcert.monitoring.life import EVERYTHING, Due
+from calcert.monitoring.looks_due import EVERYTHING, Due
 from calcert.monitoring.memory import BLOCKS, HALF_LIVES, SCALES, Memory
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
-from calcert.certificates.served_witness import FINENESS, ServedWitness, perturbed_lower, pointwise_rounding
+from calcert.certificates.perturbed_lower import FINENESS, ServedWitness, perturbed_lower, pointwise_rounding
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 

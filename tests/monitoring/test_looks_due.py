@@ -6,7 +6,7 @@ import numpy as np
 
 from calcert.certificates.drifting import schedule, share
 from calcert.monitoring.layout import Batch
-from calcert.monitoring.life import Life
+from calcert.monitoring.looks_due import Life
 from calcert.monitoring.windows import Window
 from calcert.reports.settings import Settings
 
