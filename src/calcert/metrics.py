@@ -1,0 +1,134 @@
+"""Certified bounds as metrics of ``(y_true, y_prob)``, the order in which scikit-learn, fairlearn and others call them.
+
+Each is one side of one statement about the classifier as it is. Both sides together, and everything that is not one
+number, come from :func:`calcert.certify`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.certificate import Certificate
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS
+from calcert.sources import summarize
+
+__all__ = [
+    "crossings_lower",
+    "crossings_upper",
+    "distance_lower",
+    "distance_upper",
+    "ranges_lower",
+    "ranges_upper",
+]
+
+
+def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+    """A certified upper bound on the distance from calibration; smaller is better.
+
+    Guarantee
+        At least the distance from calibration of the classifier as it is (:func:`calcert.distance`) with probability at
+        least 1 - delta over the rows. Of each group, fold or candidate by itself: of m values, all hold together with
+        probability at least 1 - m delta, and the best of m candidates was chosen by these rows.
+    Assumes
+        Independent rows that were not used to train the classifier; `delta` and `seed` fixed before the rows are seen.
+
+    Parameters
+    ----------
+    y_true
+        Labels: 0 and 1, or any values where `pos_label` says which of them is the positive one.
+    y_prob
+        The scores of the positive class, from 0 to 1.
+    pos_label
+        The label of the positive class; 1 where left out.
+    delta, seed
+        As in :func:`calcert.certify`.
+
+    Examples
+    --------
+    >>> from calcert import metrics
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> y = rng.random(10_000) < x**2
+    >>> round(metrics.distance_lower(y, x), 3), round(metrics.distance_upper(y, x), 3)
+    (0.167, 0.184)
+
+    As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
+    response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
+    sensitive_features=groups)``.
+    """
+    return _certified("distance", y_true, y_prob, pos_label, delta, seed).upper
+
+
+def distance_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+    """A certified lower bound on the distance from calibration; see :func:`distance_upper`."""
+    return _certified("distance", y_true, y_prob, pos_label, delta, seed).lower
+
+
+def ranges_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+    """A certified upper bound on the largest miscount in any range of scores (:func:`calcert.ranges`).
+
+    Guarantee, assumptions and parameters are those of :func:`distance_upper`.
+    """
+    return _certified("ranges", y_true, y_prob, pos_label, delta, seed).upper
+
+
+def ranges_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+    """A certified lower bound on the largest miscount in any range of scores; see :func:`ranges_upper`."""
+    return _certified("ranges", y_true, y_prob, pos_label, delta, seed).lower
+
+
+def crossings_upper(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    crossings: int = 3,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> float:
+    """A certified upper bound on the L1 calibration error, for a curve that seldom crosses the diagonal.
+
+    Guarantee
+        As for :func:`distance_upper`, of the L1 calibration error, provided that the true calibration curve changes
+        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`).
+    """
+    return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).upper
+
+
+def crossings_lower(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    crossings: int = 3,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> float:
+    """A certified lower bound on the L1 calibration error, whatever the curve; see :func:`crossings_upper`."""
+    return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).lower
+
+
+def _certified(
+    name: str, y_true: Any, y_prob: Any, pos_label: Any, delta: float, seed: int, **others: Any
+) -> Certificate:
+    labels = y_true if pos_label is None else _positives(y_true, pos_label)
+    return STATEMENTS[name].certify(summarize(y_prob, labels), Settings.of(delta=delta, seed=seed, **others))
+
+
+def _positives(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Which labels are the positive one; beside it there may be one other."""
+    labels = np.asarray(y_true).ravel().tolist()
+    others = list(dict.fromkeys(label for label in labels if label != pos_label))
+    for row, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError(f"y_true must have no missing values; got one at row {row}.")
+    if len(others) > 1:
+        raise ValueError(
+            f"y_true must have two labels, pos_label={pos_label!r} and one other; got {others[0]!r} and {others[1]!r} "
+            "beside it. Pass one class against the rest: y_true == the class, and its column of probabilities."
+        )
+    return np.array([label == pos_label for label in labels])

@@ -1,0 +1,65 @@
+"""Metrics of (y_true, y_prob) are the bounds of the statements, and fit where other libraries call metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import cross_validate
+
+import calcert
+from calcert import metrics
+
+rng = np.random.default_rng(0)
+X = rng.random(3000)
+Y = (rng.random(3000) < X**2).astype(int)
+
+
+@pytest.mark.parametrize("name", ["distance", "ranges", "crossings"])
+def test_each_metric_is_one_side_of_the_statement(name: str) -> None:
+    certificate = getattr(calcert, name)(calcert.summarize(X, Y), delta=0.1, seed=3)
+    assert getattr(metrics, f"{name}_upper")(Y, X, delta=0.1, seed=3) == certificate.upper
+    assert getattr(metrics, f"{name}_lower")(Y, X, delta=0.1, seed=3) == certificate.lower
+
+
+def test_the_number_of_crossings_reaches_the_bound() -> None:
+    few, many = (metrics.crossings_upper(Y, X, crossings=k) for k in (0, 9))
+    assert few < many
+
+
+def test_labels_may_be_words_if_the_positive_one_is_named() -> None:
+    words = np.where(Y == 1, "bad", "good")
+    assert metrics.distance_upper(words, X, pos_label="bad") == metrics.distance_upper(Y, X)
+    with pytest.raises(TypeError, match=r"labels must be a one-dimensional array of 0/1; got .* 'bad' at row 0"):
+        metrics.distance_upper(words, X)
+
+
+def test_a_third_label_and_a_missing_one_are_refused() -> None:
+    with pytest.raises(ValueError, match="two labels, pos_label='a' and one other; got 'b' and 'c'"):
+        metrics.ranges_upper(["a", "b", "c"], [0.1, 0.2, 0.3], pos_label="a")
+    with pytest.raises(ValueError, match="no missing values; got one at row 1"):
+        metrics.ranges_upper(["a", None, "b"], [0.1, 0.2, 0.3], pos_label="a")
+
+
+def test_scores_and_labels_the_wrong_way_round_are_refused() -> None:
+    with pytest.raises(ValueError, match="labels must be 0 or 1"):
+        metrics.distance_upper(X, Y)
+
+
+def test_scikit_learn_scores_folds_with_it() -> None:
+    features, labels = make_classification(3000, flip_y=0.2, random_state=0)
+    scorer = make_scorer(metrics.distance_upper, greater_is_better=False, response_method="predict_proba")
+    found = cross_validate(LogisticRegression(), features, labels, scoring=scorer, cv=3, return_indices=True)
+    for score, train, test in zip(found["test_score"], *found["indices"].values(), strict=True):
+        model = LogisticRegression().fit(features[train], labels[train])
+        assert -score == metrics.distance_upper(labels[test], model.predict_proba(features[test])[:, 1])
+
+
+def test_fairlearn_takes_it_by_group() -> None:
+    fairlearn = pytest.importorskip("fairlearn.metrics")
+    groups = np.where(np.arange(3000) % 3 == 0, "a", "b")
+    frame = fairlearn.MetricFrame(metrics=metrics.ranges_upper, y_true=Y, y_pred=X, sensitive_features=groups)
+    for group in "ab":
+        assert frame.by_group[group] == metrics.ranges_upper(Y[groups == group], X[groups == group])
