@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
 
-REPEATED = ("--score", "--label", "--groups", "--delta", "--odds", "--bandwidth", "--crossings", "--variation", "--seed")
+REPEATED = (
+    "--score",
+    "--label",
+    "--groups",
+    "--delta",
+    "--odds",
+    "--bandwidth",
+    "--crossings",
+    "--variation",
+    "--seed",
+)
 
 
 @click.command(

@@ -162,9 +162,7 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
     """What must be fixed before the rows are seen, as one :class:`Settings`."""
 
     @wraps(command)
-    def with_settings(
-        delta: float, noise: Noise, crossings: int, variation: float, seed: int, **options: Any
-    ) -> None:
+    def with_settings(delta: float, noise: Noise, crossings: int, variation: float, seed: int, **options: Any) -> None:
         command(settings=Settings(delta, noise, crossings, variation, seed), **options)
 
     return delta(noise(crossings(variation(seed(with_settings)))))

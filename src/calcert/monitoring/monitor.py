@@ -24,7 +24,6 @@ from calcert.monitoring.state import State
 from calcert.monitoring.status import Added, Checked, Status
 from calcert.monitoring.windows import changes
 from calcert.reports.settings import Settings
-from calcert.serving.noise import Noise, choose_noise
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
@@ -87,7 +86,8 @@ class Monitor:
         seed: int | None = None,
     ) -> None:
         self.path = Path(path)
-        noise = choose_noise(odds, bandwidth).parameters if odds is not None or bandwidth is not None else {}
+        asked = Settings.of(odds=odds, bandwidth=bandwidth).noise
+        noise = {} if odds is None and bandwidth is None else asked.parameters
         checks = {"delta": check_delta, "variation": check_variation, "seed": check_seed}
         given = {"delta": delta, "variation": variation, "seed": seed}
         self._given: dict[str, Any] = {name: checks[name](v) for name, v in given.items() if v is not None} | noise
@@ -129,7 +129,7 @@ class Monitor:
         with connection.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set({name: float(value) for name, value in Settings.of(**self._given).to_dict().items()})
+                state.set(Settings.of(**self._given))
             tip = state.tip()
             self._settings(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
@@ -212,7 +212,7 @@ class Monitor:
         settings = state.settings()
         for name, value in self._given.items():
             if settings.get(name) != value:
-                started = f"{settings[name]:g}" if name in settings else Noise.named_in(settings).shown
+                started = f"{settings[name]:g}" if name in settings else state.chosen().noise.shown
                 raise ValueError(
                     f"{name} is fixed for the life of a state; got {value:g}, and {self.path} was started with "
                     f"{started}. Leave it out, or start another state."

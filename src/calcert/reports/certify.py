@@ -70,8 +70,8 @@ def certify(
         assumption.
     Assumes
         Independent rows from the law of interest that were not used to train or recalibrate the classifier; their
-        number, `delta`, the noise, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels or
-        scores.
+        number, `delta`, the noise, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels
+        or scores.
 
     Parameters
     ----------
