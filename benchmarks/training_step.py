@@ -62,8 +62,8 @@ def step_times(network: nn.Module, rows: Tensor, labels: Tensor, steps: int) -> 
     """Seconds of a plain step, and what it takes with the aware loss, without and with margin."""
     losses = [
         nn.BCEWithLogitsLoss(),
-        PerturbedBCEWithLogitsLoss(BANDWIDTH, margin=False),
-        PerturbedBCEWithLogitsLoss(BANDWIDTH),
+        PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH, margin=False),
+        PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH),
     ]
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4)
 
@@ -84,7 +84,7 @@ def wrong_by() -> float:
     u = (np.arange(20_000) + 0.5) / 20_000
     x = 1 / (1 + np.exp(-z))
     slow = -np.log([sample(np.full(u.size, each), BANDWIDTH, u) for each in x]).mean(axis=1)
-    loss = PerturbedBCEWithLogitsLoss(BANDWIDTH, margin=False, reduction="none")
+    loss = PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH, margin=False, reduction="none")
     return float(np.abs(loss(torch.tensor(z), torch.ones(33)).numpy() - slow).max())
 
 

@@ -186,8 +186,8 @@ def train(make: Maker, parts: list[Rows], recipe: Recipe, bandwidth: float | Non
     if bandwidth is None:
         loss = criterion = nn.BCEWithLogitsLoss()
     else:
-        loss = PerturbedBCEWithLogitsLoss(bandwidth)
-        criterion = PerturbedBCEWithLogitsLoss(bandwidth, margin=False)
+        loss = PerturbedBCEWithLogitsLoss(bandwidth=bandwidth)
+        criterion = PerturbedBCEWithLogitsLoss(bandwidth=bandwidth, margin=False)
     optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=0.01)
     steps = recipe.epochs * -(-len(parts[0].labels) // 32)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps)

@@ -16,8 +16,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import calcert
-from calcert import torch as calcert_torch
-from calcert.serving import kernel
+from calcert.serving import kernel, tensors
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss
 
 OF_THE_COMPILER = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -70,7 +69,7 @@ def test_loss_and_gradient_equal_the_exact_expectation(truth, label, dtype, valu
     for (logit, h), (value, slope) in truth.items():
         sign = 1 if label else -1
         z = torch.tensor([sign * logit], dtype=dtype, requires_grad=True)
-        loss = PerturbedBCEWithLogitsLoss(h)(z, torch.tensor([label]))
+        loss = PerturbedBCEWithLogitsLoss(bandwidth=h)(z, torch.tensor([label]))
         loss.backward()
         assert loss.item() == pytest.approx(value, rel=value_error, abs=value_error), (logit, h)
         assert sign * z.grad.item() == pytest.approx(slope, abs=slope_error), (logit, h)  # type: ignore[union-attr]
@@ -78,7 +77,7 @@ def test_loss_and_gradient_equal_the_exact_expectation(truth, label, dtype, valu
 
 def test_a_tiny_bandwidth_gives_plain_cross_entropy():
     z, y = torch.linspace(-5, 5, 41, dtype=torch.float64), torch.arange(41.0) % 2
-    aware = PerturbedBCEWithLogitsLoss(2**-24, margin=False)(z, y)
+    aware = PerturbedBCEWithLogitsLoss(bandwidth=2**-24, margin=False)(z, y)
     torch.testing.assert_close(aware, nn.BCEWithLogitsLoss()(z, y.double()), rtol=1e-8, atol=1e-8)
 
 
@@ -88,7 +87,7 @@ def test_first_and_second_derivatives_are_right(h, margin):
     torch.manual_seed(0)
     z = (3 * torch.randn(12, dtype=torch.float64)).requires_grad_()
     y = (torch.arange(12) % 2).double()
-    loss = PerturbedBCEWithLogitsLoss(h, margin)
+    loss = PerturbedBCEWithLogitsLoss(bandwidth=h, margin=margin)
     assert torch.autograd.gradcheck(lambda t: loss(t, y), z)
     assert torch.autograd.gradgradcheck(lambda t: loss(t, y), z)
 
@@ -100,13 +99,13 @@ def test_finite_for_logits_of_any_size_in_any_precision(dtype, h):
     size = torch.tensor([0.0, 1e-6, 1.0, 10.0, 88.0, 104.0, 745.0, 1e4, top]).to(dtype)
     z = torch.cat([size, -size])[:, None].repeat(1, 2).requires_grad_()
     y = torch.tensor([[0.0, 1.0]], dtype=dtype).expand_as(z)
-    loss = PerturbedBCEWithLogitsLoss(h, margin=False)(z, y)
+    loss = PerturbedBCEWithLogitsLoss(bandwidth=h, margin=False)(z, y)
     loss.backward()
     assert loss.dtype == dtype
     assert torch.isfinite(loss)
     assert torch.isfinite(z.grad).all()  # type: ignore[arg-type]
     z = torch.cat([size, -size])[:-1].float().clamp(-1e30, 1e30).requires_grad_()
-    loss = PerturbedBCEWithLogitsLoss(h)(z, (torch.arange(17) % 2).float())
+    loss = PerturbedBCEWithLogitsLoss(bandwidth=h)(z, (torch.arange(17) % 2).float())
     loss.backward()
     assert torch.isfinite(loss)
     assert torch.isfinite(z.grad).all()  # type: ignore[arg-type]
@@ -133,17 +132,20 @@ def slow_margin(z: torch.Tensor, y: torch.Tensor, h: float) -> float:
 @pytest.mark.parametrize("h", [1 / 64, 1 / 8])
 @pytest.mark.parametrize("at_once", [1 << 22, 100])
 def test_margin_is_the_mean_over_near_pairs(monkeypatch, h, at_once):
-    monkeypatch.setattr(calcert_torch, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(tensors, "PAIRS_AT_ONCE", at_once)
     torch.manual_seed(0)
     z, y = torch.randn(60, dtype=torch.float64), (torch.rand(60) < 0.4).double()
-    margin = PerturbedBCEWithLogitsLoss(h)(z, y) - PerturbedBCEWithLogitsLoss(h, margin=False)(z, y)
+    margin = PerturbedBCEWithLogitsLoss(bandwidth=h)(z, y) - PerturbedBCEWithLogitsLoss(bandwidth=h, margin=False)(z, y)
     assert margin.item() == pytest.approx(slow_margin(z, y, h), abs=1e-12)
 
 
 def test_margin_pairs_rows_inside_a_column_and_is_zero_without_pairs():
     torch.manual_seed(0)
     z, y = torch.randn(30, 2, dtype=torch.float64), (torch.rand(30, 2) < 0.5).double()
-    aware, alone = PerturbedBCEWithLogitsLoss(1 / 8), PerturbedBCEWithLogitsLoss(1 / 8, margin=False)
+    aware, alone = (
+        PerturbedBCEWithLogitsLoss(bandwidth=1 / 8),
+        PerturbedBCEWithLogitsLoss(bandwidth=1 / 8, margin=False),
+    )
     near = [int(((torch.sigmoid(z[y[:, c] == 1, c])[:, None] - torch.sigmoid(z[y[:, c] == 0, c])).abs() < 1 / 4).sum())
             for c in (0, 1)]  # fmt: skip
     expected = sum(n * slow_margin(z[:, c], y[:, c], 1 / 8) for c, n in enumerate(near)) / sum(near)
@@ -172,8 +174,8 @@ def test_margin_needs_no_memory_for_all_pairs_at_once():
     z = torch.linspace(-4, 4, rows).requires_grad_()
     y = (torch.arange(rows) % 2).float()
     with LargestTensor() as largest:
-        PerturbedBCEWithLogitsLoss(2**-10)(z, y).backward()
-    assert rows < largest.size <= calcert_torch.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
+        PerturbedBCEWithLogitsLoss(bandwidth=2**-10)(z, y).backward()
+    assert rows < largest.size <= tensors.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
 
 
 def test_weights_and_reductions_are_those_of_torch():
@@ -182,11 +184,11 @@ def test_weights_and_reductions_are_those_of_torch():
     weight, pos_weight = torch.rand(3, dtype=torch.float64), torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
     for reduction in ("mean", "sum", "none"):
         options = {"weight": weight, "pos_weight": pos_weight, "reduction": reduction}
-        aware = PerturbedBCEWithLogitsLoss(2**-24, margin=False, **options)(z, y)  # type: ignore[arg-type]
-        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)  # type: ignore[arg-type]
-        with_margin = PerturbedBCEWithLogitsLoss(1 / 8, reduction="none")(z, y)
+        aware = PerturbedBCEWithLogitsLoss(bandwidth=2**-24, margin=False, **options)(z, y)
+        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)
+        with_margin = PerturbedBCEWithLogitsLoss(bandwidth=1 / 8, reduction="none")(z, y)
         reduced = {"mean": with_margin.mean(), "sum": with_margin.sum(), "none": with_margin}[reduction]
-        torch.testing.assert_close(PerturbedBCEWithLogitsLoss(1 / 8, reduction=reduction)(z, y), reduced)
+        torch.testing.assert_close(PerturbedBCEWithLogitsLoss(bandwidth=1 / 8, reduction=reduction)(z, y), reduced)
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", *(["inductor"] if shutil.which("g++") else [])])
@@ -197,7 +199,7 @@ def test_compiles_whole(backend):
     loss = PerturbedBCEWithLogitsLoss()
     compiled = torch.compile(loss, backend=backend, fullgraph=True)
     torch.testing.assert_close(compiled(z, y), loss(z, y))
-    coarse = PerturbedBCEWithLogitsLoss(1 / 8)
+    coarse = PerturbedBCEWithLogitsLoss(bandwidth=1 / 8)
     torch.testing.assert_close(torch.compile(coarse, backend="eager", fullgraph=True)(z, y), coarse(z, y))
     torch.testing.assert_close(*(torch.autograd.grad(f(z, y), z)[0] for f in (compiled, loss)))
     serve = torch.compile(Perturb(), backend=backend, fullgraph=True)
@@ -208,14 +210,14 @@ def test_compiles_whole(backend):
 @pytest.mark.parametrize("h", [2**-20, 2**-10, 1 / 64, 1 / 4, 4.0])
 def test_perturb_draws_the_quantiles_of_the_kernel(h):
     x = torch.tensor([0.0, 1e-12, 1e-3, 0.02, 0.5, 0.9, 1 - 1e-9, 1.0], dtype=torch.float64).repeat(200)
-    served = Perturb(h, generator=torch.Generator().manual_seed(0))(x)
+    served = Perturb(bandwidth=h, generator=torch.Generator().manual_seed(0))(x)
     u = torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     np.testing.assert_allclose(served, kernel.sample(x.numpy(), h, u.numpy()), rtol=1e-9, atol=1e-15)
 
 
 def test_perturb_in_every_mode_dtype_and_copy():
     x = torch.rand(500)
-    serve = Perturb(1 / 64)
+    serve = Perturb(bandwidth=1 / 64)
     assert (serve.train()(x) != x).all()
     assert (serve.eval()(x) != x).all()
     assert (serve(x) != serve(x)).any()
@@ -227,7 +229,8 @@ def test_perturb_in_every_mode_dtype_and_copy():
     assert serve(x.double()).dtype == torch.float64
     assert serve(x[:0]).shape == (0,)
     assert torch.autograd.gradcheck(
-        lambda t: Perturb(1 / 8, generator=torch.Generator().manual_seed(0))(t), x[:20].double().requires_grad_()
+        lambda t: Perturb(bandwidth=1 / 8, generator=torch.Generator().manual_seed(0))(t),
+        x[:20].double().requires_grad_(),
     )
 
 
@@ -258,7 +261,7 @@ def test_wrong_use_says_what_is_wrong():
     with pytest.raises(ValueError, match="reduction must be 'mean', 'sum' or 'none'; got 'batch'"):
         PerturbedBCEWithLogitsLoss(reduction="batch")
     with pytest.raises(ValueError, match="bandwidth must be positive"):
-        PerturbedBCEWithLogitsLoss(0.0)
+        PerturbedBCEWithLogitsLoss(bandwidth=0.0)
     with pytest.raises(ValueError, match=r"probabilities must lie in \[0, 1\]; got 1\.5 at row 1\. For logits pass"):
         Perturb()(torch.tensor([0.5, 1.5]))
     with pytest.raises(ValueError, match="got nan at row 0"):

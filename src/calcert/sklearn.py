@@ -24,12 +24,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.certificates.as_it_is import as_it_is
 from calcert.certificates.perturbed import perturbed
-from calcert.foundation.validation import check_bandwidth, check_scores, check_secret
+from calcert.foundation.validation import check_scores, check_secret
 from calcert.reports.advice import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
-from calcert.serving.kernel import sample
+from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows
 from calcert.sources import summarize
 
@@ -63,9 +63,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     estimator
         A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
         scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
-    bandwidth
-        h > 0; a served probability is 1.17 h away from the original on average. Fixed before the rows to certify
-        are seen.
+    odds, bandwidth
+        The noise, as in :func:`calcert.perturb`; at most one of them. Fixed before the rows to certify are seen.
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
         number and the row (its values, or its key), the same in every call, order and process. Bytes, 16 or more, such
@@ -99,14 +98,17 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     # fit only passes sample_weight on: whether it is wanted is the estimator's request to make.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
 
-    def __init__(self, estimator: Any, *, bandwidth: float = 1 / 64, random_state: Any = None) -> None:
+    def __init__(
+        self, estimator: Any, *, odds: float | None = None, bandwidth: float | None = None, random_state: Any = None
+    ) -> None:
         self.estimator = estimator
+        self.odds = odds
         self.bandwidth = bandwidth
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a clone of the estimator; `sample_weight` and metadata go to it."""
-        check_bandwidth(self.bandwidth)
+        noise = self._noise
         _check_random_state(self.random_state)
         _check_estimator(self.estimator)
         if sample_weight is not None:
@@ -119,8 +121,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 f"y must have one label a row; got {len(model.classes_)} outputs. Fit one PerturbedClassifier for each."
             )
         self.estimator_ = model
-        if model.classes_.size == 2:
-            _warn_of_rare_events(float(np.mean(np.asarray(y).ravel() == model.classes_[1])), self.bandwidth)
+        if model.classes_.size == 2 and noise.kind == "additive":
+            _warn_of_rare_events(float(np.mean(np.asarray(y).ravel() == model.classes_[1])), noise.size)
         return self
 
     def predict_proba(self, X: Any, keys: Any = None) -> Floats:
@@ -133,7 +135,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if original.shape[1] == 1:  # Fitted on one class: there is no probability to perturb.
             return original
         score = check_scores(top_label.score(original))
-        served = sample(score, check_bandwidth(self.bandwidth), self._uniform(X, keys, len(score)))
+        served = self._noise.sample(score, self._uniform(X, keys, len(score)))
         if original.shape[1] == 2:
             return np.column_stack([1 - served, served])
         return top_label.share_out(original, served)
@@ -152,7 +154,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         original = self._original(X)
         scores, labels = top_label.rows_to_certify(self.classes_, original, y)
         return certify(
-            scores, labels, delta=delta, bandwidth=check_bandwidth(self.bandwidth), variation=variation, seed=seed
+            scores, labels, delta=delta, odds=self.odds, bandwidth=self.bandwidth, variation=variation, seed=seed
         )
 
     @property
@@ -191,6 +193,10 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return True
 
     @property
+    def _noise(self) -> Noise:
+        return choose_noise(self.odds, self.bandwidth)
+
+    @property
     def _model(self) -> Any:
         """The fitted estimator: the clone that `fit` made, or the one passed in if that was fitted already."""
         return vars(self).get("estimator_", self.estimator)
@@ -223,7 +229,7 @@ def certified_upper_scorer(
     """Minus the certified upper bound on the L1 calibration error, so that greater is better.
 
     Of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the perturbed classifier at
-    its own bandwidth, without assumption; for any other classifier the classifier as it is, with `variation`.
+    its own noise, without assumption; for any other classifier the classifier as it is, with `variation`.
 
     Guarantee
         Minus each fold's value bounds the error of the classifier that was trained for that fold, with probability at
@@ -259,7 +265,7 @@ def certified_upper_scorer(
     if isinstance(estimator, PerturbedClassifier):
         proba = estimator._original(X)
         rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
-        return -perturbed(rows, bandwidth=estimator.bandwidth, delta=delta, seed=seed).upper
+        return -perturbed(rows, delta=delta, seed=seed, **estimator._noise.parameters).upper
     _check_estimator(estimator)
     proba = np.asarray(estimator.predict_proba(X), np.float64)
     rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))

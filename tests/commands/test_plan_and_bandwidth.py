@@ -47,22 +47,26 @@ def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, ro
     done = run("bandwidth", "rows.csv")
     assert done.exit_code == 0
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    lines, kind = {}, ""
+    for line in filter(str.strip, done.stdout.splitlines()):
+        first = line.split()[0]
+        kind = first if first in ("odds", "bandwidth") else kind
+        lines[f"{kind} {first}"] = line
     for row in costs.rows:
-        line = lines[fraction(row.bandwidth)]
+        line = lines[row.noise.shown]
         assert f"{row.auroc:.4f}" in line
         assert f"{at_most(row.upper)}" in line
         assert ("recommended" in line) == (row is best)
         assert ("too large" in line) == (not row.fits_rare_events)
     text = " ".join(done.stdout.split())
-    assert f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most 0.001 of AUROC." in text
-    assert "hold together with probability 0.95; the rest are estimates." in text
+    assert f"Recommended: {best.noise.shown}, the largest that costs at most 0.001 of AUROC." in text
+    assert "of one kind of noise hold together with probability 0.95; the rest are estimates." in text
 
 
 def test_a_stricter_limit_recommends_a_smaller_bandwidth(run: Run) -> None:
     def recommended(limit: str) -> float:
         words = run("bandwidth", "rows.csv", "--max-auroc-loss", limit).stdout
-        found = re.search(r"Recommended: 1/([0-9]+)", words)
+        found = re.search(r"Recommended: odds 1/([0-9]+)", words)
         assert found is not None
         return 1 / int(found[1])
 
@@ -76,7 +80,8 @@ def test_rare_events_forbid_a_bandwidth_whatever_it_costs(run: Run, tmp_path: Pa
     text = " ".join(done.stdout.split())
     assert done.stdout.count("too large") == 2
     assert "None can be recommended: the rarer outcome is too rare for all of these." in text
-    free = run("bandwidth", str(path), "--max-auroc-loss", "1")
+    tries = [word for k in range(3, 17) for word in ("--try", f"2^-{k}")]
+    free = run("bandwidth", str(path), "--max-auroc-loss", "1", *tries)
     text = " ".join(free.stdout.split())
     assert "recommended" in free.stdout
     assert "but the rarer outcome is too rare for them." in text

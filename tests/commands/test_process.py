@@ -172,10 +172,10 @@ def test_colour_and_signs_of_life_on_a_terminal_only(spawn: Spawn, folder: Path,
     seen = on_a_terminal(folder, "certify", str(rare))
     assert COLOUR.search(seen)
     assert not COLOUR.search(on_a_terminal(folder, "certify", str(rare), NO_COLOR="1"))
-    assert "trying bandwidths" in on_a_terminal(folder, "bandwidth", str(rare), "--try", "1/64")
+    assert "trying noise" in on_a_terminal(folder, "bandwidth", str(rare), "--try", "1/64")
     piped = spawn("bandwidth", str(rare), "--try", "1/64")
     assert "\x1b" not in piped.stdout + piped.stderr
-    assert "trying bandwidths" not in piped.stderr
+    assert "trying noise" not in piped.stderr
 
 
 def test_the_width_is_that_of_the_terminal_or_80(spawn: Spawn) -> None:

@@ -17,10 +17,11 @@ from calcert.certificates.drifting import schedule
 from calcert.monitoring import certifying, connection
 from calcert.monitoring.judging import append
 from calcert.monitoring.layout import Batch, digest
-from calcert.monitoring.monitor import DEFAULTS, Monitor
+from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
 
@@ -303,7 +304,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
 
     def interrupted() -> None:
         with connection.starting(path, update) as database:
-            State(database, path).set(DEFAULTS)
+            State(database, path).set(Settings())
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -339,7 +340,7 @@ def test_a_state_that_took_empty_batches_before_they_were_refused_still_speaks(t
     path, full = tmp_path / "state", tmp_path / "full"
     with connection.starting(path, update) as database:
         state = State(database, path)
-        state.set(DEFAULTS)
+        state.set(Settings())
         tip = state.tip()
         for number, rows in enumerate([Summary.empty(), batch(0, 100), Summary.empty(), batch(1, 100)]):
             window, time = "a" if number < 3 else "b", f"2026-03-0{number + 1}T00:00:00"

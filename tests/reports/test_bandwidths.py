@@ -11,9 +11,10 @@ from scipy.integrate import quad
 from scipy.stats import rankdata
 
 import calcert
-from calcert.reports.bandwidths import MOST, bandwidth_costs, default_bandwidths, ranking_and_log_loss
+from calcert.reports.bandwidths import MOST, ODDS, bandwidth_costs, default_bandwidths, ranking_and_log_loss
 from calcert.reports.estimates import log_loss
 from calcert.serving import kernel
+from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
@@ -38,7 +39,7 @@ def test_ranking_equals_the_mean_over_many_perturbations(bandwidth: float) -> No
     rng = np.random.default_rng(1)
     drawn = np.array([plain_auroc(calcert.perturb(x, bandwidth=bandwidth, rng=rng), y) for _ in range(200)])
     # Pairs of rows are perturbed independently, so the mean over perturbations is the exact value.
-    exact, _ = ranking_and_log_loss(calcert.summarize(x, y), bandwidth)
+    exact, _ = ranking_and_log_loss(calcert.summarize(x, y), Noise("additive", bandwidth))
     assert abs(exact - drawn.mean()) < 5 * drawn.std() / math.sqrt(drawn.size) + 1e-4
 
 
@@ -53,14 +54,14 @@ def test_log_loss_equals_quadrature_row_by_row() -> None:
         return float(quad(integrand, 0, 1, points=[x] if 0 < x < 1 else None, limit=200)[0])
 
     expected = np.mean([surprise(x, y) for x, y in rows])
-    _, loss = ranking_and_log_loss(calcert.summarize(*zip(*rows, strict=True)), h)
+    _, loss = ranking_and_log_loss(calcert.summarize(*zip(*rows, strict=True)), Noise("additive", h))
     assert loss == pytest.approx(expected, rel=1e-4)
 
 
 def test_small_bandwidths_change_nothing() -> None:
     x, y = sample(20_000, 2, 3, seed=2)
     summary = calcert.summarize(x, y)
-    ranking, loss = ranking_and_log_loss(summary, 2.0**-12)
+    ranking, loss = ranking_and_log_loss(summary, Noise("additive", 2.0**-12))
     assert ranking == pytest.approx(plain_auroc(x, y), abs=1e-4)
     assert loss == pytest.approx(log_loss(summary), abs=1e-4)
     assert log_loss(summary) == pytest.approx(-np.mean(np.log(np.where(y, x, 1 - x))), abs=1e-6)
@@ -70,9 +71,9 @@ def test_columns_of_a_row() -> None:
     x, y = sample(20_000, 2, 3, seed=3)
     summary = calcert.summarize(x, y)
     costs = bandwidth_costs(summary, [1 / 4, 1 / 32])
-    assert [row.bandwidth for row in costs.rows] == [1 / 32, 1 / 4]
+    assert [row.noise.size for row in costs.rows] == [1 / 32, 1 / 4]
     for row in costs.rows:
-        h = row.bandwidth
+        h = row.noise.size
         assert row.auroc == costs.auroc - row.auroc_loss
         assert row.log_loss == pytest.approx(costs.log_loss + row.log_loss_added, abs=1e-12)
         assert row.mean_shift == pytest.approx(kernel.mean_absolute_shift(x, h).mean(), abs=1e-6)
@@ -82,20 +83,21 @@ def test_columns_of_a_row() -> None:
 
 def test_recommends_the_largest_bandwidth_within_the_allowed_loss() -> None:
     costs = bandwidth_costs(calcert.summarize(*sample(5000, 2, 3, seed=4)), [1 / 256, 1 / 64, 1 / 16, 1 / 8])
-    within = [row.bandwidth for row in costs.rows if row.auroc_loss <= 0.005]
+    within = [row.noise.size for row in costs.rows if row.auroc_loss <= 0.005]
     chosen = costs.recommended(0.005)
     assert chosen is not None
-    assert chosen.bandwidth == max(within)
+    assert chosen.noise.size == max(within)
     assert costs.recommended(-1.0) is None
 
 
 def test_rare_events_forbid_bandwidths_that_cost_no_ranking() -> None:
     x = np.full(2000, 0.004)
-    costs = bandwidth_costs(calcert.summarize(x, np.arange(2000) < 8))
-    assert costs.rows[0].bandwidth == 2.0**-14
+    summary = calcert.summarize(x, np.arange(2000) < 8)
+    costs = bandwidth_costs(summary, default_bandwidths(summary))
+    assert costs.rows[0].noise.size == 2.0**-14
     chosen = costs.recommended(1.0)
     assert chosen is not None
-    assert chosen.bandwidth * 8 <= 0.004 < 2 * chosen.bandwidth * 8
+    assert chosen.noise.size * 8 <= 0.004 < 2 * chosen.noise.size * 8
     assert not costs.rows[-1].fits_rare_events
 
 
@@ -116,24 +118,79 @@ def test_default_bandwidths_are_few_and_reach_what_rare_events_need() -> None:
 def test_rare_events_get_a_recommendation() -> None:
     rng = np.random.default_rng(3)
     x = 1 / (1 + np.exp(6 - 1.5 * rng.standard_normal(50_000)))
-    costs = bandwidth_costs(calcert.summarize(x, rng.random(50_000) < x))
-    best = costs.recommended()
-    assert best is not None
-    assert best.fits_rare_events
-    assert best.auroc_loss <= 0.001
+    summary = calcert.summarize(x, rng.random(50_000) < x)
+    for costs in (bandwidth_costs(summary), bandwidth_costs(summary, default_bandwidths(summary))):
+        best = costs.recommended()
+        assert best is not None
+        assert best.fits_rare_events
+        assert best.auroc_loss <= 0.001
 
 
 def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_have_chosen() -> None:
     few, many = calcert.summarize(*sample(5000, 2, 3, seed=5)), calcert.summarize([1e-5, 1e-5], [0, 1])
     assert len(default_bandwidths(many)) == MOST > len(default_bandwidths(few))
     # The level of a bandwidth must not depend on the rows: else the bounds could fail together more often than delta.
-    assert bandwidth_costs(few).each == bandwidth_costs(many).each == 0.05 / MOST
-    assert bandwidth_costs(few, [1 / 64, 1 / 16]).each == 0.025
-    row = bandwidth_costs(few).rows[2]
-    assert row.upper < 1
-    assert row.upper == calcert.perturbed(few, bandwidth=row.bandwidth, delta=0.05 / MOST).upper
+    for summary in (few, many):
+        for row in bandwidth_costs(summary).rows:
+            assert row.each == 0.05 / (len(ODDS) if row.noise.kind == "odds" else MOST)
+    assert {row.each for row in bandwidth_costs(few, [1 / 64, 1 / 16]).rows} == {0.025}
+    for row in bandwidth_costs(few).rows[2:12:5]:
+        assert row.upper < 1
+        assert row.upper == calcert.perturbed(few, delta=row.each, **row.noise.parameters).upper
 
 
 def test_no_bandwidths_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one bandwidth"):
-        bandwidth_costs(calcert.summarize([0.5], [1]), [])
+    for name in ("bandwidths", "odds"):
+        with pytest.raises(ValueError, match=rf"{name} must name at least one, such as \[1/64\], or be left out"):
+            bandwidth_costs(calcert.summarize([0.5], [1]), **{name: []})
+
+
+def test_the_list_begins_with_seven_sizes_on_the_odds_and_bandwidths_follow() -> None:
+    summary = calcert.summarize(*sample(2000, 2, 3, seed=6))
+    shown = [row.noise.shown for row in bandwidth_costs(summary).rows]
+    assert shown[:7] == [f"odds 1/{k}" for k in (128, 64, 32, 16, 8, 4, 2)]
+    assert shown[7:] == [f"bandwidth 1/{k}" for k in (256, 128, 64, 32, 16, 8)]
+    both = bandwidth_costs(summary, [1 / 64], odds=[1 / 4, 1 / 8]).rows
+    assert [(row.noise.shown, row.each) for row in both] == [
+        ("odds 1/8", 0.025),
+        ("odds 1/4", 0.025),
+        ("bandwidth 1/64", 0.05),
+    ]
+
+
+@pytest.mark.parametrize("b", [1 / 2, 1 / 16])
+def test_ranking_on_the_odds_equals_the_mean_over_many_perturbations(b: float) -> None:
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.beta(0.5, 0.5, 2000), [0.0] * 60, [1.0] * 60, 10.0 ** -rng.uniform(5, 12, 200)])
+    y = rng.random(x.size) < 0.1 + 0.8 * x
+    drawn = np.array([plain_auroc(calcert.perturb(x, odds=b, rng=rng), y) for _ in range(200)])
+    exact, loss = ranking_and_log_loss(calcert.summarize(x, y), Noise("odds", b))
+    assert abs(exact - drawn.mean()) < 5 * drawn.std() / math.sqrt(drawn.size) + 1e-4
+    assert loss == math.inf  # A score of 0 or 1 is served as it is, and some of them are wrong.
+
+
+def test_log_loss_on_the_odds_equals_quadrature_row_by_row() -> None:
+    b = 1 / 4
+    rows = [(0.0, 0), (1e-9, 1), (1e-9, 0), (0.02, 1), (0.5, 1), (0.93, 0), (1 - 1e-8, 0), (1.0, 1)]
+
+    def surprise(x: float, y: int) -> float:
+        if x in (0, 1):
+            return 0.0
+        z = math.log(x / (1 - x))
+        integrand = lambda u: np.logaddexp(0, -(z + b * u) if y else z + b * u) / math.cosh(u) / math.pi  # noqa: E731
+        return float(quad(integrand, -300, 300, points=[0], limit=500)[0])
+
+    expected = np.mean([surprise(x, y) for x, y in rows])
+    _, loss = ranking_and_log_loss(calcert.summarize(*zip(*rows, strict=True)), Noise("odds", b))
+    assert loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_columns_of_a_row_on_the_odds() -> None:
+    x, y = sample(20_000, 0.5, 50, seed=7)
+    summary = calcert.summarize(x, y)
+    (row,) = bandwidth_costs(summary, odds=[1 / 8]).rows
+    noise = Noise("odds", 1 / 8)
+    assert row.mean_shift == pytest.approx(noise.mean_shift(x).mean(), rel=1e-4)
+    assert row.mean_score == pytest.approx(noise.mean(x).mean(), rel=1e-4)
+    assert row.fits_rare_events
+    assert row.upper == calcert.perturbed(summary, odds=1 / 8).upper

@@ -108,7 +108,7 @@ def one_class(number: int, positives: int) -> Certificate:
 def mean_bound(counts: tuple[int, int, int]) -> tuple[float, float]:
     certificates = [one_class(number, count) for number, count in enumerate(counts)]
     y = np.repeat(np.arange(3), counts)
-    found = mean_perturbed(np.tile(SCORE, (ROWS, 1)), y, certificates, BANDWIDTH, DELTA)
+    found = mean_perturbed(np.tile(SCORE, (ROWS, 1)), y, certificates, Noise("additive", BANDWIDTH), DELTA)
     return found.upper, found.terms["sampling"]
 
 

@@ -89,21 +89,21 @@ def test_impossible_requests_are_refused() -> None:
 
 
 def test_fitted_law_takes_noise_for_noise_and_error_for_error() -> None:
-    noise = [fit(calibrated(5000, seed), 1 / 64) for seed in range(6)]
+    noise = [fit(calibrated(5000, seed), Noise("additive", 1 / 64)) for seed in range(6)]
     error = [float((law.share * abs(law.strength * law.residual)).sum()) for law in noise]
     assert np.median(error) < 0.005
-    law = fit(overconfident(50_000, 0), 1 / 64)
+    law = fit(overconfident(50_000, 0), Noise("additive", 1 / 64))
     assert float((law.share * abs(law.strength * law.residual)).sum()) == pytest.approx(0.0485, abs=0.01)
 
 
 def test_fitted_law_draws_as_many_rows_as_asked_where_the_scores_were() -> None:
     rng = np.random.default_rng(0)
     listed, spread = rounded(5000, 6), calibrated(5000, 7)
-    drawn = fit(listed, 1 / 64).draw(70_000, rng)
+    drawn = fit(listed, Noise("additive", 1 / 64)).draw(70_000, rng)
     assert drawn.n == 70_000
     assert set(drawn.values) == set(listed.values)
     assert drawn.mean_score == pytest.approx(listed.mean_score, abs=0.01)
-    drawn = fit(spread, 1 / 64).draw(300, rng)
+    drawn = fit(spread, Noise("additive", 1 / 64)).draw(300, rng)
     assert drawn.n == 300
     assert not drawn.is_finite
     assert np.isin(drawn.cell, spread.cell).all()

@@ -150,14 +150,17 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
 
 def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> None:
     assert report.summary is not None
-    costs = bandwidth_costs(report.summary, [1 / 256, 1 / 64, 1 / 8])
+    costs = bandwidth_costs(report.summary, [1 / 256, 1 / 64, 1 / 8], odds=[1 / 16, 1 / 2])
     axes, below = costs.plot().axes
     for panel, column in ((axes, "auroc"), (below, "upper")):
-        marks = panel.collections[0]
-        np.testing.assert_allclose(marks.get_offsets(), [(r.bandwidth, getattr(r, column)) for r in costs.rows])
-        assert [alpha > 0 for *_, alpha in marks.get_facecolor()[-3:]] == [r.fits_rare_events for r in costs.rows]
+        for marks, kind in zip(panel.collections, ("odds", "additive"), strict=False):
+            rows = [row for row in costs.rows if row.noise.kind == kind]
+            expected = [(row.noise.size, getattr(row, column)) for row in rows]
+            np.testing.assert_allclose(marks.get_offsets(), expected)
+            assert [alpha > 0 for *_, alpha in marks.get_facecolor()] == [row.fits_rare_events for row in rows]
     assert below.xaxis.get_major_formatter()(1 / 64, 0) == "1/64"
-    assert legend(below) == ["certified, all together", "too large for the rarer label"]
+    certified = ["certified, all of odds together", "certified, all of bandwidth together"]
+    assert legend(below) == [*certified, "too large for the rarer label"]
     assert axes.get_ylabel() == "AUROC (estimate)"
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
-from calcert.serving import kernel
 from calcert.serving.grid import ROUNDING
+from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,7 +38,7 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
     )
 
 
-def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], h: float, delta: float) -> Certificate:
+def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], noise: Noise, delta: float) -> Certificate:
     """Certify the mean over classes of the L1 calibration errors of the served probabilities, at once.
 
     Guarantee
@@ -52,7 +52,7 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], h: f
     """
     together = mean_of(certificates, delta)
     known = {name: together.terms[name] for name in ("plug-in", "discretisation")}
-    moment = mean_upper(_mean_square(p, y, h), y.size, (1 - SPLIT) * delta)
+    moment = mean_upper(_mean_square(p, y, noise), y.size, (1 - SPLIT) * delta)
     base = math.fsum(known.values())
     terms = known | {"sampling": invert(base, moment, y.size, SPLIT * delta, iid_limit) - base}
     return Certificate.from_terms(
@@ -68,15 +68,16 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], h: f
     )
 
 
-def _mean_square(p: Floats, y: Integers, h: float) -> float:
-    """The mean over rows of the squared mean over classes of a = |y^k - E[S^k|x^k]|."""
+def _mean_square(p: Floats, y: Integers, noise: Noise) -> float:
+    """The mean over rows of the squared mean over classes of a = |y^k - E[S^k|x^k]|, or a little more."""
     rows, size = p.shape
     step = max(ROWS_AT_ONCE // size, 1)
     squares = 0.0
     for start in range(0, rows, step):
         part = slice(start, start + step)
-        served = kernel.mean(p[part], h)
-        right = np.take_along_axis(served, y[part, None], axis=1)[:, 0]
+        least, most = noise.mean_between(p[part])
+        own = y[part, None]
+        right, taken = (np.take_along_axis(served, own, axis=1)[:, 0] for served in (least, most))
         # Of the right class 1 - E[S], of the others E[S].
-        squares += float((((served.sum(axis=1) - right + 1 - right) / size) ** 2).sum())
+        squares += float((((most.sum(axis=1) - taken + 1 - right) / size) ** 2).sum())
     return float(min(squares / rows + 4 * ROUNDING, 1.0))

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
 
-REPEATED = ("--score", "--label", "--groups", "--delta", "--bandwidth", "--crossings", "--variation", "--seed")
+REPEATED = (
+    "--score",
+    "--label",
+    "--groups",
+    "--delta",
+    "--odds",
+    "--bandwidth",
+    "--crossings",
+    "--variation",
+    "--seed",
+)
 
 
 @click.command(
@@ -32,7 +42,7 @@ Rows must be independent, from the law of interest, and not used to train or rec
     epilog="""\b
 Examples:
   calcert certify predictions.parquet --score p --label y
-  calcert certify 'day-*.csv.gz' --bandwidth 2^-8 --delta 0.01
+  calcert certify 'day-*.csv.gz' --odds 1/32 --delta 0.01
   calcert certify predictions.csv --statement distance --json
   calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.csv --html report.html

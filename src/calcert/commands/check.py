@@ -54,7 +54,7 @@ def command(
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
     A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
-    --bandwidth, --variation and the number of rows before you see the rows; trying values, or adding rows, until one
+    the noise, --variation and the number of rows before you see the rows; trying values, or adding rows, until one
     passes voids the guarantee.
     """
     from calcert.commands.reading import summarize

@@ -44,7 +44,7 @@ def command(rows: int, seed: int, save: Path | None) -> None:
         write(save, scores, labels)
     report = certify(scores, labels)
     show(report)
-    known = truth(report.settings.noise.size)
+    known = truth(report.settings.noise)
     click.echo("\nThe truth, which only a simulation knows:")
     for name, value in (("served with perturbed scores", known.perturbed), ("as it is", known.unmodified)):
         click.echo(f"  L1 calibration error, {name}: {number(value)}")

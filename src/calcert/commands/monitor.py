@@ -64,7 +64,8 @@ def command() -> None:
     "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
 )
 @click.option("--delta", type=options.Delta(), help="For a new state. [default: 0.05]")
-@click.option("--bandwidth", type=options.Ratio(), help="For a new state. [default: 1/64]")
+@click.option("--odds", type=options.Ratio(), help="For a new state, as in calcert certify.")
+@click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
 @click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
 @options.debug.option
 def add(

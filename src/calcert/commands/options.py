@@ -13,6 +13,7 @@ import click
 from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
+from calcert.serving.noise import DEFAULT, Noise, choose_noise
 from calcert.show import words
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -109,12 +110,16 @@ delta = click.option(
     show_default=True,
     help="Probability with which a bound may fail.",
 )
+odds = click.option(
+    "--odds",
+    type=Ratio(),
+    help="Serving multiplies the odds of scores by tan(pi u/2) to this power: 1/16 (about 7%), 2^-4 or a decimal. Fix "
+    "it before you see the rows.",
+)
 bandwidth = click.option(
     "--bandwidth",
     type=Ratio(),
-    default="1/64",
-    show_default=True,
-    help="How strongly serving perturbs scores: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
+    help=f"Instead of --odds: serving draws around the score with this bandwidth. Without either, {DEFAULT.shown}.",
 )
 crossings = click.option(
     "--crossings",
@@ -157,10 +162,17 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
     """What must be fixed before the rows are seen, as one :class:`Settings`."""
 
     @wraps(command)
-    def with_settings(
-        delta: float, bandwidth: float, crossings: int, variation: float, seed: int, **options: Any
-    ) -> None:
-        given = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
-        command(settings=given, **options)
+    def with_settings(delta: float, noise: Noise, crossings: int, variation: float, seed: int, **options: Any) -> None:
+        command(settings=Settings(delta, noise, crossings, variation, seed), **options)
 
-    return delta(bandwidth(crossings(variation(seed(with_settings)))))
+    return delta(noise(crossings(variation(seed(with_settings)))))
+
+
+def noise(command: Callable[..., None]) -> Callable[..., None]:
+    """``--odds`` and ``--bandwidth``, of which at most one may be given, as one :class:`Noise`."""
+
+    @wraps(command)
+    def with_noise(odds: float | None, bandwidth: float | None, **options: Any) -> None:
+        command(noise=choose_noise(odds, bandwidth), **options)
+
+    return odds(bandwidth(with_noise))

@@ -7,13 +7,14 @@ import os
 import click
 
 from calcert.commands import options
+from calcert.serving.noise import Noise
 
 
 @click.command(
     short_help="Copy a file, with the scores to serve in a new column.",
     epilog="""\b
 Examples:
-  calcert perturb predictions.parquet served.parquet --score p --bandwidth 1/64
+  calcert perturb predictions.parquet served.parquet --score p --odds 1/16
   calcert perturb predictions.csv.gz served.csv.gz --score p --seed 7
   generate-scores | calcert perturb - - --score p > served.csv
 """,
@@ -21,7 +22,7 @@ Examples:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
-@options.bandwidth
+@options.noise
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Makes the draws repeatable; a fresh one is drawn and printed."
 )
@@ -34,7 +35,7 @@ def command(
     source: str,
     target: str,
     score: str | None,
-    bandwidth: float,
+    noise: Noise,
     seed: int | None,
     column: str,
     overwrite: bool,
@@ -54,16 +55,15 @@ def command(
     from calcert.commands.screen import say
     from calcert.foundation.visible import visible
     from calcert.serving.file_copy import STREAM, Perturbation, perturb_file
-    from calcert.serving.noise import Noise
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(score, column, Noise("additive", bandwidth), np.random.default_rng(drawn))
+    how = Perturbation(score, column, noise, np.random.default_rng(drawn))
     done = perturb_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(
-        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with bandwidth {bandwidth!r}, "
-        f"seed {drawn}",
+        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with {noise.keyword} "
+        f"{noise.size!r}, seed {drawn}",
         err=target == STREAM,
     )

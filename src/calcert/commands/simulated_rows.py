@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from calcert.serving.grid import Grid, absolute_integral
+from calcert.serving.coordinate import coordinate_of
+from calcert.serving.grid import absolute_integral
+from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
@@ -42,18 +44,20 @@ def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
     return expit(OVERCONFIDENCE * odds), rng.random(n) < expit(odds)
 
 
-def truth(bandwidth: float, points: int = 200_000) -> Truth:
+def truth(noise: Noise, points: int = 200_000) -> Truth:
     """The true L1 calibration errors, by integrating over the quantiles of the true log-odds.
 
     Examples
     --------
-    >>> round(truth(1 / 64).unmodified, 4)
+    >>> from calcert.serving.noise import Noise
+    >>> round(truth(Noise("additive", 1 / 64)).unmodified, 4)
     0.04
     """
     odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
     score, chance = expit(OVERCONFIDENCE * odds), expit(odds)
-    grid = Grid(bandwidth, 512)
+    where = coordinate_of(noise)
+    grid, place = where.grid(512), where.place(score)
     weight = np.stack([1 - chance, chance], axis=1)
-    law = grid.place(Points(score, score, np.zeros((points, 2)), weight)).masses(weight)
-    served = sum(absolute_integral(t * d - p, grid.step) for t, d, p, _ in grid.densities(law))
+    law = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
+    served = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(law))
     return Truth(perturbed=float(served), unmodified=float(np.abs(score - chance).mean()))

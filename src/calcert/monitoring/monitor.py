@@ -11,7 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from calcert.foundation.validation import check_bandwidth, check_delta, check_seed, check_variation
+from calcert.foundation.validation import check_delta, check_seed, check_variation
 from calcert.monitoring import connection
 from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.certifying import Certifier
@@ -27,8 +27,6 @@ from calcert.reports.settings import Settings
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
-
-DEFAULTS = {"delta": 0.05, "bandwidth": 1 / 64, "variation": 1.0, "seed": 0.0}
 
 
 class Monitor:
@@ -57,9 +55,9 @@ class Monitor:
     path
         The file of the state, started by the first batch. A classifier that was retrained or recalibrated is another
         one: start another state for it.
-    delta, bandwidth, variation, seed
+    delta, odds, bandwidth, variation, seed
         As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
-        0.05, 1/64, 1 and 0 for a new one.
+        the defaults of :func:`calcert.certify` for a new one.
 
     Examples
     --------
@@ -82,15 +80,18 @@ class Monitor:
         path: str | os.PathLike[str],
         *,
         delta: float | None = None,
+        odds: float | None = None,
         bandwidth: float | None = None,
         variation: float | None = None,
         seed: int | None = None,
     ) -> None:
         self.path = Path(path)
-        checks = {"delta": check_delta, "bandwidth": check_bandwidth, "variation": check_variation, "seed": check_seed}
-        given = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
-        self._given = {name: float(checks[name](v)) for name, v in given.items() if v is not None}
-        if seed is not None and self._given["seed"] != seed:
+        asked = Settings.of(odds=odds, bandwidth=bandwidth).noise
+        noise = {} if odds is None and bandwidth is None else asked.parameters
+        checks = {"delta": check_delta, "variation": check_variation, "seed": check_seed}
+        given = {"delta": delta, "variation": variation, "seed": seed}
+        self._given: dict[str, Any] = {name: checks[name](v) for name, v in given.items() if v is not None} | noise
+        if seed is not None and float(seed) != seed:
             raise ValueError(f"seed must be at most 2^53 in a monitor, which keeps it as a double; got {seed}.")
 
     def add(
@@ -128,7 +129,7 @@ class Monitor:
         with connection.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set(DEFAULTS | self._given)
+                state.set(Settings.of(**self._given))
             tip = state.tip()
             self._settings(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
@@ -210,10 +211,11 @@ class Monitor:
         """The settings of the state, which must be those given."""
         settings = state.settings()
         for name, value in self._given.items():
-            if settings[name] != value:
+            if settings.get(name) != value:
+                started = f"{settings[name]:g}" if name in settings else state.chosen().noise.shown
                 raise ValueError(
                     f"{name} is fixed for the life of a state; got {value:g}, and {self.path} was started with "
-                    f"{settings[name]:g}. Leave it out, or start another state."
+                    f"{started}. Leave it out, or start another state."
                 )
         return state.chosen()
 

@@ -73,9 +73,11 @@ class State:
         found = self.settings()
         return Settings.of(**found | {"seed": int(found["seed"])})
 
-    def set(self, settings: Mapping[str, float]) -> None:
-        """Fix the settings of a new state."""
-        self._database.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+    def set(self, settings: Settings) -> None:
+        """Fix the settings of a new state: those that its statements are certified with."""
+        known = settings.to_dict()
+        kept = [(name, float(known[name])) for name in ("delta", *settings.noise.parameters, "variation", "seed")]
+        self._database.executemany("INSERT INTO settings VALUES (?, ?)", kept)
 
     def origin(self) -> bytes:
         """What the first batch is chained to: the settings."""

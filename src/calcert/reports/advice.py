@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import at_most, confidence, number
 from calcert.reports.settings import Settings
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 RARE = 8
@@ -20,7 +21,7 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
     gap = served.upper - served.lower
     if not served.telling:
         first = "Too few rows to say anything yet: collect more labelled rows."
-    elif served.terms["discretisation"] > gap / 2:
+    elif served.terms["discretisation"] > gap / 2 and "bandwidth" in served.parameters:
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
     elif gap <= 0.2 * served.upper:
         # The truth is above the lower bound, so that is all that rows can gain.
@@ -38,7 +39,7 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
     refuted = [c for c in certificates.values() if c.lower >= c.upper and c.assumption != "none"]
-    return (*_rare_events(summary, settings.noise.size), *map(_contradiction, refuted))
+    return (*_rare_events(summary, settings.noise), *map(_contradiction, refuted))
 
 
 def _contradiction(refuted: Certificate) -> str:
@@ -50,14 +51,14 @@ def _contradiction(refuted: Certificate) -> str:
     )
 
 
-def _rare_events(summary: Summary, bandwidth: float) -> list[str]:
-    """A warning where the perturbation is large next to the mean score of the rarer outcome."""
-    rarer = min(summary.mean_score, 1 - summary.mean_score)
-    if rarer <= 0 or bandwidth * RARE <= rarer:
+def _rare_events(summary: Summary, noise: Noise) -> list[str]:
+    """A warning where additive noise is large next to the mean score of the rarer outcome."""
+    rarer, bandwidth = min(summary.mean_score, 1 - summary.mean_score), noise.size
+    if noise.kind == "odds" or rarer <= 0 or bandwidth * RARE <= rarer:
         return []
     better = 2.0 ** math.floor(math.log2(rarer / RARE))
     return [
         f"bandwidth {bandwidth:g} is large next to the mean score of the rarer outcome, {rarer:.2g}: perturbing moves "
         f"such scores by about {min(1.17 * bandwidth, 0.5):.2g}. Use bandwidth 2**{round(math.log2(better))} = "
-        f"{better:.2g} or less, in certify and in perturb."
+        f"{better:.2g} or less, in certify and in perturb; or odds=1/16, which fits every base rate."
     ]

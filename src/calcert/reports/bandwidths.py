@@ -1,7 +1,7 @@
-"""What a bandwidth costs and buys: ranking, log loss and mean shift of the perturbed scores beside the certified bound.
+"""What noise costs and buys: ranking, log loss and mean shift of the perturbed scores beside the certified bound.
 
 The costs are estimates, but free of the noise that perturbing would add: densities of the served score are convolutions
-(theory, sections 1 and 11), so that nothing is drawn. The bounds are certified, all together.
+(theory, sections 1 and 11), so that nothing is drawn. The bounds are certified, all of one kind together.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from scipy.special import xlogy
 from calcert.certificates import choice, perturbed
 from calcert.certificates.certificate import total
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_bandwidth, check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary
 from calcert.reports.advice import RARE
 from calcert.reports.estimates import auroc, log_loss
-from calcert.serving import kernel
-from calcert.serving.grid import Grid
+from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
+from calcert.serving.view import View, chosen
 from calcert.summary.counts import Summary
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 
@@ -33,15 +34,18 @@ LARGEST, SMALLEST = 2.0**-3, 2.0**-16
 MOST = 14
 """How many powers of two there are from LARGEST to SMALLEST."""
 
+ODDS = tuple(2.0**-k for k in range(7, 0, -1))
+"""Noise on the odds that is tried: 1/128 to 1/2, whatever the rows."""
+
 
 @dataclass(frozen=True)
 class BandwidthCost:
-    """One bandwidth: what serving with it costs, and what can be certified of it.
+    """One kind and size of noise: what serving with it costs, and what can be certified of it.
 
     Attributes
     ----------
-    bandwidth
-        h of the sech kernel.
+    noise
+        What is served.
     auroc, auroc_loss
         AUROC of the perturbed scores, exact for the rows seen, and how much less that is than of the scores as they
         are. An estimate for other rows, as every AUROC is.
@@ -52,20 +56,20 @@ class BandwidthCost:
     mean_score
         The mean perturbed score.
     fits_rare_events
-        False where the bandwidth is large next to the mean score of the rarer outcome.
-    upper
-        Certified upper bound on the L1 calibration error of the perturbed classifier.
+        False where a bandwidth is large next to the mean score of the rarer outcome; noise on the odds always fits.
+    upper, each
+        Certified upper bound on the L1 calibration error of the perturbed classifier, and what it may fail with.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> row = calcert.bandwidth_costs(calcert.summarize(x, rng.random(10_000) < x), [1/64]).rows[0]
+    >>> row = calcert.bandwidth_costs(calcert.summarize(x, rng.random(10_000) < x), odds=[1/16]).rows[0]
     >>> print(f"a score moves by {row.mean_shift:.3f}, AUROC falls by {row.auroc_loss:.4f}")
-    a score moves by 0.018, AUROC falls by 0.0011
+    a score moves by 0.012, AUROC falls by 0.0006
     """
 
-    bandwidth: float
+    noise: Noise
     auroc: float
     auroc_loss: float
     log_loss: float
@@ -74,23 +78,24 @@ class BandwidthCost:
     mean_score: float
     fits_rare_events: bool
     upper: float
+    each: float
 
 
 @dataclass(frozen=True)
 class BandwidthCosts(Result):
-    """A row for each bandwidth, smallest first, and the scores as they are for comparison.
+    """A row for each noise on the odds, smallest first, then for each bandwidth, and the scores as they are.
 
-    The upper bounds of all rows hold together with probability at least 1 - delta: any of the bandwidths may be chosen
-    after looking at them, and then be certified with these rows again at `each`.
+    The upper bounds of all rows of one kind hold together with probability at least 1 - delta: any of them may be
+    chosen after looking at them, and then be certified with these rows again at its `each`.
 
     Attributes
     ----------
     rows
-        One for each bandwidth.
+        One for each noise.
     auroc, log_loss, mean_score
         Of the scores as they are.
-    delta, each
-        What all upper bounds together, and what each of them, may fail with.
+    delta
+        What all upper bounds of one kind together may fail with.
     n
         The number of rows.
 
@@ -99,8 +104,8 @@ class BandwidthCosts(Result):
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
     >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(10_000) < x))
-    >>> costs.recommended().bandwidth
-    0.0078125
+    >>> costs.recommended().noise.shown
+    'odds 1/16'
     """
 
     kind: ClassVar = "bandwidths"
@@ -111,73 +116,90 @@ class BandwidthCosts(Result):
     log_loss: float
     mean_score: float
     delta: float
-    each: float
     n: int
 
     def recommended(self, max_auroc_loss: float = 0.001) -> BandwidthCost | None:
-        """The largest bandwidth that fits rare events and costs at most so much AUROC; None if there is none."""
+        """The largest noise that fits rare events and costs at most so much AUROC, on the odds if any; else None."""
         good = [row for row in self.rows if row.fits_rare_events and not row.auroc_loss > max_auroc_loss]
-        return max(good, key=lambda row: row.bandwidth, default=None)
+        return max(good, key=lambda row: (row.noise.kind == "odds", row.noise.size), default=None)
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [dict(vars(row)) for row in self.rows]
+        return [{"kind": row.noise.kind, "size": row.noise.size} | _numbers(row) for row in self.rows]
+
+
+def _numbers(row: BandwidthCost) -> dict[str, Any]:
+    return {name: value for name, value in vars(row).items() if name != "noise"}
 
 
 def bandwidth_costs(
-    summary: Summary, bandwidths: Sequence[float] | None = None, *, delta: float = 0.05
+    summary: Summary,
+    bandwidths: Sequence[float] | None = None,
+    *,
+    odds: Sequence[float] | None = None,
+    delta: float = 0.05,
 ) -> BandwidthCosts:
-    """What each bandwidth would cost in ranking and log loss, and what would be certified of it.
+    """What each kind and size of noise would cost in ranking and log loss, and what would be certified of it.
 
     Guarantee
-        With probability at least 1 - delta over the rows, every `upper` holds: m given bandwidths at delta/m each, and
-        those of the default list at delta/14 each, as the rows choose among 14. The other columns are estimates.
+        With probability at least 1 - delta over the rows, every `upper` of noise on the odds holds, and likewise every
+        `upper` of a bandwidth: m given ones at delta/m each; of the default lists the seven on the odds at delta/7
+        each, and the bandwidths at delta/14 each, as the rows choose among 14. The other columns are estimates.
 
     Parameters
     ----------
     summary
         What :func:`calcert.summarize` returned for the original scores.
-    bandwidths
-        Which to try; powers of two suited to the rows when None.
+    bandwidths, odds
+        Which to try. Where both are left out: on the odds 1/2, 1/4, ..., 1/128, and bandwidths that are powers of two
+        suited to the rows.
     delta
-        Probability with which any of the upper bounds may fail.
+        Probability with which any of the upper bounds of a kind may fail.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.beta(2, 5, 100_000)
-    >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(100_000) < x), [1/64, 1/16])
+    >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(100_000) < x), [1/64], odds=[1/16, 1/8])
     >>> for row in costs.rows:
-    ...     print(f"{row.bandwidth:.4f} {row.auroc_loss:.5f} {row.log_loss_added:.5f} {row.upper:.4f}")
-    0.0156 0.00261 0.00217 0.0070
-    0.0625 0.03200 0.02771 0.0344
+    ...     print(f"{row.noise.shown}: {row.auroc_loss:.5f} {row.log_loss_added:.5f} {row.upper:.4f}")
+    odds 1/16: 0.00140 0.00086 0.0069
+    odds 1/8: 0.00538 0.00344 0.0091
+    bandwidth 1/64: 0.00261 0.00217 0.0065
     """
     check_summary(summary)
     delta = check_delta(delta)
-    tried = sorted({check_bandwidth(h) for h in (default_bandwidths(summary) if bandwidths is None else bandwidths)})
-    if not tried:
-        raise ValueError("bandwidths must name at least one bandwidth, such as [1/64]; got none.")
-    # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
-    # exceeded. Of all that might be tried each has its share.
-    each = choice.share(delta, MOST if bandwidths is None else len(tried))
+    tried: list[tuple[Noise, float]] = []
+    if bandwidths is None and odds is None:
+        # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
+        # exceeded. Of all that might be tried each has its share.
+        tried += [(Noise("odds", b), choice.share(delta, len(ODDS))) for b in ODDS]
+        tried += [(Noise("additive", h), choice.share(delta, MOST)) for h in sorted(default_bandwidths(summary))]
+    for kind, sizes in (("odds", odds), ("additive", bandwidths)):
+        if sizes is not None and not len(sizes):
+            name = "odds" if kind == "odds" else "bandwidths"
+            raise ValueError(f"{name} must name at least one, such as [1/64], or be left out; got none.")
+        given = sorted({Noise(kind, size) for size in sizes or ()}, key=lambda noise: noise.size)  # type: ignore[arg-type]
+        tried += [(noise, choice.share(delta, len(given))) for noise in given]
     as_they_are = auroc(summary), log_loss(summary)
-    rarer = _rarer(summary)
-    rows = []
-    for h in tried:
-        ranking, loss = ranking_and_log_loss(summary, h)
-        rows.append(
-            BandwidthCost(
-                bandwidth=h,
-                auroc=ranking,
-                auroc_loss=as_they_are[0] - ranking,
-                log_loss=loss,
-                log_loss_added=loss - as_they_are[1],
-                mean_shift=_mean_over_rows(summary, kernel.mean_absolute_shift, h),
-                mean_score=_mean_over_rows(summary, kernel.mean, h),
-                fits_rare_events=h * RARE <= rarer,
-                upper=total(perturbed.upper_terms(summary, Noise("additive", h), each))[0],
-            )
-        )
-    return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, each, summary.n)
+    rows = [_cost(summary, noise, each, *as_they_are) for noise, each in tried]
+    return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
+
+
+def _cost(summary: Summary, noise: Noise, each: float, ranking_before: float, loss_before: float) -> BandwidthCost:
+    ranking, loss = ranking_and_log_loss(summary, noise)
+    view = coordinate_of(noise).joined(summary)
+    return BandwidthCost(
+        noise=noise,
+        auroc=ranking,
+        auroc_loss=ranking_before - ranking,
+        log_loss=loss,
+        log_loss_added=loss - loss_before if math.isfinite(loss_before) else math.nan,
+        mean_shift=_mean_over_rows(view, noise.mean_shift),
+        mean_score=_mean_over_rows(view, noise.mean),
+        fits_rare_events=noise.kind == "odds" or noise.size * RARE <= _rarer(summary),
+        upper=total(perturbed.upper_terms(summary, noise, each))[0],
+        each=each,
+    )
 
 
 def default_bandwidths(summary: Summary) -> list[float]:
@@ -188,24 +210,50 @@ def default_bandwidths(summary: Summary) -> list[float]:
     return [2.0**-k for k in range(round(-math.log2(LARGEST)), round(-math.log2(smallest)) + 1)]
 
 
-def ranking_and_log_loss(summary: Summary, bandwidth: float) -> tuple[float, float]:
+class _Pairs:
+    """Shares of rows from low scores to high ones: how many pairs are in order, and what labels cost in log loss."""
+
+    def __init__(self) -> None:
+        self.zeros = self.ones = self.ordered = self.loss = 0.0
+
+    def add(self, zeros: Floats, ones: Floats, surprise_of_zero: Floats, surprise_of_one: Floats) -> None:
+        """Some more, each a tie: shares of both labels and the mean log loss of each."""
+        before = self.zeros + np.cumsum(zeros) - zeros / 2
+        self.ordered += float((ones * before).sum())
+        for share, surprise in ((ones, surprise_of_one), (zeros, surprise_of_zero)):
+            there = share > 0  # A label that is not there costs nothing, whatever it would have cost.
+            self.loss += float((share[there] * surprise[there]).sum())
+        self.zeros, self.ones = self.zeros + float(zeros.sum()), self.ones + float(ones.sum())
+
+    def add_as_they_are(self, points: Points, n: int) -> None:
+        """Rows whose scores noise on the odds hardly moves, or not at all."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            surprise = -np.log(points.positions), -np.log1p(-points.positions)
+        zeros, ones = points.count.T / n
+        self.add(zeros, ones, surprise[1][:, 0], surprise[0][:, 1])
+
+
+def ranking_and_log_loss(summary: Summary, noise: Noise) -> tuple[float, float]:
     """AUROC and expected log loss of the perturbed scores of the rows, without drawing them; AUROC NaN for one label.
 
     AUROC is the integral of f1 F0, f1 the density of served scores with label 1 and F0 the distribution function of
     those with label 0; log loss that of -ln t and -ln(1 - t) against the two densities. Both by cells of the grid, over
-    which the logarithms are averaged exactly, as they are infinite at the ends.
+    which the logarithms are averaged exactly, as they are infinite at the ends. Scores 0 and 1 that are served as they
+    are tie among themselves; a wrong label there costs infinite log loss.
     """
-    grid = Grid(check_bandwidth(bandwidth), FINENESS)
-    points = summary.points
-    below = ranked = hits = loss = 0.0
-    for t, served, positive, _ in grid.densities(grid.place(points).masses(points.count)):
-        ones, zeros = (_per_cell(density, grid.step) for density in (positive, served - positive))
-        before = below + np.cumsum(zeros) - zeros / 2
-        ranked += float((ones * before).sum())
-        loss += float((ones * _mean_surprise(t)).sum() + (zeros * _mean_surprise(1 - t)).sum())
-        below, hits = below + float(zeros.sum()), hits + float(ones.sum())
+    where = coordinate_of(noise)
+    grid, view, pairs = where.grid(FINENESS), where.fewest_ends(summary), _Pairs()
+    low = view.ends.high < 0.5
+    pairs.add_as_they_are(chosen(view.ends, low), view.n)
+    for place, served, positive, _ in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+        t = where.score(place)
+        zeros, ones = (_per_cell(density, grid.step) for density in (served - positive, positive))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pairs.add(zeros, ones, _mean_surprise(1 - t), _mean_surprise(t))
+    pairs.add_as_they_are(chosen(view.ends, ~low), view.n)
     one_label = summary.positives in (0, summary.n)
-    return math.nan if one_label else ranked / (below * hits), loss / (below + hits)
+    ranking = math.nan if one_label else pairs.ordered / (pairs.zeros * pairs.ones)
+    return ranking, pairs.loss / (pairs.zeros + pairs.ones)
 
 
 def _per_cell(density: Floats, step: float) -> Floats:
@@ -214,16 +262,18 @@ def _per_cell(density: Floats, step: float) -> Floats:
 
 
 def _mean_surprise(t: Floats) -> Floats:
-    """The mean of -ln t between neighbouring grid points."""
-    return np.asarray(1 - np.diff(xlogy(t, t)) / np.diff(t))
+    """The mean of -ln t between neighbouring grid points; where they cannot be told apart, that at one of them."""
+    apart = np.diff(t)
+    return np.where(apart != 0, 1 - np.diff(xlogy(t, t)) / apart, -np.log(np.maximum(t[1:], 1e-300)))
 
 
-def _mean_over_rows(summary: Summary, function: Callable[[Floats, float], Floats], h: float) -> float:
-    """The mean of function(score, h), linear inside cells."""
-    points, total = summary.points, 0.0
-    for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-        total += float(((points.count * share).sum(axis=1) * function(position, h)).sum())
-    return total / summary.n
+def _mean_over_rows(view: View, function: Callable[[Floats], Floats]) -> float:
+    """The mean of function(score), linear inside cells."""
+    total = 0.0
+    for points in (view.points, view.ends):
+        for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
+            total += float(((points.count * share).sum(axis=1) * function(position)).sum())
+    return total / view.n
 
 
 def _rarer(summary: Summary) -> float:

@@ -23,7 +23,8 @@ def certify(
     label: str | None = None,
     groups: None = None,
     delta: float = 0.05,
-    bandwidth: float = 1 / 64,
+    odds: float | None = None,
+    bandwidth: float | None = None,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -39,7 +40,8 @@ def certify(
     label: str | None = None,
     groups: Sized,
     delta: float = 0.05,
-    bandwidth: float = 1 / 64,
+    odds: float | None = None,
+    bandwidth: float | None = None,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -54,7 +56,8 @@ def certify(
     label: str | None = None,
     groups: Any = None,
     delta: float = 0.05,
-    bandwidth: float = 1 / 64,
+    odds: float | None = None,
+    bandwidth: float | None = None,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -67,7 +70,7 @@ def certify(
         assumption.
     Assumes
         Independent rows from the law of interest that were not used to train or recalibrate the classifier; their
-        number, `delta`, `bandwidth`, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels
+        number, `delta`, the noise, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels
         or scores.
 
     Parameters
@@ -87,8 +90,9 @@ def certify(
         row: it must depend neither on labels nor on the scores of other rows.
     delta
         Probability with which each bound may fail.
-    bandwidth
-        How strongly serving perturbs (:func:`calcert.perturb`); matters for ``report.perturbed`` only.
+    odds, bandwidth
+        What serving does to scores (:func:`calcert.perturb`), at most one of them; matters for ``report.perturbed``
+        only.
     crossings
         How often the calibration curve may change sides of the diagonal; matters for ``report.crossings`` only.
     variation
@@ -104,7 +108,9 @@ def certify(
     >>> round(report.perturbed.upper, 4)
     0.0096
     """
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+    settings = Settings.of(
+        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
+    )
     if groups is not None:
         from calcert.reports.groups import certify_groups
 

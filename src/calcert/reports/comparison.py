@@ -104,7 +104,8 @@ def compare(
     labels: Any = None,
     *,
     delta: float = 0.05,
-    bandwidth: float = 1 / 64,
+    odds: float | None = None,
+    bandwidth: float | None = None,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -124,7 +125,7 @@ def compare(
         The scores of the two models on the same rows; or their Summaries, and no labels.
     labels
         The labels of the rows.
-    delta, bandwidth, crossings, variation, seed
+    delta, odds, bandwidth, crossings, variation, seed
         As in :func:`calcert.certify`.
 
     Examples
@@ -136,7 +137,9 @@ def compare(
     >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
     ('a', 0.06)
     """
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+    settings = Settings.of(
+        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
+    )
     reports = []
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
         if isinstance(scores, Summary):

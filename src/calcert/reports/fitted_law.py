@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates import perturbed
-from calcert.serving.grid import Grid
+from calcert.foundation.validation import LARGEST_BANDWIDTH, LARGEST_ODDS
+from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.summary import cells
 from calcert.summary.counts import Summary
@@ -64,35 +65,41 @@ class FittedLaw:
         return Summary(cell, merged, moved, self.distinct[seen], count[seen])
 
 
-def fit(summary: Summary, bandwidth: float, seed: int = 0) -> FittedLaw:
-    """The law whose rows look like those of the Summary to Theorem 1, at a wider bandwidth if that explains the rows.
+def fit(summary: Summary, noise: Noise, seed: int = 0) -> FittedLaw:
+    """The law whose rows look like those of the Summary to Theorem 1, under wider noise if that explains the rows.
 
-    A wider bandwidth sees less noise. Where rows from the law so fitted show clearly less error at `bandwidth` itself
-    than the rows do, miscalibration is finer than that, and the strength is matched at `bandwidth` instead.
+    Wider noise averages over more rows. Where rows from the law so fitted show clearly less error under `noise` itself
+    than the rows do, miscalibration is finer than that, and the strength is matched under `noise` instead.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(50_000)
-    >>> law = fit(calcert.summarize(x, rng.random(50_000) < x**2), 1/64)
+    >>> from calcert.serving.noise import Noise
+    >>> law = fit(calcert.summarize(x, rng.random(50_000) < x**2), Noise("additive", 1/64))
     >>> print(f"error {(law.share * abs(law.strength * law.residual)).sum():.2f}; the truth is 0.17")
     error 0.17; the truth is 0.17
     """
-    law = _scores(summary)
-    law = replace(law, residual=_residual(summary, law.score, WIDER * bandwidth))
-    wide = _matched(law, summary, WIDER * bandwidth, seed)
-    shown = _shown(wide, summary.n, bandwidth, seed, draws=3 * DRAWS)
-    if _plug_in(summary, bandwidth) <= shown.mean() + CLEARLY * shown.std(ddof=1):
+    law, wider = _scores(summary), _wider(noise)
+    law = replace(law, residual=_residual(summary, law.score, wider))
+    wide = _matched(law, summary, wider, seed)
+    shown = _shown(wide, summary.n, noise, seed, draws=3 * DRAWS)
+    if _plug_in(summary, noise) <= shown.mean() + CLEARLY * shown.std(ddof=1):
         return wide
-    return _matched(law, summary, bandwidth, seed)
+    return _matched(law, summary, noise, seed)
 
 
-def _matched(law: FittedLaw, summary: Summary, bandwidth: float, seed: int) -> FittedLaw:
+def _wider(noise: Noise) -> Noise:
+    largest = LARGEST_ODDS if noise.kind == "odds" else LARGEST_BANDWIDTH
+    return replace(noise, size=min(WIDER * noise.size, largest))
+
+
+def _matched(law: FittedLaw, summary: Summary, noise: Noise, seed: int) -> FittedLaw:
     """The law with the strength at which its rows show on average the plug-in error of the Summary."""
-    observed = _plug_in(summary, bandwidth)
+    observed = _plug_in(summary, noise)
 
     def enough(strength: float) -> bool:
-        return bool(_shown(replace(law, strength=strength), summary.n, bandwidth, seed).mean() >= observed)
+        return bool(_shown(replace(law, strength=strength), summary.n, noise, seed).mean() >= observed)
 
     low, high = 0.0, STRONGEST
     if enough(low):
@@ -103,10 +110,10 @@ def _matched(law: FittedLaw, summary: Summary, bandwidth: float, seed: int) -> F
     return replace(law, strength=(low + high) / 2)
 
 
-def _shown(law: FittedLaw, n: int, bandwidth: float, seed: int, draws: int = DRAWS) -> Floats:
+def _shown(law: FittedLaw, n: int, noise: Noise, seed: int, draws: int = DRAWS) -> Floats:
     """The plug-in error of each of a few Summaries of n rows from the law; the same chance at every strength."""
     rng = np.random.default_rng(seed)
-    return np.array([_plug_in(law.draw(n, rng), bandwidth) for _ in range(draws)])
+    return np.array([_plug_in(law.draw(n, rng), noise) for _ in range(draws)])
 
 
 def _scores(summary: Summary) -> FittedLaw:
@@ -123,20 +130,22 @@ def _scores(summary: Summary) -> FittedLaw:
     return FittedLaw(summary.cell, offset, score, rows / summary.n, np.zeros(rows.size), 0.0, None)
 
 
-def _residual(summary: Summary, score: Floats, width: float) -> Floats:
-    """The mean of label minus score around each score, weighted by the sech kernel of that width."""
+def _residual(summary: Summary, score: Floats, noise: Noise) -> Floats:
+    """The mean of label minus score around each score, weighted by what the noise serves."""
+    where = coordinate_of(noise)
+    grid = where.grid(64)
     rows = summary.count.sum(axis=1)
     mean = summary.score_sum.sum(axis=1) / rows
     residual = summary.count[:, 1] - summary.score_sum.sum(axis=1)
     weight = np.stack([rows - residual, residual], axis=1)
-    points = Points(mean, mean, np.zeros(weight.shape), weight)
-    grid = Grid(width, 64)
+    known, asked = where.place(where.inside(mean)), where.place(where.inside(score))
+    points = Points(known, known, np.zeros(weight.shape), weight)
     found = np.zeros(score.size)
-    for t, served, excess, _ in grid.densities(grid.place(points).masses(weight)):
-        inside = (score >= t[0]) & (score <= t[-1])
-        found[inside] = np.interp(score[inside], t, excess) / np.interp(score[inside], t, served)
+    for place, served, excess, _ in grid.densities(grid.place(points).masses(weight)):
+        here = (asked >= place[0]) & (asked <= place[-1])
+        found[here] = np.interp(asked[here], place, excess) / np.interp(asked[here], place, served)
     return found
 
 
-def _plug_in(summary: Summary, bandwidth: float) -> float:
-    return perturbed.upper_terms(summary, Noise("additive", bandwidth), 0.05)["plug-in"]
+def _plug_in(summary: Summary, noise: Noise) -> float:
+    return perturbed.upper_terms(summary, noise, 0.05)["plug-in"]

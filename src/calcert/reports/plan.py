@@ -78,7 +78,8 @@ def plan(
     *,
     statement: str = "perturbed",
     delta: float = 0.05,
-    bandwidth: float = 1 / 64,
+    odds: float | None = None,
+    bandwidth: float | None = None,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -97,7 +98,7 @@ def plan(
         The upper bound wanted, between 0 and 1.
     statement
         The name of a statement of a Report, such as "perturbed", "unmodified" or "distance".
-    delta, bandwidth, crossings, variation, seed
+    delta, odds, bandwidth, crossings, variation, seed
         As for :func:`calcert.certify`.
 
     Examples
@@ -110,13 +111,15 @@ def plan(
     """
     check_summary(summary)
     target = _check_target(target)
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+    settings = Settings.of(
+        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
+    )
     statement_of_rows = STATEMENTS[check_statement(statement)].certify
 
     def certify(rows: Summary) -> Certificate:
         return statement_of_rows(rows, settings)
 
-    law = fit(summary, settings.noise.size, settings.seed)
+    law = fit(summary, settings.noise, settings.seed)
     expected: dict[int, tuple[float, float]] = {}
 
     def upper(n: int) -> float:

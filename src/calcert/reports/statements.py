@@ -73,9 +73,9 @@ STATEMENTS: Mapping[str, Statement] = {
         in_windows=True,
     ),
     "perturbed": Statement(
-        "Theorem 1",
+        "Theorem 1, Theorem 1L",
         lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
-        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise.size, s.delta),
+        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise, s.delta),
         in_lines=True,
         in_windows=True,
     ),

@@ -58,7 +58,7 @@ class Placement:
 
     def masses(self, count: Integers, total: int | None = None) -> Masses:
         """The shares of `count` rows per point and label on the grid, out of `total` where there are others too."""
-        rows = int(count.sum()) if total is None else total
+        rows = count.sum() if total is None else total
         share = count / rows
         high = share * self.points.fraction
         weight = np.zeros((self.index.size, 2))
@@ -66,7 +66,7 @@ class Placement:
             for side, part in enumerate((1 - self.inside[end], self.inside[end])):
                 for y in (0, 1):
                     weight[:, y] += np.bincount(self.slot[side, end], here[:, y] * part, self.index.size)
-        return Masses(self.index, weight, rows)
+        return Masses(self.index, weight, round(rows))
 
 
 @dataclass(frozen=True, eq=False)

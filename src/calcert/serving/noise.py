@@ -101,6 +101,14 @@ class Noise:
         """E[S | X = x], the mean served score."""
         return self._kernel.mean(x, self.size)
 
+    def mean_between(self, x: Floats) -> tuple[Floats, Floats]:
+        """Bounds for the mean served score, without a quadrature; for additive noise both are the mean itself."""
+        if self.kind == "additive":
+            mean = self.mean(x)
+            return mean, mean
+        shift = (log_odds.mean_factor(self.size) - 1) * x * (1 - x) * (1 - 2 * x)  # O3
+        return np.minimum(x, x + shift), np.maximum(x, x + shift)
+
     def mean_shift(self, x: ArrayLike) -> Floats:
         """E[|S - x| | X = x], how far a score is moved on average."""
         return self._kernel.mean_absolute_shift(x, self.size)

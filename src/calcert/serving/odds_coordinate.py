@@ -68,6 +68,10 @@ class OddsCoordinate:
         t = self.score(place)
         return np.asarray(2 * self.half * t * (1 - t))
 
+    def inside(self, score: Floats) -> Floats:
+        """The score, moved to where it can be placed; for estimates."""
+        return np.clip(score, ENDS[0], 1 - ENDS[0])
+
     def place(self, score: Floats) -> Floats:
         """Where a score inside (0, 1) stands on the grid."""
         return np.asarray((logit(score) + self.half) / (2 * self.half))
@@ -86,6 +90,10 @@ class OddsCoordinate:
         """The rows as the Summary has them, for squares, where no label makes a row weigh less."""
         points = summary.points
         return self._view(summary, points, self._best_end(summary, points, np.ones(points.count.shape)))
+
+    def fewest_ends(self, summary: Summary) -> View:
+        """The rows as the Summary has them, as many of them placed as can be, for estimates."""
+        return self._view(summary, summary.points, ENDS[0])
 
     def by_joined_cell(self, summary: Summary) -> tuple[View, Integers]:
         """The rows by cells that do not depend on where rows are, joined, and where the run of each begins."""

@@ -34,6 +34,14 @@ class ScoreCoordinate:
         """The score at a place of the grid."""
         return place
 
+    def inside(self, score: Floats) -> Floats:
+        """The score, moved to where it can be placed: all can."""
+        return score
+
+    def place(self, score: Floats) -> Floats:
+        """Where a score stands on the grid."""
+        return score
+
     def steepness(self, place: Floats) -> Floats:
         """How fast the score grows with the place."""
         return np.ones_like(place)
@@ -49,6 +57,10 @@ class ScoreCoordinate:
     def apart(self, summary: Summary) -> View:
         """The rows as the Summary has them."""
         return self._view(summary, summary.points)
+
+    def fewest_ends(self, summary: Summary) -> View:
+        """The rows as the Summary has them, for estimates."""
+        return self.apart(summary)
 
     def by_joined_cell(self, summary: Summary) -> tuple[View, Integers]:
         """The rows by cells that do not depend on where rows are, joined, and where the run of each begins."""

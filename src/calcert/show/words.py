@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import at_least, at_most, fraction, number, percent_sure
 from calcert.reports.settings import Settings
-from calcert.serving.noise import choose_noise
+from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -88,7 +88,7 @@ STATEMENTS = {
         line="L1 calibration error of the classifier that serves perturbed scores (calcert perturb); assumes nothing",
         note="served through calcert.perturb, ",
         sentence="On average a served score is {limits} away from the true chance of label 1 given that score.",
-        not_promised="It says nothing of scores that are served without the perturbation, or with another bandwidth.",
+        not_promised="It says nothing of scores that are served without the perturbation, or with other noise.",
     ),
 }
 """The words of every statement of the table in ``reports/statements.py``."""
@@ -189,7 +189,7 @@ def quantity(name: str, certificate: Certificate) -> str:
         return f"of the classifier {c.subject}"
     if c.subject == "as it is":
         return c.quantity
-    return f"{c.quantity}, {choose_noise(c.parameters.get('odds'), c.parameters.get('bandwidth')).words}"
+    return f"{c.quantity}, {Noise.named_in(c.parameters).words}"
 
 
 def code(settings: Settings, *, call: str = "certify", rows: str = "scores, labels", more: str = "") -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "plan": "About how many rows",
-    "bandwidths": "What bandwidths cost and buy",
+    "bandwidths": "What noise costs and buys",
     "band": "A band for the calibration curve",
     "published": "Published numbers beside certificates",
 }

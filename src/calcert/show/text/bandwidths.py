@@ -1,4 +1,4 @@
-"""What bandwidths cost and buy, as text for people."""
+"""What noise costs and buys, as text for people."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
 
 def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> RenderableType:
-    """A line a bandwidth, then the recommendation in words."""
+    """A line for each noise, then the recommendation in words."""
     best = costs.recommended(max_auroc_loss)
+    kinds = " of one kind of noise" if len({row.noise.kind for row in costs.rows}) > 1 else ""
     known = table()
-    for name in ("bandwidth", "AUROC", "lost", "log loss", "mean shift", "certified at most"):
+    for name in ("noise", "AUROC", "lost", "log loss", "mean shift", "certified at most"):
         known.add_column(name, justify="right", no_wrap=name != "certified at most")
     known.add_column("")
     known.add_row("none", _digits(costs.auroc), "", _digits(costs.log_loss), "", "", "as it is")
-    for row in costs.rows:
+    for row, before in zip(costs.rows, (None, *costs.rows), strict=False):
+        if before is None or before.noise.kind != row.noise.kind:
+            known.add_row(row.noise.keyword, *[""] * 6)
         remark = "recommended" if row is best else "" if row.fits_rare_events else "too large"
         known.add_row(
-            fraction(row.bandwidth),
+            fraction(row.noise.size),
             _digits(row.auroc),
             "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.2g}",
             _digits(row.log_loss),
@@ -39,11 +42,14 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
         Text(f"{costs.n:,} rows, mean score {costs.mean_score:.4g}"),
         Text(""),
         known,
-        Text(f"All certified bounds hold together with probability {confidence(costs.delta)}; the rest are estimates."),
+        Text(
+            f"All certified bounds{kinds} hold together with probability {confidence(costs.delta)}; the rest are "
+            "estimates."
+        ),
     ]
     if not all(row.fits_rare_events for row in costs.rows):
         lines.append(
-            Text("Too large: above an eighth of the mean score of the rarer outcome, which perturbing would drown.")
+            Text("Too large: above an eighth of the mean score of the rarer outcome, which a bandwidth would drown.")
         )
     return Group(*lines, Text(advice(costs, max_auroc_loss), style="bold"))
 
@@ -53,17 +59,18 @@ def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
     best, price = costs.recommended(max_auroc_loss), f"{given(max_auroc_loss)} of AUROC"
     rare = [row for row in costs.rows if not row.fits_rare_events]
     if best is not None:
-        words = f"Recommended: {fraction(best.bandwidth)}, the largest that costs at most {price}."
+        words = f"Recommended: {best.noise.shown}, the largest that costs at most {price}."
     elif len(rare) == len(costs.rows):
         words = "None can be recommended: the rarer outcome is too rare for all of these. Try smaller ones with --try."
     else:
         words = f"None can be recommended: each costs more than {price}. Try smaller ones with --try."
-    if best is not None and any(row.bandwidth > best.bandwidth and not row.auroc_loss > max_auroc_loss for row in rare):
+    cheap = [row.noise for row in rare if not row.auroc_loss > max_auroc_loss]
+    if best is not None and any(n.kind == best.noise.kind and n.size > best.noise.size for n in cheap):
         words += " Larger ones would rank about as well, but the rarer outcome is too rare for them."
     if best is not None:
         words += (
             " You chose it by looking at these rows, so certify it with fresh ones, or with these and "
-            f"--delta {at_least(costs.each)}."
+            f"--delta {at_least(best.each)}."
         )
     return words
 
