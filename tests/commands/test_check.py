@@ -70,6 +70,43 @@ def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) 
     assert 4000 <= int(last.split()[1].replace(",", "")) <= 16_000
 
 
+@pytest.fixture
+def grouped(tmp_path: Path) -> str:
+    """Three groups of one score, calibrated in a and b; c has ten rows."""
+    rows = ["0.5,1,a\n0.5,0,a\n"] * 1000 + ["0.5,1,b\n0.5,0,b\n"] * 500 + ["0.5,1,c\n0.5,0,c\n"] * 5
+    path = tmp_path / "grouped.csv"
+    path.write_text("p,y,site\n" + "".join(rows))
+    return str(path)
+
+
+def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.group}")
+    uppers = [calcert.certify([0.5] * 2 * k, [0, 1] * k).distance.upper for k in (1000, 500, 5)]
+    assert uppers[0] < uppers[1] < 0.1 < uppers[2]
+    arguments = ("check", grouped, "--statement", "distance", "--groups", "site", "--score", "p", "--label", "y")
+    assert run(*arguments, "--max", "0.1").stdout.endswith("because of c\n")
+    within = ("--smallest-group", "100", "--junit", str(tmp_path / "out.xml"), "--max")
+    above, below = (f"{uppers[1] * factor:.9f}" for factor in (1.000001, 0.999999))
+    assert run(*arguments, *within, above).exit_code == 0
+    done = run(*arguments, *within, below)
+    assert done.exit_code == 1
+    assert (
+        "worst of 2 groups (100 rows or more) of the classifier as it is.\n3,000 rows, probability 0.95" in done.stdout
+    )
+    case = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite/testcase")
+    assert case is not None
+    assert case.get("name") == f"distance of every group by site at most {below}"
+    wrong = run("check", grouped, "--statement", "distance", "--max", "0.1", "--smallest-group", "9")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "--smallest-group must come with --groups" in wrong.stderr
+    assert run(*arguments[:-5], "region", *arguments[-4:], "--max", "0.1").exit_code == 2
+
+
+def test_what_the_worst_group_lacks_is_said_of_that_group(run: Run, grouped: str) -> None:
+    done = run("check", grouped, "--max", "0.2", "--statement", "unmodified", "--groups", "site")
+    assert "rows of the group c, which has the largest bound, would do: an estimate." in done.stdout
+
+
 def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
     path = tmp_path / "out.xml"
     cases = {

@@ -73,6 +73,18 @@ def test_the_mean_is_inside_what_the_classes_say_and_sharper(report: ClassReport
     assert report.mean["perturbed"].upper < 0.98 * np.mean([entry.perturbed.upper for entry in report.classes])
 
 
+def test_no_class_is_worse_than_the_largest_bound_at_full_delta(
+    report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
+) -> None:
+    p, y = rows
+    alone = [calcert.certify(p[:, number], y == number) for number in range(4)]
+    for name, worst in report.worst.items():
+        assert worst.upper == max(found.statement(name).upper for found in alone)
+        assert worst.lower == max(entry.statement(name).lower for entry in report.classes)
+        assert worst.upper < max(entry.statement(name).upper for entry in report.classes)
+    assert f"No class is worse than: as it is {at_most(report.worst['unmodified'].upper)}" in str(report)
+
+
 def test_the_report_survives_json(report: ClassReport) -> None:
     assert ClassReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
 

@@ -14,6 +14,7 @@ import calcert
 from calcert.foundation.numbers import at_most
 from calcert.reports.groups import GroupReport
 from calcert.sources.grouped import summarize_groups
+from calcert.sources.listed_groups import summarize_listed
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)
@@ -32,6 +33,80 @@ def test_each_of_m_groups_is_certified_at_delta_over_m(report: GroupReport) -> N
     for name, group in report.groups.items():
         rows = calcert.summarize(SCORES[name == SITES], LABELS[name == SITES])
         assert group == calcert.certify(rows, delta=0.05 / 3)
+
+
+def test_the_worst_group_has_the_largest_bound_at_full_delta_and_the_largest_lower_bound(report: GroupReport) -> None:
+    alone = [calcert.certify(SCORES[name == SITES], LABELS[name == SITES]) for name in report.groups]
+    for name, worst in report.worst.items():
+        assert worst.upper == max(found.statement(name).upper for found in alone)
+        assert worst.lower == max(group.statement(name).lower for group in report.groups.values())
+        # Their number costs nothing: below the largest of the bounds that hold together.
+        assert worst.upper < max(group.statement(name).upper for group in report.groups.values())
+        assert (worst.n, worst.delta, worst.theorem) == (3_000, 0.05, "Theorem W, worst")
+        assert worst.quantity.endswith(", worst of 3 groups")
+    assert "No group is worse than: as it is 0." in str(report)
+    frame = report.to_frame("polars")
+    assert frame.filter(frame["group"].is_null())["upper"].to_list() == [c.upper for c in report.worst.values()]
+
+
+def test_groups_that_are_too_small_to_count_do_not_decide_what_the_worst_is(report: GroupReport) -> None:
+    large = calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=100)
+    rows = {name: int(np.sum(name == SITES)) for name in report.groups}
+    assert rows["west"] < 100 < rows["south"]
+    assert large.groups == report.groups
+    alone = [calcert.certify(SCORES[site == SITES], LABELS[site == SITES]) for site in ("north", "south")]
+    for name, worst in large.worst.items():
+        assert worst.upper == max(found.statement(name).upper for found in alone)
+        assert worst.n == rows["north"] + rows["south"]
+    assert "No group of at least 100 rows is worse than" in str(large)
+    with pytest.raises(ValueError, match=r"must leave at least one group; got 5,000, and no group has more than"):
+        calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=5_000)
+    with pytest.raises(ValueError, match="smallest_group must be a whole number from 1 on; got 0"):
+        calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=0)
+    with pytest.raises(TypeError, match="smallest_group must come with groups; got 5, and no groups"):
+        calcert.certify(SCORES, LABELS, smallest_group=5)
+
+
+def test_groups_may_overlap_if_they_are_listed() -> None:
+    listed = {"north": SITES == "north", "low": SCORES < 0.5, "all": [1] * 3_000}
+    report = calcert.certify(SCORES, LABELS, groups=listed)
+    assert report.n == 3_000
+    assert report.groups["north"] == calcert.certify(SCORES[SITES == "north"], LABELS[SITES == "north"], delta=0.05 / 3)
+    full = calcert.certify(SCORES[SCORES < 0.5], LABELS[SCORES < 0.5]), calcert.certify(SCORES, LABELS)
+    assert report.worst["ranges"].upper >= max(found.ranges.upper for found in full)
+    assert GroupReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+
+
+def test_a_listed_group_without_rows_may_be_as_bad_as_can_be() -> None:
+    report = calcert.certify(SCORES, LABELS, groups={"all": SCORES >= 0, "none": SCORES > 1})
+    assert report.empty == ("none",)
+    assert all(worst.upper == 1.0 for worst in report.worst.values())
+    assert report.groups["all"] == calcert.certify(SCORES, LABELS, delta=0.05 / 2)
+    assert "Of the worst group nothing is certified: no row is of none." in str(report)
+    with pytest.raises(ValueError, match="smallest_group must be left out for a list of groups that may overlap"):
+        calcert.certify(SCORES, LABELS, groups={"all": SCORES >= 0}, smallest_group=10)
+
+
+def test_listed_groups_come_with_tables_in_memory_too() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame({"p": SCORES, "y": LABELS, "low": SCORES < 0.5})
+    expected = summarize_listed(SCORES, LABELS, {"low": SCORES < 0.5})
+    assert summarize_listed(frame, None, {"low": frame["low"]}, score="p", label="y") == expected
+    other = polars.from_pandas(frame)
+    assert summarize_listed(other, None, {"low": other["low"]}, score="p", label="y") == expected
+    with pytest.raises(TypeError, match="a mapping of groups must come with rows in memory; got LazyFrame"):
+        calcert.certify(other.lazy(), score="p", label="y", groups={"low": other["low"]})
+    for wrong, words in (
+        ({}, "groups must name at least one group; got none"),
+        ({"low": [True]}, r"group 'low' must say of each of 3000 rows whether it belongs; got shape \(1,\)"),
+        ({"site": SITES}, f"group 'site' must be True or False for every row; got .*{SITES[0]}.* at row 0"),
+        ({"part": [*[True] * 2_999, None]}, "got None at row 2999"),
+        ({"part": np.zeros(3_000)}, "groups must have rows; got 1 groups without any"),
+        ({1: SCORES < 0.5, "1": SCORES < 0.5}, "every group must have a name of its own"),
+        ({"low": frame["low"].iloc[::-1]}, "must have the same index"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            calcert.certify(frame["p"], frame["y"], groups=wrong)
 
 
 def test_groups_add_up_to_all_rows() -> None:

@@ -51,3 +51,14 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
             # Theorem 2 was looked at as well, so what it was asked belongs to how the statement was made.
             return replace(found, parameters={"variation": variation, **found.parameters})
     return bounded_variation.statement(summary, variation, by_variation, delta, seed)
+
+
+def upper_terms(summary: Summary, variation: float, delta: float, assumption: str) -> dict[str, float]:
+    """The terms of the upper bound at confidence 1 - delta, by the theorem that assumes what is named.
+
+    Both theorems have delta/2, whichever is asked for, so that rows may have chosen it.
+    """
+    each = choice.share(delta, 2)
+    if assumption == "none":
+        return finite.upper_terms(summary, each)
+    return bounded_variation.upper_terms(summary, variation, each)

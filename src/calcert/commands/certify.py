@@ -19,6 +19,7 @@ REPEATED = (
     "--score",
     "--label",
     "--groups",
+    "--smallest-group",
     "--delta",
     "--odds",
     "--bandwidth",
@@ -59,6 +60,7 @@ Examples:
     help="Show this statement only; may be given more than once.",
 )
 @click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
+@options.smallest_group
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
 @options.debug.option
@@ -69,6 +71,7 @@ def command(
     settings: Settings,
     statements: tuple[str, ...],
     groups: str | None,
+    smallest_group: int,
     as_json: bool,
     html: str | None,
 ) -> None:
@@ -79,13 +82,15 @@ def command(
 
     report: Report | GroupReport
     if groups is None:
+        options.refuse_smallest_group(smallest_group)
         report = certify_summary(summarize(files, score, label), settings)
         values = chosen(report.to_dict(), statements)
     else:
         with named_files(files) as paths:
-            report = certify_groups(paths, None, groups, score, label, settings)
+            report = certify_groups(paths, None, groups, score, label, settings, smallest_group)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
+        values["worst"] = chosen(values["worst"], statements)
     if html is not None:
         from calcert.commands.screen import note
 

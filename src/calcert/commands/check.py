@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from calcert.commands import options
+from calcert.foundation.visible import visible
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
@@ -27,6 +28,7 @@ Examples:
   calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
   calcert check predictions.csv --max 0.05 --statement unmodified --variation 1
   calcert check predictions.csv --max 0.05 --statement distance --junit calibration.xml
+  calcert check predictions.csv --max 0.05 --statement distance --groups region --smallest-group 500
 """,
 )
 @options.rows
@@ -40,6 +42,8 @@ Examples:
     help="Which statement must hold; `calcert certify --help` says what each bounds.",
 )
 @options.settings
+@click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
+@options.smallest_group
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
@@ -49,30 +53,33 @@ def command(
     largest: float,
     statement: str,
     settings: Settings,
+    groups: str | None,
+    smallest_group: int,
     junit: str | None,
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
     A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
-    the noise, --variation and the number of rows before you see the rows; trying values, or adding rows, until one
-    passes voids the guarantee.
+    --statement, the noise, --crossings, --variation, --seed and the number of rows before you see the rows; trying
+    values, or adding rows, until one passes voids the guarantee. With --groups the worst group must pass; their number
+    costs nothing.
     """
-    from calcert.commands.reading import summarize
-    from calcert.reports.statements import STATEMENTS
     from calcert.show.exports.junit import Outcome
 
     started = time.monotonic()
-    outcome = Outcome(statement, largest)
+    about = statement if groups is None else f"{statement} of every group by {groups}"
+    outcome = Outcome(about, largest)
+    if groups is None:
+        options.refuse_smallest_group(smallest_group)
     try:
-        summary = summarize(files, score, label)
-        certificate = STATEMENTS[statement].certify(summary, settings)
-        passed = certificate.upper <= largest
-        words = _verdict(certificate, largest)
+        found = _certified(files, score, label, groups, smallest_group, statement, settings)
+        passed = found.certificate.upper <= largest
+        words = _verdict(found.certificate, largest)
         if not passed:
-            words += "\n" + _way_out(summary, certificate, statement, largest, settings)
-        outcome = Outcome(statement, largest, certificate, words)
+            words += "\n" + _way_out(found, statement, largest, settings)
+        outcome = Outcome(about, largest, found.certificate, words)
     except Exception as error:
-        outcome = Outcome(statement, largest, words=str(error))
+        outcome = Outcome(about, largest, words=str(error))
         raise
     finally:
         if junit is not None:
@@ -82,13 +89,45 @@ def command(
         click.get_current_context().exit(NOT_CERTIFIED)
 
 
+class Found(NamedTuple):
+    """What is judged: the certificate, the rows that its upper bound is about, and the group that they are, if any."""
+
+    certificate: Certificate
+    summary: Summary
+    group: str | None = None
+
+
+def _certified(
+    files: tuple[str, ...],
+    score: str | None,
+    label: str | None,
+    groups: str | None,
+    smallest_group: int,
+    statement: str,
+    settings: Settings,
+) -> Found:
+    from calcert.commands.reading import named_files, summarize
+
+    if groups is None:
+        from calcert.reports.statements import STATEMENTS
+
+        summary = summarize(files, score, label)
+        return Found(STATEMENTS[statement].certify(summary, settings), summary)
+    from calcert.reports.groups import GroupRows
+
+    with named_files(files) as paths:
+        rows = GroupRows.read(paths, None, groups, score, label, smallest_group)
+    certificate, highest = rows.certify_worst(statement, settings)
+    return Found(certificate, rows.summaries[highest], highest)
+
+
 def _verdict(c: Certificate, largest: float) -> str:
     from calcert.foundation.numbers import at_most, confidence, given, number
+    from calcert.show.words import assumed
 
-    condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {confidence(c.delta)}, {condition}."
+        f"{c.n:,} rows, probability {confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
     if c.upper <= largest:
         return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
@@ -96,8 +135,10 @@ def _verdict(c: Certificate, largest: float) -> str:
     return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
-def _way_out(summary: Summary, certificate: Certificate, statement: str, largest: float, settings: Settings) -> str:
-    """What would make the check pass."""
+def _way_out(found: Found, statement: str, largest: float, settings: Settings) -> str:
+    """What would make the check pass; of groups, that with the largest bound."""
+    certificate, summary, group = found
+    of_group = "" if group is None else f" of the group {visible(group)}, which has the largest bound,"
     from calcert.commands.screen import working
     from calcert.foundation.numbers import at_least, number, rows_about
     from calcert.reports.plan import plan
@@ -111,8 +152,8 @@ def _way_out(summary: Summary, certificate: Certificate, statement: str, largest
         wanted = plan(summary, largest, statement=statement, **settings.to_dict())
     if wanted.rows is None:
         return (
-            "No number of rows would do, by an estimate: with ever more of them the bound ends near "
+            f"No number of rows{of_group} would do, by an estimate: with ever more of them the bound ends near "
             f"{number(wanted.limit)}. Recalibrate the classifier."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
-    return f"About {enough} rows would do: an estimate. Take fresh ones, as these chose their number."
+    return f"About {enough} rows{of_group} would do: an estimate. Take fresh ones, as these chose their number."

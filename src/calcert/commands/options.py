@@ -153,6 +153,22 @@ def statement_lines() -> str:
     return "\n".join(["\b", *wrapped])
 
 
+smallest_group = click.option(
+    "--smallest-group",
+    metavar="ROWS",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Groups with fewer rows do not count for the worst. Fix it before you see the rows.",
+)
+
+
+def refuse_smallest_group(given: int) -> None:
+    """Without groups there is none to be the smallest."""
+    if given != 1:
+        raise click.UsageError(f"--smallest-group must come with --groups; got {given}, and no groups.")
+
+
 def rows(command: Function) -> Function:
     """FILE..., ``--score`` and ``--label``: where the rows are."""
     return files(score(label(command)))

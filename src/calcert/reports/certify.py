@@ -22,6 +22,7 @@ def certify(
     score: str | None = None,
     label: str | None = None,
     groups: None = None,
+    smallest_group: int = 1,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -39,6 +40,7 @@ def certify(
     score: str | None = None,
     label: str | None = None,
     groups: Sized,
+    smallest_group: int = 1,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -55,6 +57,7 @@ def certify(
     score: str | None = None,
     label: str | None = None,
     groups: Any = None,
+    smallest_group: int = 1,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -87,7 +90,10 @@ def certify(
     groups
         A group for every row, or the column of a table that holds it: every group is certified, all together at
         1 - delta, and the result is a :class:`calcert.reports.groups.GroupReport`. A group is an attribute of its own
-        row: it must depend neither on labels nor on the scores of other rows.
+        row: it must depend neither on labels nor on the scores of other rows. Groups that may overlap are a mapping
+        from their names to True or False for every row; that list is to be fixed before the rows are seen.
+    smallest_group
+        Groups with fewer rows do not count for ``report.worst``; to be fixed before the rows are seen.
     delta
         Probability with which each bound may fail.
     odds, bandwidth
@@ -114,7 +120,9 @@ def certify(
     if groups is not None:
         from calcert.reports.groups import certify_groups
 
-        return certify_groups(scores, labels, groups, score, label, settings)
+        return certify_groups(scores, labels, groups, score, label, settings, smallest_group)
+    if smallest_group != 1:
+        raise TypeError(f"smallest_group must come with groups; got {smallest_group!r}, and no groups.")
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 

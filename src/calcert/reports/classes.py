@@ -7,7 +7,7 @@ its probability against "it is this class". Both are binary statements, and all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import Floats, Integers
+from calcert.certificates.worst_of_many import worst_of
 from calcert.foundation.validation import check_scores
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, OF_CLASSES, STATEMENTS, Certified, certificates_of, check_statement
+from calcert.reports.statements import (
+    LEADING,
+    OF_CLASSES,
+    STATEMENTS,
+    Certified,
+    certificates_of,
+    check_statement,
+    entries_of,
+)
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 
@@ -71,6 +80,9 @@ class ClassReport(Report):
         together with probability at least 1 - delta, and so do the lower ones.
     mean
         Certificates for the mean over classes of the calibration error, by statement, each bound at delta.
+    worst
+        Certificates for the worst class, by statement: no class is worse than its `upper`, with probability at least
+        1 - delta, whatever the number of classes.
 
     Examples
     --------
@@ -86,6 +98,7 @@ class ClassReport(Report):
 
     classes: tuple[ClassStatement, ...]
     mean: Mapping[str, Certificate]
+    worst: Mapping[str, Certificate] = field(default_factory=dict)
 
     def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
         """The classes by lower bound, then upper bound, falling."""
@@ -101,9 +114,11 @@ class ClassReport(Report):
     def _rows(self) -> list[dict[str, Any]]:
         top = certificate_rows({"class": "prediction"}, self.certificates)
         mean = certificate_rows({"class": "mean"}, self.mean)
+        worst = certificate_rows({"class": "worst"}, self.worst)
         return [
             *top,
             *mean,
+            *worst,
             *(row for c in self.classes for row in certificate_rows({"class": str(c.number)}, c.certificates)),
         ]
 
@@ -122,17 +137,20 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings) -> Clas
     """
     p, y = check_probabilities(probabilities, labels)
     report = certify_summary(summarize_arrays(score(p), forecast(p) == y), settings)
-    each, classes = settings.shared(p.shape[1]), []
+    each, classes, entries = settings.shared(p.shape[1]), [], []
     for number in range(p.shape[1]):
         rows = summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
-        classes.append(ClassStatement(number, rows.positives, certificates_of(rows, each, OF_CLASSES)))
-    mean = {}
+        found = certificates_of(rows, each, OF_CLASSES)
+        classes.append(ClassStatement(number, rows.positives, found))
+        entries.append(entries_of(rows, found, settings))
+    mean, worst = {}, {}
     for name in OF_CLASSES:
         over_classes = STATEMENTS[name].over_classes
         assert over_classes is not None
         mean[name] = over_classes(p, y, [entry.statement(name) for entry in classes], settings)
+        worst[name] = worst_of([found[name] for found in entries], "classes", settings.delta, y.size)
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
-    return ClassReport(**about_prediction, classes=tuple(classes), mean=mean)
+    return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)
 
 
 def check_probabilities(probabilities: Any, labels: Any) -> tuple[Floats, Integers]:

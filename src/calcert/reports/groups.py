@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.worst_of_many import Entry, worst_of
 from calcert.foundation.result import Result
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, check_statement
+from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
 from calcert.sources.grouped import summarize_groups
+from calcert.sources.listed_groups import summarize_listed
+from calcert.summary.counts import Summary
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,16 @@ class GroupReport(Result):
     groups
         The Reports by name of the group. Groups with too few rows to say anything are there too; their bounds are 0
         and 1.
+    worst
+        By statement, the certificate of the worst group: no group is worse than its `upper`, with probability at least
+        1 - delta. Every group is looked at with the full delta for it, so that their number costs nothing; which group
+        is the worst it does not say.
+    smallest
+        `worst` is about groups with at least so many rows.
+    empty
+        Groups of a list that have no rows. Nothing is known of them, so that `worst` has the upper bound 1.
+    n
+        The number of rows in any group; a row in several of them counts once.
 
     Examples
     --------
@@ -33,6 +47,9 @@ class GroupReport(Result):
     >>> report = calcert.certify(x, rng.random(10_000) < x, groups=site)
     >>> sorted(report.groups), report.groups["north"].perturbed.delta
     (['north', 'south'], 0.025)
+    >>> own, worst = report.groups["north"].distance, report.worst["distance"]
+    >>> print(f"north: at most {own.upper:.4f}; no group is worse than {worst.upper:.4f}")
+    north: at most 0.0228; no group is worse than 0.0197
     """
 
     kind: ClassVar = "groups"
@@ -40,6 +57,14 @@ class GroupReport(Result):
 
     delta: float
     groups: Mapping[str, Report]
+    worst: Mapping[str, Certificate] = field(default_factory=dict)
+    smallest: int = 1
+    empty: tuple[str, ...] = ()
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.n:  # As in JSON of before there were groups that overlap.
+            object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
@@ -52,23 +77,97 @@ class GroupReport(Result):
         return super().plot(ax, statement=check_statement(statement), **options)
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [
-            row for name in self.groups for row in certificate_rows({"group": name}, self.groups[name].certificates)
-        ]
+        every = [(name, report.certificates) for name, report in self.groups.items()]
+        return [row for name, found in [*every, (None, self.worst)] for row in certificate_rows({"group": name}, found)]
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """The rows of every group, and of how many groups and rows in all.
+
+    Attributes
+    ----------
+    summaries
+        By name, of groups that have rows.
+    empty
+        The names of listed groups that have none.
+    n
+        The number of rows in any group.
+    smallest
+        Groups with fewer rows do not count for the worst.
+    """
+
+    summaries: Mapping[str, Summary]
+    n: int
+    empty: tuple[str, ...] = ()
+    smallest: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.smallest, int) or self.smallest < 1:
+            raise ValueError(f"smallest_group must be a whole number from 1 on; got {self.smallest!r}.")
+        if all(rows.n < self.smallest for rows in self.summaries.values()):
+            largest = max(rows.n for rows in self.summaries.values())
+            raise ValueError(
+                f"smallest_group must leave at least one group; got {self.smallest:,}, and no group has more than "
+                f"{largest:,} rows."
+            )
+
+    @classmethod
+    def read(
+        cls, scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, smallest: int
+    ) -> GroupRows:
+        """From one column that names the group of every row, or from a mapping of groups that may overlap."""
+        if not isinstance(groups, Mapping):
+            summaries = summarize_groups(scores, labels, groups, score=score, label=label)
+            return cls(summaries, sum(rows.n for rows in summaries.values()), smallest=smallest)
+        if smallest != 1:
+            raise ValueError(
+                f"smallest_group must be left out for a list of groups that may overlap; got {smallest}. Which of them "
+                "have few rows may tell of labels: leave such groups off the list, before the rows are seen."
+            )
+        listed = summarize_listed(scores, labels, groups, score=score, label=label)
+        return cls(listed.summaries, listed.rows, listed.empty)
+
+    @property
+    def number(self) -> int:
+        """How many groups share delta."""
+        return len(self.summaries) + len(self.empty)
+
+    @property
+    def counted(self) -> list[str]:
+        """The groups that are large enough to count for the worst."""
+        return [name for name, rows in self.summaries.items() if rows.n >= self.smallest]
+
+    def worst(self, entries: Mapping[str, Entry], delta: float) -> Certificate:
+        """The certificate of the worst group from what each group says of it (Theorem W, worst)."""
+        counted = [entries[name] for name in self.counted]
+        rows = self.n if self.smallest == 1 else sum(entry.found.n for entry in counted)
+        many = "groups" if self.smallest == 1 else f"groups ({self.smallest:,} rows or more)"
+        return worst_of(counted, many, delta, rows, without_rows=len(self.empty))
+
+    def certify_worst(self, statement: str, settings: Settings) -> tuple[Certificate, str]:
+        """The certificate of the worst group for one statement, and which group has the largest bound."""
+        each, entries = settings.shared(self.number), {}
+        for name in self.counted:
+            found = certificates_of(self.summaries[name], each, [statement])
+            entries[name] = entries_of(self.summaries[name], found, settings)[statement]
+        return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
 
 
 def certify_groups(
-    scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, settings: Settings
+    scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, settings: Settings, smallest: int = 1
 ) -> GroupReport:
-    """Certify every group at delta / m, m the number of groups.
+    """Certify every group at delta / m, m the number of groups, and the worst of them at delta.
 
     Guarantee
         For each statement, all upper bounds hold together with probability at least 1 - delta, and all lower bounds
-        likewise (union bound). Where each group is an attribute of its own row, the rows of a group are, given the
-        groups of all rows, independent draws from the law of that group.
+        likewise (union bound); with the same probability no group is worse than the bound of the worst (Theorem W).
+        Where each group is an attribute of its own row, the rows of a group are, given the groups of all rows,
+        independent draws from the law of that group; where groups overlap, given who belongs to that group alone.
     Assumes
         Groups that depend neither on labels nor on the scores of other rows: a fixed range of a row's own score may be
-        a group, a part of the rows that ends where the scores look well may not.
+        a group, a part of the rows that ends where the scores look well may not. A list of groups that overlap, and
+        `smallest`, were fixed before the rows were seen.
 
     Examples
     --------
@@ -80,7 +179,18 @@ def certify_groups(
     >>> round(report.groups["south"].unmodified.lower, 2)
     0.16
     """
-    summaries = summarize_groups(scores, labels, groups, score=score, label=label)
-    each = settings.shared(len(summaries))
-    reports = {name: certify_summary(rows, each) for name, rows in summaries.items()}
-    return GroupReport(delta=settings.delta, groups=reports)
+    rows = GroupRows.read(scores, labels, groups, score, label, smallest)
+    each = settings.shared(rows.number)
+    reports = {name: certify_summary(summary, each) for name, summary in rows.summaries.items()}
+    entries = {name: entries_of(rows.summaries[name], found.certificates, settings) for name, found in reports.items()}
+    return GroupReport(
+        delta=settings.delta,
+        groups=reports,
+        worst={
+            statement: rows.worst({name: found[statement] for name, found in entries.items()}, settings.delta)
+            for statement in STATEMENTS
+        },
+        smallest=smallest,
+        empty=rows.empty,
+        n=rows.n,
+    )

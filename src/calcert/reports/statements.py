@@ -10,18 +10,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from calcert.certificates.as_it_is import as_it_is
+from calcert.certificates import as_it_is, crossings, distance, perturbed, ranges
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.crossings import crossings
-from calcert.certificates.distance import distance
 from calcert.certificates.over_classes import Floats, Integers, mean_of, mean_perturbed
-from calcert.certificates.perturbed import perturbed
-from calcert.certificates.ranges import ranges
+from calcert.certificates.worst_of_many import Entry
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 
 Value = TypeVar("Value")
 Certify = Callable[[Summary, Settings], Certificate]
+UpperTerms = Callable[[Summary, Settings, Certificate], dict[str, float]]
 OverClasses = Callable[[Floats, Integers, list[Certificate], Settings], Certificate]
 
 
@@ -35,6 +33,8 @@ class Statement:
         Where it is proved.
     certify
         The certificate of rows, with settings.
+    upper_terms
+        The terms of the upper bound alone, for what a certificate of the same rows at another delta assumes.
     over_classes
         The mean over classes, from probabilities, labels and the certificates of the classes; None where classes are
         not certified.
@@ -46,6 +46,7 @@ class Statement:
 
     theorem: str
     certify: Certify
+    upper_terms: UpperTerms
     over_classes: OverClasses | None = None
     in_lines: bool = False
     in_windows: bool = False
@@ -54,27 +55,32 @@ class Statement:
 STATEMENTS: Mapping[str, Statement] = {
     "distance": Statement(
         "Theorem 6",
-        lambda rows, s: distance(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s: distance.distance(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: distance.upper_terms(rows, s.delta),
         in_lines=True,
     ),
     "ranges": Statement(
         "Theorem 9",
-        lambda rows, s: ranges(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s: ranges.ranges(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: ranges.upper_terms(rows, s.delta),
     ),
     "crossings": Statement(
         "Theorem 10",
-        lambda rows, s: crossings(rows, crossings=s.crossings, delta=s.delta, seed=s.seed),
+        lambda rows, s: crossings.crossings(rows, crossings=s.crossings, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: crossings.upper_terms(rows, s.crossings, s.delta),
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
-        lambda rows, s: as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s: as_it_is.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: as_it_is.upper_terms(rows, s.variation, s.delta, found.assumption),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
         in_windows=True,
     ),
     "perturbed": Statement(
         "Theorem 1, Theorem 1L",
-        lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
+        lambda rows, s: perturbed.perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: perturbed.upper_terms(rows, s.noise, s.delta),
         over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise, s.delta),
         in_lines=True,
         in_windows=True,
@@ -107,6 +113,17 @@ def certificates_of(
 ) -> dict[str, Certificate]:
     """Some statements of the rows, each bound at the delta of the settings."""
     return {name: STATEMENTS[name].certify(summary, settings) for name in names}
+
+
+def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, Entry]:
+    """What rows certified among many others say of the worst, for each of the statements `found`.
+
+    The settings have the full delta, the certificates their share of it.
+    """
+    return {
+        name: Entry(certificate, STATEMENTS[name].upper_terms(summary, settings, certificate))
+        for name, certificate in found.items()
+    }
 
 
 class ByStatement(Generic[Value]):

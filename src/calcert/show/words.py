@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from calcert.reports.settings import Settings
 from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
+    from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
 
 
@@ -98,6 +99,7 @@ TERM_MEANING = {
     "sampling": "what rows drawn by chance may hide",
     "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
     "discretisation": "what grid, cells and rounding may hide",
+    "groups without rows": "nothing is known of a listed group that has no rows",
     "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
 }
 
@@ -149,6 +151,33 @@ def statement(name: str, certificate: Certificate) -> str:
     limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []
     return STATEMENTS[name].sentence.format(limits=" and ".join(limits))
+
+
+def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collection[str]) -> str:
+    """What is certified of the worst group, or class, in a sentence or two; empty where nothing is known of it."""
+    shown = [name for name in names if name in found]
+    if not shown:
+        return ""
+    if all(found[name].upper >= 1 for name in shown):
+        return f"Of the worst {one} nothing is certified: one of them has too few rows."
+    bounds = "; ".join(f"{STATEMENTS[name].short} {at_most(found[name].upper)}" for name in shown)
+    sure = percent_sure(found[shown[0]].delta)
+    return f"No {one} is worse than: {bounds}. Each with probability at least {sure}, whatever the number of {many}."
+
+
+def worst_group(report: GroupReport, names: Collection[str]) -> str:
+    """What is certified of the worst group, which groups that is about, and which have no rows."""
+    large = f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
+    if report.empty:
+        return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}."
+    return worst(f"group{large}", "groups", report.worst, names)
+
+
+def assumed(assumption: str) -> str:
+    """What is assumed, to stand after "assuming"."""
+    if assumption == "none":
+        return "nothing"
+    return assumption if assumption.startswith("the ") else f"a {assumption}"
 
 
 def assumption(certificate: Certificate) -> str:

@@ -36,7 +36,7 @@ def notebook_view(report: ClassReport) -> str:
         first="class",
         subjects=classes["subjects"],
         lines=classes["lines"][:IN_TABLE],
-        notes=[classes["together"], f"Mean over classes: {classes['means']}.", classes["too_small"]],
+        notes=[classes["worst"], classes["together"], f"Mean over classes: {classes['means']}.", classes["too_small"]],
         pictures=classes["class_pictures"],
     )
 
@@ -47,6 +47,7 @@ def _classes(report: ClassReport) -> dict[str, Any]:
     return {
         "together": together("classes", len(lines), delta),
         "means": means(report),
+        "worst": words.worst("class", "classes", report.worst, names),
         "too_small": too_small("classes", lines),
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": lines,

@@ -30,14 +30,16 @@ def page(
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
     lines, settings = group_lines(report, columns()), next(iter(report.groups.values())).settings
-    call = words.code(settings.at(report.delta), more="groups=groups")
+    large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
+    call = words.code(settings.at(report.delta), more=f"groups=groups{large}")
     return render(
         "groups.html.jinja",
         title=title or TITLE,
         date=date,
-        n=sum(line.rows for line in lines),
+        n=report.n,
         statements=[_statement(name, group_lines(report, [name])) for name in columns()],
-        together=together("groups", len(lines), report.delta),
+        together=together("groups", len(lines) + len(report.empty), report.delta),
+        worst=words.worst_group(report, columns()),
         too_small=too_small("groups", lines),
         never_promised=NEVER_PROMISED,
         subjects=[words.STATEMENTS[name].short for name in columns()],
@@ -57,11 +59,15 @@ def notebook_view(report: GroupReport) -> str:
     lines = group_lines(report, columns())
     return fragment(
         "notebook_lines.html.jinja",
-        heading=f"{TITLE}, {sum(line.rows for line in lines):,} rows",
+        heading=f"{TITLE}, {report.n:,} rows",
         first="group",
         subjects=[words.STATEMENTS[name].short for name in columns()],
         lines=lines,
-        notes=[together("groups", len(lines), report.delta), too_small("groups", lines)],
+        notes=[
+            words.worst_group(report, columns()),
+            together("groups", len(lines) + len(report.empty), report.delta),
+            too_small("groups", lines),
+        ],
         pictures=_pictures(report),
     )
 

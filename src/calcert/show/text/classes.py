@@ -12,7 +12,7 @@ from calcert.reports.statements import OF_CLASSES, columns
 from calcert.show.lines import class_lines
 from calcert.show.text.groups import interval_table
 from calcert.show.text.report import report_view
-from calcert.show.words import STATEMENTS
+from calcert.show.words import STATEMENTS, worst
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -39,6 +39,8 @@ def classes_view(report: ClassReport) -> RenderableType:
     lines.append(
         Text(f"Mean over classes: {means(report)}. All bounds of a column hold together, at the same probability.")
     )
+    if report.worst:
+        lines.append(Text(worst("class", "classes", report.worst, shown)))
     return Group(*lines)
 
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.foundation.visible import visible
-from calcert.reports.statements import columns
+from calcert.reports.statements import OF_LINES, columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.layout import table
-from calcert.show.words import STATEMENTS
+from calcert.show.words import STATEMENTS, assumed, worst_group
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -22,23 +22,22 @@ if TYPE_CHECKING:
 
 def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
     """The report for a rich console; only some of its `statements` where any are named."""
-    shown = [name for name in columns() if not statements or name in statements]
-    rows = sum(group.n for group in report.groups.values())
+    shown = columns(dict.fromkeys(statements) or OF_LINES)
     together = f"All bounds of a column hold together with probability {confidence(report.delta)}."
     return Group(
-        Text(f"{rows:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
+        Text(f"{report.n:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
         Text(""),
         interval_table("group", shown, group_lines(report, shown)),
         Text(" ".join([together, *(_meaning(name, report) for name in shown)])),
+        *([Text(visible(said))] if (said := worst_group(report, shown)) else []),
     )
 
 
 def _meaning(name: str, report: GroupReport) -> str:
     """What a column is about, and what is assumed of it in any group."""
     assumptions = {group.statement(name).assumption for group in report.groups.values()} - {"none"}
-    assumed = " and ".join(f"a {assumption}" for assumption in sorted(assumptions)) or "nothing"
-    said = STATEMENTS[name]
-    return f"{said.short.capitalize()}: {said.note}assumes {assumed}."
+    said, assuming = STATEMENTS[name], " and ".join(map(assumed, sorted(assumptions))) or "nothing"
+    return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
 
 
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line], between: str = "\n") -> Table:

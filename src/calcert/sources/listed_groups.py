@@ -1,0 +1,84 @@
+"""Groups that may overlap: a list of them, each with the rows that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.sources.arrays import check_indexes, pair, summarize_arrays
+from calcert.sources.kinds import Source, refuse_ignored, source_of
+from calcert.summary.counts import Summary
+
+
+class Listed(NamedTuple):
+    """The Summaries of the groups that have rows, the names of those without, and the rows that are in any group."""
+
+    summaries: dict[str, Summary]
+    empty: tuple[str, ...]
+    rows: int
+
+
+def summarize_listed(
+    scores: Any, labels: Any, groups: Mapping[Any, Any], *, score: str | None = None, label: str | None = None
+) -> Listed:
+    """The Summary of every group: `groups` maps names to columns that say of every row whether it belongs."""
+    source = source_of(scores)
+    refuse_ignored(source, labels, score, label)
+    if not _in_memory(source):
+        raise TypeError(
+            f"a mapping of groups must come with rows in memory; got {type(scores).__name__}. Read the rows into "
+            "arrays or a data frame first, or pass the one column that names the group of every row."
+        )
+    if not groups:
+        raise ValueError("groups must name at least one group; got none.")
+    scores, labels = _columns(source.value, score, label) if source.kind == "table" else (scores, labels)
+    x, y = pair(scores, labels)
+    members = {str(name): _members(str(name), column, scores, x.size) for name, column in groups.items()}
+    if len(members) < len(groups):
+        raise ValueError("every group must have a name of its own, as text; got one twice.")
+    there = {name: member for name, member in members.items() if member.any()}
+    if not there:
+        raise ValueError(f"groups must have rows; got {len(members)} groups without any.")
+    summaries = {name: summarize_arrays(x[member], y[member]) for name, member in there.items()}
+    empty = tuple(name for name in members if name not in there)
+    return Listed(summaries, empty, int(np.logical_or.reduce(list(there.values())).sum()))
+
+
+def _in_memory(source: Source) -> bool:
+    if source.kind != "table":
+        return source.kind == "arrays"
+    import narwhals as nw
+
+    return isinstance(source.value, nw.DataFrame)
+
+
+def _columns(frame: Any, score: str | None, label: str | None) -> tuple[Any, Any]:
+    from calcert.sources.tables import columns_of
+
+    x, y = columns_of(frame, score, label)
+    return frame[x].to_native(), frame[y].to_native()
+
+
+def _members(name: str, column: Any, scores: Any, rows: int) -> NDArray[np.bool_]:
+    """Who belongs: one of True and False, or of 1 and 0, for every row."""
+    check_indexes(**{"scores": scores, f"group {name!r}": column})
+    values = np.asarray(column)
+    if values.shape != (rows,):
+        raise ValueError(
+            f"group {name!r} must say of each of {rows} rows whether it belongs; got shape {values.shape}."
+        )
+    answers = [] if values.dtype == bool else values.tolist()
+    row = next((row for row, value in enumerate(answers) if not _is_answer(value)), None)
+    if row is not None:
+        raise ValueError(
+            f"group {name!r} must be True or False for every row; got {values[row]!r} at row {row}. For a column that "
+            "names the group of every row pass it as groups, without a mapping."
+        )
+    return values.astype(bool)
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) and value in (0, 1)
