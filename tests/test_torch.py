@@ -184,8 +184,8 @@ def test_weights_and_reductions_are_those_of_torch():
     weight, pos_weight = torch.rand(3, dtype=torch.float64), torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
     for reduction in ("mean", "sum", "none"):
         options = {"weight": weight, "pos_weight": pos_weight, "reduction": reduction}
-        aware = PerturbedBCEWithLogitsLoss(bandwidth=2**-24, margin=False, **options)(z, y)
-        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)
+        aware = PerturbedBCEWithLogitsLoss(bandwidth=2**-24, margin=False, **options)(z, y)  # type: ignore[arg-type]
+        torch.testing.assert_close(aware, nn.BCEWithLogitsLoss(**options)(z, y), rtol=1e-7, atol=1e-7)  # type: ignore[arg-type]
         with_margin = PerturbedBCEWithLogitsLoss(bandwidth=1 / 8, reduction="none")(z, y)
         reduced = {"mean": with_margin.mean(), "sum": with_margin.sum(), "none": with_margin}[reduction]
         torch.testing.assert_close(PerturbedBCEWithLogitsLoss(bandwidth=1 / 8, reduction=reduction)(z, y), reduced)

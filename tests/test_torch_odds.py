@@ -72,8 +72,8 @@ def test_every_chance_gives_a_number(dtype):
 def test_gradients_pass_through_even_at_the_ends():
     x = torch.tensor([0.0, 1e-30, 0.2, 0.9, 1.0], dtype=torch.float64, requires_grad=True)
     Perturb(odds=1 / 4)(x).sum().backward()
-    assert torch.isfinite(x.grad).all()
-    assert (x.grad > 0).all()
+    assert torch.isfinite(x.grad).all()  # type: ignore[arg-type]
+    assert (x.grad > 0).all()  # type: ignore[operator, union-attr]
     assert torch.autograd.gradcheck(
         lambda t: Perturb(odds=1 / 4, generator=seeded())(t),
         torch.linspace(0.05, 0.95, 10, dtype=torch.float64).requires_grad_(),
@@ -102,7 +102,7 @@ def test_loss_and_gradient_equal_the_exact_expectation(dtype, value_error, slope
                 loss = PerturbedBCEWithLogitsLoss(odds=b)(z, torch.tensor([label]))
                 loss.backward()
                 assert loss.item() == pytest.approx(value, rel=value_error, abs=value_error), (b, at)
-                assert sign * z.grad.item() == pytest.approx(slope, abs=slope_error), (b, at)
+                assert sign * z.grad.item() == pytest.approx(slope, abs=slope_error), (b, at)  # type: ignore[union-attr]
 
 
 def test_a_confidently_wrong_row_keeps_its_gradient_and_loses_it_with_a_bandwidth():
@@ -113,7 +113,7 @@ def test_a_confidently_wrong_row_keeps_its_gradient_and_loses_it_with_a_bandwidt
     ):
         z = torch.tensor([30.0], requires_grad=True)
         loss(z, torch.tensor([0.0])).backward()
-        slope[name] = z.grad.item()
+        slope[name] = z.grad.item()  # type: ignore[union-attr]
     assert slope["odds"] == pytest.approx(1.0, abs=1e-6)
     assert abs(slope["bandwidth"]) < 1e-6
 
@@ -152,7 +152,7 @@ def test_small_noise_gives_plain_cross_entropy_and_infinite_sizes_stay_finite():
         loss = PerturbedBCEWithLogitsLoss(odds=1 / 2, reduction="none")(z, torch.ones_like(z))
         loss.sum().backward()
         assert torch.isfinite(loss).all()
-        assert torch.isfinite(z.grad).all()
+        assert torch.isfinite(z.grad).all()  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -49,11 +49,11 @@ def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: fl
 
     Examples
     --------
-    >>> from calcert import metrics
+    >>> import calcert.metrics
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
     >>> y = rng.random(10_000) < x**2
-    >>> round(metrics.distance_lower(y, x), 3), round(metrics.distance_upper(y, x), 3)
+    >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
     (0.167, 0.184)
 
     As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
@@ -64,20 +64,58 @@ def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: fl
 
 
 def distance_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
-    """A certified lower bound on the distance from calibration; see :func:`distance_upper`."""
+    """A certified lower bound on the distance from calibration; see :func:`distance_upper`.
+
+    Parameters
+    ----------
+    y_true, y_prob, pos_label, delta, seed
+        As in :func:`distance_upper`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> round(calcert.metrics.distance_lower(rng.random(10_000) < x**2, x), 2)
+    0.17
+    """
     return _certified("distance", y_true, y_prob, pos_label, delta, seed).lower
 
 
 def ranges_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
     """A certified upper bound on the largest miscount in any range of scores (:func:`calcert.ranges`).
 
-    Guarantee, assumptions and parameters are those of :func:`distance_upper`.
+    Guarantee and assumptions are those of :func:`distance_upper`.
+
+    Parameters
+    ----------
+    y_true, y_prob, pos_label, delta, seed
+        As in :func:`distance_upper`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> round(calcert.metrics.ranges_upper(rng.random(10_000) < x**2, x), 2)
+    0.18
     """
     return _certified("ranges", y_true, y_prob, pos_label, delta, seed).upper
 
 
 def ranges_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
-    """A certified lower bound on the largest miscount in any range of scores; see :func:`ranges_upper`."""
+    """A certified lower bound on the largest miscount in any range of scores; see :func:`ranges_upper`.
+
+    Parameters
+    ----------
+    y_true, y_prob, pos_label, delta, seed
+        As in :func:`distance_upper`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> round(calcert.metrics.ranges_lower(rng.random(10_000) < x**2, x), 2)
+    0.17
+    """
     return _certified("ranges", y_true, y_prob, pos_label, delta, seed).lower
 
 
@@ -95,6 +133,20 @@ def crossings_upper(
     Guarantee
         As for :func:`distance_upper`, of the L1 calibration error, provided that the true calibration curve changes
         sides of the diagonal at most `crossings` times (:func:`calcert.crossings`).
+
+    Parameters
+    ----------
+    y_true, y_prob, pos_label, delta, seed
+        As in :func:`distance_upper`.
+    crossings
+        How often the true curve may change sides of the diagonal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> round(calcert.metrics.crossings_upper(rng.random(10_000) < x**2, x), 2)
+    0.18
     """
     return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).upper
 
@@ -108,7 +160,22 @@ def crossings_lower(
     delta: float = 0.05,
     seed: int = 0,
 ) -> float:
-    """A certified lower bound on the L1 calibration error, whatever the curve; see :func:`crossings_upper`."""
+    """A certified lower bound on the L1 calibration error, whatever the curve; see :func:`crossings_upper`.
+
+    Parameters
+    ----------
+    y_true, y_prob, pos_label, delta, seed
+        As in :func:`distance_upper`.
+    crossings
+        How often the true curve may change sides of the diagonal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> round(calcert.metrics.crossings_lower(rng.random(10_000) < x**2, x), 2)
+    0.16
+    """
     return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).lower
 
 

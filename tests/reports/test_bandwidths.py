@@ -136,13 +136,13 @@ def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_ha
     assert {row.each for row in bandwidth_costs(few, [1 / 64, 1 / 16]).rows} == {0.025}
     for row in bandwidth_costs(few).rows[2:12:5]:
         assert row.upper < 1
-        assert row.upper == calcert.perturbed(few, delta=row.each, **row.noise.parameters).upper
+        assert row.upper == calcert.perturbed(few, delta=row.each, **row.noise.parameters).upper  # type: ignore[arg-type]
 
 
 def test_no_bandwidths_are_refused() -> None:
     for name in ("bandwidths", "odds"):
         with pytest.raises(ValueError, match=rf"{name} must name at least one, such as \[1/64\], or be left out"):
-            bandwidth_costs(calcert.summarize([0.5], [1]), **{name: []})
+            bandwidth_costs(calcert.summarize([0.5], [1]), **{name: []})  # type: ignore[arg-type]
 
 
 def test_the_list_begins_with_seven_sizes_on_the_odds_and_bandwidths_follow() -> None:
