@@ -233,8 +233,9 @@ def certified_upper_scorer(
 
     Guarantee
         Minus each fold's value bounds the error of the classifier that was trained for that fold, with probability at
-        least 1 - delta. The best of m candidates has been chosen by its labels: for a certificate of the winner divide
-        `delta` by m, or certify it on fresh rows.
+        least 1 - delta; for other classifiers than PerturbedClassifier, if the total variation is at most `variation`.
+        Over m candidates the bounds of one fold hold together at delta / m each. The winner, refitted on all rows, is
+        another classifier: certify it on fresh rows.
 
     Pass it as it is, ``cross_validate(model, X, y, scoring=certified_upper_scorer)``, or with options through
     ``functools.partial``.

@@ -124,8 +124,8 @@ def calibration_band(
         With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all served scores s in
         [0, 1] together. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train the classifier; noise and points were fixed
-        before the rows were seen.
+        Independent rows from the law that is served, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters
     ----------

@@ -33,9 +33,10 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
         probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows, not used to train the classifier, and that x - E[Y|X = x] changes its sign at most `crossings`
-        times as x goes from 0 to 1. Scores that are too high everywhere never cross; scores that are too extreme, or
-        too timid, cross once. `crossings` was fixed before the rows were seen.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and that x -
+        E[Y|X = x] changes its sign at most `crossings` times as x goes from 0 to 1. Scores that are too high everywhere
+        never cross; scores that are too extreme, or too timid, cross once. The number of rows, `delta` and every other
+        argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: the largest mean gain, over the rows, of signs that change that often, where cells end;
         ``discretisation``: what changes inside cells may add, and rounding; ``sampling``.
@@ -85,7 +86,8 @@ def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, 
         at most `crossings` changes of sign is at most upper; likewise for lower, over the rows and the throws that the
         seed stands for.
     Assumes
-        Independent rows, not used to train the classifier; `crossings` was fixed before the rows were seen.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         As in :func:`calcert.crossings`.
 

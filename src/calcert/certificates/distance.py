@@ -27,7 +27,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         likewise for lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score
         distribution or the calibration function. The two meet as rows are added, up to what cells hide.
     Assumes
-        Independent rows, not used to train the classifier.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: what it costs to move the rows to a calibrated score, by a plan that is nearly the best;
         ``sampling``; ``discretisation``: what the cells may hide of the cost, and rounding.

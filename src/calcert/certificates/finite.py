@@ -21,7 +21,8 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
         rows and the throws that the seed stands for. It holds for every score distribution, and is useful where rows
         are many to a distinct score.
     Assumes
-        Independent rows, not used to train the classifier.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: mean distance of scores to the mean label at that score; ``sampling``; ``discretisation``:
         rounding of sums.

@@ -1,4 +1,4 @@
-"""W1 in code: from the largest mean gain of the rows to a bound on the largest mean gain of the law.
+"""Largest mean, in code: from the largest mean gain of the rows to a bound on the largest mean gain of the law.
 
 Theorems 9, 10 and 11 are each the largest mean of a class of gains, none of which exceeds |x - y| in size. One gain of
 the class is the largest for the law, unknown but fixed; its mean over the rows is at most the largest mean over the
@@ -22,7 +22,7 @@ def largest_mean_terms(summary: Summary, plug_in: float, discretisation: float, 
     """
     seen = plug_in + discretisation
     moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
-    upper = invert(seen, moment, summary.n, SPLIT * delta, iid_limit)  # W1
+    upper = invert(seen, moment, summary.n, SPLIT * delta, iid_limit)  # Largest mean
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
 
 

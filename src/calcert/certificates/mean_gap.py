@@ -20,7 +20,8 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
         With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
         Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows, not used to train the classifier.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
         ``sampling``.
@@ -56,7 +57,7 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
 
 
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
-    """The terms of the upper bound of Theorem 11 at confidence 1 - delta: W1 for the two gains x - y and y - x."""
+    """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
     gap = abs(summary.mean_score - summary.base_rate)
     return largest_mean_terms(summary, gap, ROUNDING, delta)
 
@@ -114,7 +115,8 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
         With probability at least 1 - delta over the rows, lower <= E Y / E X <= upper, both at once. Nothing is assumed
         of the score distribution but that it is not all at 0.
     Assumes
-        Independent rows, not used to train the classifier.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters
     ----------

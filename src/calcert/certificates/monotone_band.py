@@ -38,8 +38,8 @@ class MonotoneBand:
         At every score from ``edges[i]`` on the chance is at least ``lower[i]``, and up to it at most ``upper[i]``: with
         probability at least 1 - delta, all together.
     refuted_at
-        Where a lower limit from scores below exceeds an upper limit from scores above by the most: then the chance does
-        fall somewhere, with probability at least 1 - delta. None where the rows show nothing like it.
+        Where a lower limit from scores below exceeds an upper limit from scores above by the most: a chance
+        that never falls shows this with probability at most delta. None where the rows show nothing like it.
     delta, n
         As given, and the number of rows.
 
@@ -81,8 +81,9 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         all x in [0, 1] together.
     Assumes
-        Independent rows, not used to train the classifier, and a chance of label 1 that never falls as the score
-        rises. Rows can refute that, and `refuted_at` says where.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and a chance
+        of label 1 that never falls as the score rises. Rows can refute that, and `refuted_at` says where. The number of
+        rows, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters
     ----------

@@ -43,8 +43,9 @@ def perturbed(
         lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score distribution or
         the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train the classifier; the noise was fixed without
-        looking at them, neither at their labels nor at their scores; serving perturbs with that noise.
+        Independent rows from the law that is served, not used to train, select or recalibrate the classifier; their
+        number, `delta`, the noise and `seed` were fixed without looking at them, neither at their labels nor at their
+        scores; serving perturbs with that noise.
     Terms
         ``plug-in``: the calibration error of the perturbed empirical law; ``sampling``: the deviation of the mean
         (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.

@@ -44,7 +44,8 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
         I at once; likewise, over the rows and the throws that the seed stands for, for lower and some range. Nothing is
         assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows, not used to train the classifier; `side` was fixed before the rows were seen.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: the same for the rows, over ranges that end where cells do; ``discretisation``: what ranges that
         end inside cells may add, and rounding; ``sampling``.

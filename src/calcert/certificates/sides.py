@@ -70,7 +70,8 @@ def sides(
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
         the throws that the seed stands for. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
+        As :func:`calcert.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before they
+        were seen; serving perturbs.
     Terms
         Those of :func:`calcert.perturbed`, with one side of the plug-in.
 
@@ -115,7 +116,8 @@ def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sid
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
         the throws that the seed stands for, for every score distribution.
     Assumes
-        Independent rows, not used to train the classifier.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         Those of :func:`calcert.finite`, with one side of the plug-in.
 
@@ -177,7 +179,7 @@ def _four(
 
 def served_terms(summary: Summary, noise: Noise, delta: float) -> dict[Side, dict[str, float]]:
     """The terms of the upper bounds of Theorem 12 for the perturbed classifier, each at confidence 1 - delta."""
-    return dict(zip(SIDES, parts_terms(summary, noise, delta, side_parts), strict=True))  # W1
+    return dict(zip(SIDES, parts_terms(summary, noise, delta, side_parts), strict=True))  # Largest mean
 
 
 def side_parts(t: Floats, gap: Floats, step: float) -> Floats:

@@ -35,7 +35,8 @@ def squared(
         a calibrated classifier; likewise, over the rows and the throws that the seed stands for, for lower, the square
         of the lower bound for the L1 error (Jensen).
     Assumes
-        As :func:`calcert.perturbed`: independent rows, noise fixed before they were seen, serving perturbs.
+        As :func:`calcert.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before they
+        were seen; serving perturbs.
     Terms
         ``plug-in``: the squared error of the perturbed empirical law; ``sampling`` (Bernstein, inverted);
         ``discretisation``.

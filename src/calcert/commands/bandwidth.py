@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Show what noise of each size costs and buys, on the odds and as a bandwidth, and recommend one.
 
-    Costs are exact for the rows at hand, with no perturbation drawn: AUROC and log loss of the perturbed scores, and
+    Costs are computed for the rows at hand, with no perturbation drawn: AUROC and log loss of the perturbed scores, and
     how far a score moves on average. The last column is certified, for all noise of one kind together, so that you may
     choose among them after looking. More noise certifies more, up to a point, but ranks worse. Noise on the odds fits
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.

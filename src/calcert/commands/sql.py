@@ -41,7 +41,8 @@ def command(table: str, score: str, label: str | None, dialect: str, perturb: bo
     score or label are counted too and refused then, so that nothing is dropped in silence.
 
     With --perturb the query serves instead: all columns of TABLE, and the score to serve in a column `perturbed`, with
-    fresh noise on the odds for every row (duckdb, postgres, spark). Certify the original score, not that column.
+    fresh noise on the odds for every row (duckdb, postgres, spark). Certify the original score with the same noise,
+    `--odds`, not that column.
     """
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources.sql_text import sql

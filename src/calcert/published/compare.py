@@ -131,7 +131,7 @@ def compare(
 
 
 def _certified(c: Certificate) -> Line:
-    condition = "assuming nothing" if c.assumption == "none" else f"assuming a {c.assumption}"
+    condition = "assuming nothing" if c.assumption == "none" else f"assuming {c.assumption}"
     return Line(
         c.subject,
         f"calcert: {c.quantity}",

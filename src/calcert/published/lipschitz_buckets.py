@@ -58,7 +58,7 @@ def lipschitz_buckets(
     Known faults
         *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over
         the training labels and is used for the labels at hand. `per_fold` does not mend this.
-        *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound, though each
+        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
 

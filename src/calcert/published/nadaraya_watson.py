@@ -71,7 +71,7 @@ def perturb_and_smooth(
         printed statement fails with probability 0.128; with two training rows at score 1, with probability 1/4.
         Both laws have an atom, which perturbed scores have not: for those neither a failure nor a proof is known.
         `per_fold` does not mend this.
-        *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound, though each
+        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
         *Overshoot.* In an empty window the nearest neighbour stands in, and the error bound there can exceed the

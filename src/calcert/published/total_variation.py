@@ -36,7 +36,7 @@ def total_variation(
     Not a certificate: for one under the same assumption, and far tighter, see :func:`calcert.bounded_variation`.
 
     Known faults
-        *Pooling.* By default, as published, validation rows of all folds enter one Bernstein bound. Each fold's
+        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound. Each fold's
         rows trained the other folds' curves, so they are not independent and the proof does not cover this.
         `per_fold=True` is what it covers: one bound a fold at delta/folds, of which the smallest is returned.
         *Waste.* Going to the population, the paper pays sqrt(ln(2/d)/2m) for a possible atom at score 0. The total

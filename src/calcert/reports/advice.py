@@ -38,15 +38,19 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
 
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
-    refuted = [c for c in certificates.values() if c.lower >= c.upper and c.assumption != "none"]
+    known = [certificates[name].lower for name in ("crossings", "unmodified")]
+    refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
     return (*_rare_events(summary, settings.noise), *map(_contradiction, refuted))
 
 
 def _contradiction(refuted: Certificate) -> str:
-    """A warning where the lower bound, which assumes nothing, has reached an upper bound that assumes something."""
+    """A warning where a lower bound, which assumes nothing, has reached an upper bound that assumes something.
+
+    Both lower bounds are about the L1 error as it is, and so is every upper bound that assumes anything: three bounds.
+    """
     return (
-        "the lower bound for the classifier as it is has reached the upper one: with confidence "
-        f"{confidence(2 * refuted.delta)} the assumption is false ({refuted.assumption}). "
+        "a lower bound on the L1 error of the classifier as it is has reached the upper one: with confidence "
+        f"{confidence(3 * refuted.delta)} the assumption is false ({refuted.assumption}). "
         "Use report.distance, report.ranges or report.perturbed, which assume nothing."
     )
 

@@ -144,6 +144,9 @@ def bandwidth_costs(
         With probability at least 1 - delta over the rows, every `upper` of noise on the odds holds, and likewise every
         `upper` of a bandwidth: m given ones at delta/m each; of the default lists the seven on the odds at delta/7
         each, and the bandwidths at delta/14 each, as the rows choose among 14. The other columns are estimates.
+    Assumes
+        As :func:`calcert.perturbed`. Noise that is given was all listed before the rows were seen: a second list, made
+        after a look at the first, is not covered.
 
     Parameters
     ----------

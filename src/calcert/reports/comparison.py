@@ -40,6 +40,11 @@ class Verdict:
     b: Certificate
 
     @property
+    def assumption(self) -> str:
+        """What either certificate assumes, or "none"."""
+        return self.a.assumption if self.a.assumption != "none" else self.b.assumption
+
+    @property
     def smaller(self) -> Literal["a", "b"] | None:
         """The model with the smaller calibration error, if that is certain enough."""
         if self.a.upper < self.b.lower:
@@ -115,7 +120,8 @@ def compare(
     Guarantee
         For each statement, the bounds of both models hold together with probability at least 1 - delta: four bounds at
         delta / 4 each, so that it does not matter how much the models have in common. If one model's upper bound is
-        below the other's lower bound, its error is smaller; a wrong verdict has probability at most delta.
+        below the other's lower bound, its error is smaller; where what is assumed of both models is true, a wrong
+        verdict has probability at most delta.
     Assumes
         What :func:`calcert.certify` assumes, for each model.
 

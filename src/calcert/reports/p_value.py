@@ -29,7 +29,8 @@ def test(
         If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
         alpha, every number of rows and whatever the scores (Theorem 15).
     Assumes
-        Independent rows, not used to train the classifier; draws and seed were fixed before the rows were seen.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ STATEMENTS = {
         sentence="In the worst range of scores the scores add up to {limits} more or less than the positives, a row of "
         "all rows.",
         not_promised="In a range with few rows the error of a score can be larger: divide by the share of rows there. "
-        "It says nothing of two single scores.",
+        "It bounds one range at a time, not the sum over many.",
     ),
     "crossings": Words(
         title="As it is, by crossings",
@@ -75,12 +75,12 @@ STATEMENTS = {
     "unmodified": Words(
         title="As it is, by variation",
         short="as it is",
-        line="L1 calibration error of the classifier as it is; assumes few distinct scores, or a bound on a variation",
+        line="L1 calibration error of the classifier as it is; assumes nothing if scores repeat, else a variation",
         note="",
         sentence="On average a score is {limits} away from the true chance of label 1 given that score.",
         not_promised="The upper bound is only as good as the assumption; the lower bound needs none.",
         not_promised_if={
-            "none": "It covers the scores seen in these rows; if serving gives other scores too, certify again."
+            "none": "It is an average, and says nothing of scores that are rounded or changed after certifying."
         },
     ),
     "perturbed": Words(
@@ -106,18 +106,20 @@ TERM_MEANING = {
 READING = {
     "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
     "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
-    "it leaves the diagonal outside, the classifier is off there; where it is wide, there are few rows. "
+    "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
     "Below are the densities of the served scores of either label, each drawn to its own peak.",
     "terms": "The whole bar is what is certified. The plug-in is the error that the rows show, sampling noise "
-    "included; everything after it is the price of certainty, and shrinks with more rows. The upright mark is the "
-    "lower bound: the true value lies between it and the end of the bar.",
+    "included; everything after it is the price of certainty, of which sampling and group bias shrink with more rows. "
+    "The upright mark is the lower bound: the true value lies between it and the end of the bar, with the stated "
+    "probability and if what the line assumes is true.",
 }
 
 NEVER_PROMISED = (
-    "It is an average over all rows. For a group of people, a range of scores or a single row the error can be larger.",
+    "It is an average over all rows. For a group of people or a single row the error can be larger; of ranges of "
+    "scores only the statement on ranges speaks.",
     "It speaks of rows like these. If the population, the labels or the classifier change, it no longer applies.",
-    "It needs independent rows that were not used to train, select or recalibrate the classifier, and settings "
-    "(below) that were fixed before the rows were seen.",
+    "It needs independent rows that were not used to train, select or recalibrate the classifier, and a "
+    "number of rows and settings (below) that were fixed before the rows were seen.",
     "It is not accuracy: a calibrated classifier can still rank badly.",
 )
 

@@ -29,9 +29,10 @@ def page(
     for name in columns(comparison.verdicts):
         verdict = comparison.statement(name)
         sentences = [f"{model}: {words.interval(c)}." for model, c in (("a", verdict.a), ("b", verdict.b))]
-        sentences.append(words.assumption(verdict.a))
+        assuming = verdict.b if verdict.a.assumption == "none" else verdict.a
+        sentences.append(words.assumption(assuming))
         smaller = verdict_words(verdict) if verdict.smaller is None else f"smaller: {verdict_words(verdict)}"
-        cards.append(statement(name, verdict.a, smaller, sentences))
+        cards.append(statement(name, assuming, smaller, sentences))
     return render(
         "comparison.html.jinja",
         title=title or TITLE,
@@ -64,7 +65,7 @@ def _shown(comparison: Comparison) -> dict[str, Any]:
     return {
         "rows": f"{a:,} labelled rows" if a == b else f"{a:,} labelled rows of a, {b:,} of b",
         "together": "Of each statement the bounds of both models, and so the verdict, hold together with probability "
-        f"at least {percent_sure(comparison.delta)}.",
+        f"at least {percent_sure(comparison.delta)}, if what it assumes is true.",
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": model_lines(comparison, names),
         "pictures": pictures(

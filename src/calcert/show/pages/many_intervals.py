@@ -58,7 +58,8 @@ def pictures(many: str, shown: Mapping[str, Sequence[Line]], note: str) -> list[
 
 def _reading(many: str) -> str:
     return (
-        "Each bar reaches from what is certain to what is possible: the true error lies inside it. Bars that do not "
-        f"overlap belong to {many} that differ. The upright mark is the lower bound; a dotted line says nothing, as "
+        "Each bar reaches from the lower to the upper bound. With the stated probability, for all bars together, and "
+        "where what the statement assumes is true, the true errors lie inside, and bars that do not overlap belong to "
+        f"{many} that differ. The upright mark is the lower bound; a dotted line says nothing, as "
         "there are too few rows, and an arrow is a bar that goes on."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.reports.statements import OF_CLASSES, columns
 from calcert.show.lines import class_lines
 from calcert.show.text.groups import interval_table
@@ -37,7 +37,10 @@ def classes_view(report: ClassReport) -> RenderableType:
     if more > 0:
         lines.append(Text(f"{more} more classes are not shown.", style="dim"))
     lines.append(
-        Text(f"Mean over classes: {means(report)}. All bounds of a column hold together, at the same probability.")
+        Text(
+            f"Mean over classes: {means(report)}. The bounds of the classes in a column hold together with probability "
+            f"{confidence(report.settings.delta)}, and so does each bound on the mean by itself."
+        )
     )
     if report.worst:
         lines.append(Text(worst("class", "classes", report.worst, shown)))

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.layout import table
+from calcert.show.words import assumed
 
 if TYPE_CHECKING:
     from calcert.reports.comparison import Comparison, Verdict
@@ -21,8 +22,12 @@ def comparison_view(comparison: Comparison) -> RenderableType:
         shown.add_column(title, no_wrap=title in ("a", "b", "smaller"))
     for verdict in comparison.verdicts.values():
         intervals = (f"{at_least(c.lower)} to {at_most(c.upper)}" for c in (verdict.a, verdict.b))
-        shown.add_row(verdict.a.quantity, verdict.a.subject, *intervals, verdict_words(verdict))
-    together = f"The bounds of a line, and its verdict, hold together with probability {confidence(comparison.delta)}."
+        assuming = "" if verdict.assumption == "none" else f", assuming {assumed(verdict.assumption)}"
+        shown.add_row(verdict.a.quantity, verdict.a.subject + assuming, *intervals, verdict_words(verdict))
+    together = (
+        f"The bounds of a line, and its verdict, hold together with probability {confidence(comparison.delta)}, if "
+        "what the line assumes is true."
+    )
     return Group(Text(f"{comparison.a.n:,} rows"), Text(""), shown, Text(together))
 
 

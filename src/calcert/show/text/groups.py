@@ -25,7 +25,7 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     shown = columns(dict.fromkeys(statements) or OF_LINES)
     together = f"All bounds of a column hold together with probability {confidence(report.delta)}."
     return Group(
-        Text(f"{report.n:,} rows in {len(report.groups)} groups; L1 calibration error, worst first"),
+        Text(f"{report.n:,} rows in {len(report.groups)} groups, worst first"),
         Text(""),
         interval_table("group", shown, group_lines(report, shown)),
         Text(" ".join([together, *(_meaning(name, report) for name in shown)])),
