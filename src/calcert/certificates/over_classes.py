@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower, mean_e_value
 from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.serving import kernel
 from calcert.serving.grid import ROUNDING
@@ -32,7 +32,7 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
         quantity=f"{first.quantity}, mean over {size} classes",
         subject=first.subject,
         assumption=weakest.assumption,
-        lower=math.fsum(c.lower for c in certificates) / size,
+        lower=Lower(math.fsum(c.lower for c in certificates) / size, mean_e_value(certificates)),
         delta=delta,
         n=first.n,
         theorem=weakest.theorem,
@@ -83,7 +83,7 @@ def _at_once(found: Certificate, square: float, delta: float, *, theorem: str) -
         quantity=found.quantity,
         subject=found.subject,
         assumption=found.assumption,
-        lower=found.lower,
+        lower=Lower(found.lower, found.e_value),
         delta=delta,
         n=found.n,
         theorem=theorem,
