@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Certificate, Report, Summary
 from calcert.certificates.certificate import total
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.numbers import at_least, at_most, e_value
 
 Floats = NDArray[np.float64]
 
@@ -361,3 +361,27 @@ def test_the_report_says_which_variation_was_asked_for_whichever_theorem_won() -
     unmodified = calcert.certify(x, np.arange(1000) % 4 == 0, variation=1.5).unmodified
     assert unmodified.theorem == "Theorem 4"
     assert unmodified.parameters["variation"] == 1.5
+
+
+@pytest.mark.parametrize("name", CERTIFICATES.keys() - {"mean_gap"})
+def test_every_certificate_with_a_bet_has_its_e_value(name: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 20, 3_000) / 20
+    wrong, right = (CERTIFICATES[name](calcert.summarize(x, rng.random(3_000) < chance)) for chance in (x**2, x))
+    assert wrong.e_value is not None
+    assert right.e_value is not None
+    # Who owns 1/delta in the end may reject an error of 0, at the least.
+    assert wrong.e_value > 1 / wrong.delta > right.e_value
+    assert wrong.lower > 0
+    assert f"E-value against an error of 0: {e_value(wrong.e_value)}." in str(wrong)
+
+
+def test_where_nothing_is_bet_there_is_no_e_value() -> None:
+    found = calcert.mean_gap(calcert.summarize([0.25, 0.75] * 50, [0, 1] * 50))
+    assert found.e_value is None
+    assert "E-value" not in str(found)
+
+
+def test_an_e_value_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"e-value from 0 on, or none; got -1\.0"):
+        Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1}, e_value=-1.0)

@@ -125,7 +125,7 @@ def test_a_wrong_number_of_crossings_is_refused_by_name(wrong: object) -> None:
 
 @pytest.mark.parametrize("changes", [0, 1, 3])
 def test_bets_on_signs_do_not_know_later_rows(changes: int) -> None:
-    check_bets_do_not_know_later_rows(lambda s: crossings.crossings_lower(s, changes, 0.05, 0))
+    check_bets_do_not_know_later_rows(lambda s: crossings.crossings_lower(s, changes, 0.05, 0).limit)
 
 
 @pytest.mark.parametrize(("n", "gap"), [(10_000, 0.0215), (100_000, 0.0068)])

@@ -137,7 +137,7 @@ def test_signs_are_cut_to_those_that_a_side_allows(side: Side) -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_bets_on_sides_do_not_know_later_rows(side: Side) -> None:
-    check_bets_do_not_know_later_rows(lambda s: sides.finite_lower(s, side, 0.05, 0))
+    check_bets_do_not_know_later_rows(lambda s: sides.finite_lower(s, side, 0.05, 0).limit)
 
 
 def test_many_scores_are_refused_as_they_are() -> None:

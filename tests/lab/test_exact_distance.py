@@ -107,7 +107,7 @@ def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
     def misses() -> int:
         rng = np.random.default_rng(0)
         lower = distance_lower.distance_lower
-        return sum(lower(law.draw(1000, rng), delta, seed) > law.distance for seed in range(runs))
+        return sum(lower(law.draw(1000, rng), delta, seed).limit > law.distance for seed in range(runs))
 
     def jump(points: Points, known: Integers) -> Floats:
         sign = np.where(points.low < 0.5, 1.0, -1.0)
@@ -125,7 +125,7 @@ def test_a_lower_bound_from_a_pair_with_too_much_of_both_labels_is_caught() -> N
     def misses() -> int:
         rng = np.random.default_rng(1)
         lower = distance_lower.distance_lower
-        return sum(lower(law.draw(1000, rng), delta, seed) > 0 for seed in range(runs))
+        return sum(lower(law.draw(1000, rng), delta, seed).limit > 0 for seed in range(runs))
 
     assert not too_many(misses(), runs, delta)
     with mock.patch.object(distance_lower, "gains", lambda points, known: np.full(known.shape, 0.05)):

@@ -88,12 +88,15 @@ def test_a_sampling_term_cut_by_a_fifth_is_caught(statement: str) -> None:
 
 
 LOWER: dict[str, tuple[Callable[[Summary, float], float], Callable[[Law], float]]] = {
-    "ranges": (lambda s, delta: ranges.ranges_lower(s, delta, 0), range_truth),
+    "ranges": (lambda s, delta: ranges.ranges_lower(s, delta, 0).limit, range_truth),
     "ranges too high": (
-        lambda s, delta: ranges.ranges_lower(s, delta, 0, "too high"),
+        lambda s, delta: ranges.ranges_lower(s, delta, 0, "too high").limit,
         lambda law: range_truth(law, "too high"),
     ),
-    "one crossing": (lambda s, delta: crossings.crossings_lower(s, 1, delta, 0), lambda law: visible_truth(law, 1)),
+    "one crossing": (
+        lambda s, delta: crossings.crossings_lower(s, 1, delta, 0).limit,
+        lambda law: visible_truth(law, 1),
+    ),
 }
 GAMES = {
     "one score": (Law((0.9,), (1.0,), (0.4,)), 6),
@@ -116,7 +119,7 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(statement: 
 
 def test_betting_against_half_of_the_largest_miscount_pays() -> None:
     law, n = GAMES["one score"]
-    found = judged(law, n, lambda s: ranges.ranges_lower(s, 0.5, 0))
+    found = judged(law, n, lambda s: ranges.ranges_lower(s, 0.5, 0).limit)
     assert math.fsum(chance * wealth(rounds, 0.5 * range_truth(law)) for chance, _, (rounds,) in found) > 1.01
 
 

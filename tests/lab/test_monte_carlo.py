@@ -153,7 +153,7 @@ def thrown_for(seed: int) -> Iterator[None]:
 def test_theorem_5_stays_below_the_error_of_adversarial_laws_as_they_are() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with thrown_for(seed):
-            return unmodified_lower(summary, 0.4, seed) > law.error
+            return unmodified_lower(summary, 0.4, seed).limit > law.error
 
     sizes = plan_for({1: 50, 40: 150, 1000: 150, 100_000: 150}, {5: 50, 300: 150, 5000: 150, 100_000: 5})
     assert judge(missed, sizes, 0.4) >= 3400
@@ -164,7 +164,7 @@ def test_theorem_5_stays_below_the_error_of_adversarial_laws_served_perturbed() 
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with thrown_for(seed):
-            return perturbed_lower(summary, Noise("additive", h), 0.4, seed) > law.served(h)[0]
+            return perturbed_lower(summary, Noise("additive", h), 0.4, seed).limit > law.served(h)[0]
 
     assert judge(missed, plan_for({5: 20, 40: 40, 100_000: 60}, {300: 40, 5000: 10}), 0.4) >= 700
 
@@ -212,7 +212,7 @@ def test_theorem_6_covers_laws_whose_distance_is_known() -> None:
 
 def test_theorem_6_stays_below_laws_whose_distance_is_known() -> None:
     def missed(summary: Summary, truth: float, seed: int) -> bool:
-        return distance_lower(summary, 0.4, seed) > truth
+        return distance_lower(summary, 0.4, seed).limit > truth
 
     assert missed_distances(missed, {5: 100, 40: 220, 300: 160, 3000: 20}, 0.4) >= 4000
 

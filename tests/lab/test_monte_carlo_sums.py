@@ -45,9 +45,9 @@ def test_upper_bounds_cover_adversarial_laws(statement: str) -> None:
 
 
 LOWER: dict[str, tuple[Callable[[Summary, int], float], Callable[[Law], float]]] = {
-    "ranges": (lambda s, seed: ranges.ranges_lower(s, DELTA, seed), range_truth),
+    "ranges": (lambda s, seed: ranges.ranges_lower(s, DELTA, seed).limit, range_truth),
     "three crossings": (
-        lambda s, seed: crossings.crossings_lower(s, 3, DELTA, seed),
+        lambda s, seed: crossings.crossings_lower(s, 3, DELTA, seed).limit,
         lambda law: visible_truth(law, 3),
     ),
 }

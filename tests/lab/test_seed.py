@@ -35,7 +35,7 @@ def miss(score: float, throws: betting.Throws, seed: int = 0) -> float:
         return math.fsum(
             binom.pmf(k, N, CHANCE)
             for k in LIKELY
-            if unmodified_lower(summary_of((score,), np.array([[N - k, k]])), DELTA, seed) > score - CHANCE
+            if unmodified_lower(summary_of((score,), np.array([[N - k, k]])), DELTA, seed).limit > score - CHANCE
         )
 
 

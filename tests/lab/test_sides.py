@@ -16,6 +16,7 @@ from scipy.special import expit
 from calcert import Summary
 from calcert.certificates import perturbed, sides
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
@@ -241,10 +242,10 @@ GAMES = {"a half": (MIXED["a half"], 2), "ends": (Law((0.0, 1.0), (0.7, 0.3), (0
 def test_lower_sides_stay_below_the_truth_and_wealth_is_a_supermartingale(name: str, side: Side) -> None:
     law, n = GAMES[name]
     for lower, truth in (
-        (lambda s: sides.finite_lower(s, side, 0.5, 0), finite_truth(law)[side]),
+        (lambda s: sides.finite_lower(s, side, 0.5, 0).limit, finite_truth(law)[side]),
         *(
             (
-                lambda s, noise=noise: sides.perturbed_lower(s, noise, 0.5, 0, sides.allowed(side)),  # type: ignore[attr-defined]
+                lambda s, noise=noise: perturbed_lower(s, noise, 0.5, 0, sides.allowed(side)).limit,
                 served_truth(law, noise)[side],
             )
             for noise in (Noise("additive", 1.0), Noise("odds", 0.5))
@@ -263,7 +264,9 @@ def test_lower_sides_stay_below_adversarial_laws(name: str) -> None:
         missed = runs = 0
         for n, count in ((40, 60), (2000, 60)):
             for seed in range(count):
-                missed += sides.finite_lower(law.draw(n, rng), side, delta, seed) > finite_truth(law)[side] + 1e-12
+                missed += (
+                    sides.finite_lower(law.draw(n, rng), side, delta, seed).limit > finite_truth(law)[side] + 1e-12
+                )
             runs += count
         assert not too_many(missed, runs, delta), side
 
@@ -272,7 +275,7 @@ def test_a_lower_bound_that_is_not_cut_to_its_side_is_caught() -> None:
     law = MIXED["both ways"]
     summary = law.draw(100_000, np.random.default_rng(0))
     for noise in (Noise("additive", 1 / 64), Noise("odds", 1 / 16)):
-        whole = sides.perturbed_lower(summary, noise, 0.05, 0)  # type: ignore[attr-defined]
+        whole = perturbed_lower(summary, noise, 0.05, 0).limit
         assert whole > max(served_truth(law, noise).values())
         for side in SIDES:
-            assert sides.perturbed_lower(summary, noise, 0.05, 0, sides.allowed(side)) < served_truth(law, noise)[side]  # type: ignore[attr-defined]
+            assert perturbed_lower(summary, noise, 0.05, 0, sides.allowed(side)).limit < served_truth(law, noise)[side]

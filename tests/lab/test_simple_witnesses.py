@@ -177,12 +177,12 @@ def rows_with(chance: Callable[[np.ndarray], np.ndarray], n: int, rng: np.random
 def test_a_thousand_rows_show_a_slight_bend_four_times_in_ten() -> None:
     rng, runs = np.random.default_rng(0), 400
     bent = [rows_with(lambda x: x**1.1, 1000, rng) for _ in range(runs)]
-    assert sum(distance_lower(rows, 0.05, 0) > 0 for rows in bent) >= 0.4 * runs
+    assert sum(distance_lower(rows, 0.05, 0).limit > 0 for rows in bent) >= 0.4 * runs
     straight = [rows_with(lambda x: x, 1000, rng) for _ in range(runs // 2)]
-    assert not too_many(sum(distance_lower(rows, 0.05, 0) > 0 for rows in straight), runs // 2, 0.05)
+    assert not too_many(sum(distance_lower(rows, 0.05, 0).limit > 0 for rows in straight), runs // 2, 0.05)
 
 
 def test_overconfidence_shows_in_the_change_of_sign() -> None:
     rng = np.random.default_rng(0)
     data = [rows_with(lambda x: x**0.7 / (x**0.7 + (1 - x) ** 0.7), 1000, rng) for _ in range(30)]
-    assert sum(unmodified_lower(rows, 0.05, 0) > 0 for rows in data) >= 20
+    assert sum(unmodified_lower(rows, 0.05, 0).limit > 0 for rows in data) >= 20

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.ranges import upper_terms
 from calcert.certificates.worst_of_many import Entry
 from calcert.reports.groups import GroupRows
@@ -42,7 +42,7 @@ def entry(group: int, zeros: int, ones: int) -> Entry:
         subject="as it is",
         assumption="none",
         terms=terms,
-        lower=0.0,
+        lower=Lower(0.0),
         delta=DELTA,
         n=zeros + ones,
         theorem="Theorem 9",

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert.certificates.certificate import total
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, OF_CLASSES, OF_WINDOWS, STATEMENTS, ByStatement, columns
+from calcert.reports.statements import LEADING, OF_LINES, OF_WINDOWS, STATEMENTS, ByStatement, columns
 from calcert.show import words
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory" / "index.md"
@@ -46,6 +47,13 @@ def test_a_statement_alone_is_that_of_the_report(name: str, report: calcert.Repo
     assert STATEMENTS[name].certify(report.summary, Settings()) == report.statement(name)
 
 
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_upper_bound_alone_is_that_of_the_certificate(name: str, report: calcert.Report) -> None:
+    assert report.summary is not None
+    found = report.statement(name)
+    assert total(STATEMENTS[name].upper_terms(report.summary, Settings(), found))[0] == found.upper
+
+
 def test_a_report_is_in_the_order_of_the_table(report: calcert.Report) -> None:
     assert list(report.certificates) == list(STATEMENTS)
     shuffled = calcert.Report(dict(reversed(list(report.certificates.items()))), report.settings, {}, "")
@@ -58,6 +66,6 @@ def test_a_statement_that_is_not_there_is_refused_by_name(report: calcert.Report
 
 
 def test_many_lines_are_ordered_by_their_first_column() -> None:
-    for names in (STATEMENTS, OF_CLASSES, OF_WINDOWS):
+    for names in (STATEMENTS, OF_LINES, OF_WINDOWS):
         assert columns(names)[0] == LEADING
         assert sorted(columns(names)) == sorted(names)

@@ -88,7 +88,7 @@ def test_a_lower_bound_on_rows_in_tiny_cells_is_that_of_the_same_rows_spread_ove
     near = rng.integers(0, 2, n) * 2.0**-25
     far = 0.75 + rng.integers(0, 2, n) * 2.0**-13
     scores = np.where(rng.random(n) < 0.5, near, far)
-    lower = perturbed_lower(calcert.summarize(scores, rng.random(n) < 0.5), Noise("additive", 1 / 64), 0.05, 0)
+    lower = perturbed_lower(calcert.summarize(scores, rng.random(n) < 0.5), Noise("additive", 1 / 64), 0.05, 0).limit
     assert 0.2 < lower < 0.5
 
 

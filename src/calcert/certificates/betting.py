@@ -22,6 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.certificate import Lower
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
@@ -125,12 +126,15 @@ def lower_limit(
     start: Integers | None = None,
     beside: Beside | None = None,
     thrown: Integers | None = None,
-) -> float:
+) -> Lower:
     """The largest c at which wealth reaches 1/delta, after any batch of one throw or in the end of several.
+
+    Beside it the e-value: what is owned in the end of the bets against an error of 0, for each unit at first.
 
     Guarantee
         If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
-        most the error with probability at least 1 - delta over the rows and the throws.
+        most the error with probability at least 1 - delta over the rows and the throws. If the error is 0, the mean of
+        the e-value is at most 1: it reaches 20 with probability at most 1/20.
 
     The witness is told and judged by counts per cell, or per run of cells that begins at `start`, or as rows were
     `thrown` already. Errors below a number that depends on n alone may be refuted by `beside` or by what is left of
@@ -138,23 +142,17 @@ def lower_limit(
     calibration").
     """
     game = play(summary, delta, seed, witness, start, thrown)
+    return Lower(_limit(game, summary, delta, beside), game.e_value)
+
+
+def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) -> float:
     if beside is None:
         return game.limit(delta)
     small = SMALL_ERROR / math.sqrt(summary.n)
-    refuted = max(beside.limit(summary, delta), game.limit((1 - beside.share) * delta))
+    refuted = game.limit((1 - beside.share) * delta)
+    if refuted < small:
+        refuted = max(refuted, beside.limit(summary, delta))
     return refuted if refuted < small else max(small, game.limit(delta))
-
-
-def e_value(summary: Summary, delta: float, seed: int, witness: Witness, start: Integers | None = None) -> float:
-    """Evidence against an error of 0: what the gambler who bets against it owns in the end for each unit at first.
-
-    Guarantee
-        If the error is 0, the mean of the result over the rows and the throws is at most 1. So it reaches 20 with
-        probability at most 1/20, and e-values of independent rows may be multiplied.
-
-    `delta` sets the stakes as for the lower limit at that delta. Use :func:`play` where both are wanted.
-    """
-    return play(summary, delta, seed, witness, start).e_value
 
 
 def play(

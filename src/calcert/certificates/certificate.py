@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from calcert.foundation.numbers import at_least, at_most, confidence
+from calcert.foundation.numbers import at_least, at_most, confidence, e_value
 from calcert.foundation.plain import plain_fields, restored_fields
 
 TELLING = 0.95
@@ -15,6 +15,13 @@ TELLING = 0.95
 
 NOTHING = 0.999
 """An upper bound from here on says nothing; rounding it up to 1 is sound, and honest."""
+
+
+class Lower(NamedTuple):
+    """A lower bound, and what the bets behind it own against an error of 0; None where there are none."""
+
+    limit: float
+    e_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,10 @@ class Certificate:
         What the upper bound is made of, by name; the values add up to `upper`.
     parameters
         What was fixed in advance: bandwidth, variation, seed and the like.
+    e_value
+        Evidence against an error of 0 from the bets behind `lower`: if the error is 0 its mean is at most 1, so that it
+        reaches 20 with probability at most 1/20, at every number of rows. E-values of independent rows may be
+        multiplied. None where nothing was bet.
 
     Examples
     --------
@@ -62,12 +73,15 @@ class Certificate:
     theorem: str
     terms: Mapping[str, float]
     parameters: Mapping[str, float] = field(default_factory=dict)
+    e_value: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.lower <= self.upper <= 1:
             raise ValueError(
                 f"a certificate must have 0 <= lower <= upper <= 1; got lower {self.lower!r}, upper {self.upper!r}."
             )
+        if self.e_value is not None and not 0 <= self.e_value < math.inf:
+            raise ValueError(f"a certificate must have an e-value from 0 on, or none; got {self.e_value!r}.")
         if not (0 < self.delta < 1 and self.n >= 1 and all(map(math.isfinite, self.terms.values()))):
             raise ValueError(
                 "a certificate must have delta between 0 and 1, at least one row and finite terms; got delta "
@@ -82,7 +96,7 @@ class Certificate:
         subject: str,
         assumption: str,
         terms: Mapping[str, float],
-        lower: float,
+        lower: Lower,
         delta: float,
         n: int,
         theorem: str,
@@ -95,12 +109,13 @@ class Certificate:
             subject=subject,
             assumption=assumption,
             upper=upper,
-            lower=min(lower, upper),
+            lower=min(lower.limit, upper),
             delta=delta,
             n=n,
             theorem=theorem,
             terms=made_of,
             parameters=dict(parameters),
+            e_value=lower.e_value,
         )
 
     @property
@@ -124,10 +139,12 @@ class Certificate:
 
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {value:.2g}" for name, value in self.terms.items())
+        evidence = "" if self.e_value is None else f" E-value against an error of 0: {e_value(self.e_value)}."
         return (
             f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
             f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
-            f"each with probability {confidence(self.delta)} ({self.n:,} rows, {self.theorem}).\nAt most = {terms}."
+            f"each with probability {confidence(self.delta)} ({self.n:,} rows, {self.theorem}).{evidence}\n"
+            f"At most = {terms}."
         )
 
 
@@ -137,3 +154,12 @@ def total(terms: Mapping[str, float]) -> tuple[float, dict[str, float]]:
     if upper < NOTHING:
         return upper, dict(terms)
     return 1.0, {**terms, "cap at 1": terms.get("cap at 1", 0.0) + 1.0 - upper}
+
+
+def mean_e_value(certificates: Sequence[Certificate]) -> float | None:
+    """The mean of their e-values, one against all their errors being 0, whatever they have in common; None if one is.
+
+    A mean of variables of mean at most 1 has a mean of at most 1.
+    """
+    found = [c.e_value for c in certificates if c.e_value is not None]
+    return math.fsum(value / len(found) for value in found) if len(found) == len(certificates) else None

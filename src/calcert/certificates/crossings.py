@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
@@ -169,7 +169,7 @@ def most_gained(net: Floats, inside: Floats, changes: int) -> float:
     return float(max(once[sign][-1] + sign * total[-1] for sign in (1, -1)))
 
 
-def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> float:
+def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
     points = summary.cell_points
     start = np.flatnonzero(np.diff(summary.cell >> JOINED_BITS, prepend=-1))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit, throws
 from calcert.certificates.blocks import middles
+from calcert.certificates.certificate import Lower
 from calcert.certificates.dual_pair import solve
 from calcert.certificates.halving import halved
 from calcert.certificates.knots import lay, put
@@ -36,7 +37,7 @@ NEAR = 0.01
 """In standard errors, how far from the best a pair may be."""
 
 
-def distance_lower(summary: Summary, delta: float, seed: int) -> float:
+def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
     points = middles(summary, SCALE)
     return lower_limit(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from calcert.certificates import perturbed
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import bernstein, hoeffding
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
@@ -72,7 +72,7 @@ def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
         quantity="L1 calibration error, all rows pooled",
         subject=perturbed.served_subject(noise),
         assumption="none",
-        lower=0.0,
+        lower=Lower(0.0),
         delta=delta,
         n=pool.n,
         theorem="Theorem 1, drifting laws",

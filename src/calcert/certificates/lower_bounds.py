@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
+from calcert.certificates.certificate import Lower
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_L1
 from calcert.summary.counts import Summary
@@ -24,7 +25,7 @@ SCALES = (1, 8, 64, 512, 4096)
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""
 
 
-def unmodified_lower(summary: Summary, delta: float, seed: int) -> float:
+def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     points = summary.cell_points
     middle = (points.low + points.high) / 2

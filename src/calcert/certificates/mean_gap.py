@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
 from calcert.certificates.largest_mean import brier_above, largest_mean_terms
 from calcert.foundation.validation import check_delta, check_summary
@@ -47,7 +47,7 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
         quantity="difference of mean score and base rate",
         subject="as it is",
         assumption="none",
-        lower=mean_gap_lower(summary, delta),
+        lower=Lower(mean_gap_lower(summary, delta)),
         delta=delta,
         n=summary.n,
         theorem="Theorem 11",

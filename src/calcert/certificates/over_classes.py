@@ -1,4 +1,7 @@
-"""The mean over classes of calibration errors, each class against the rest: of bounds, and by Theorem 1 at once."""
+"""The mean over classes of calibration errors, each class against the rest: of bounds, and of all classes at once.
+
+At once, there is one sampling term for the mean and none for each class (Theorem 1 and Theorem W, mean over classes).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower, mean_e_value
 from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
@@ -29,7 +32,7 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
         quantity=f"{first.quantity}, mean over {size} classes",
         subject=first.subject,
         assumption=weakest.assumption,
-        lower=math.fsum(c.lower for c in certificates) / size,
+        lower=Lower(math.fsum(c.lower for c in certificates) / size, mean_e_value(certificates)),
         delta=delta,
         n=first.n,
         theorem=weakest.theorem,
@@ -50,32 +53,53 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], nois
         The mean over k of the plug-ins is at least the mean of the G_i. So Theorem 1 applies with the mean plug-in and
         the D1 limit for the mean square of mean_k a_i^k: no union over classes, and a smaller second moment.
     """
-    together = mean_of(certificates, delta)
-    known = {name: together.terms[name] for name in ("plug-in", "discretisation")}
-    moment = mean_upper(_mean_square(p, y, noise), y.size, (1 - SPLIT) * delta)
+    found = mean_of(certificates, delta)
+    return _at_once(found, _mean_square(p, y, noise), delta, theorem="Theorem 1, mean over classes")
+
+
+def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta: float) -> Certificate:
+    """Certify the mean over classes of errors that are each the largest mean of gains, at once.
+
+    Guarantee
+        With probability at least 1 - delta the mean error is at most upper, if no gain of class k exceeds |x^k - y^k|
+        in size and plug-in and discretisation are at least the largest mean gain of the rows; the lower bound is the
+        mean of those of the classes, which hold together.
+    Proof
+        A gain of each class, and their mean is a gain of the row; it is at most the mean over k of |x^k - y^k| in size.
+        The mean over classes of the largest mean gains is the largest mean of such gains, for the law and for the rows:
+        Theorem W, means, with that second moment.
+    """
+    found = mean_of(certificates, delta)
+    return _at_once(found, _mean_square(p, y), delta, theorem="Theorem W, mean over classes")
+
+
+def _at_once(found: Certificate, square: float, delta: float, *, theorem: str) -> Certificate:
+    """The mean of several certificates with one sampling term in place of theirs."""
+    known = {name: found.terms[name] for name in ("plug-in", "discretisation")}
+    moment = mean_upper(square, found.n, (1 - SPLIT) * delta)
     base = math.fsum(known.values())
-    terms = known | {"sampling": invert(base, moment, y.size, SPLIT * delta, iid_limit) - base}
+    upper = base if base >= 1 else invert(base, moment, found.n, SPLIT * delta, iid_limit)
     return Certificate.from_terms(
-        quantity=together.quantity,
-        subject=together.subject,
-        assumption="none",
-        lower=together.lower,
+        quantity=found.quantity,
+        subject=found.subject,
+        assumption=found.assumption,
+        lower=Lower(found.lower, found.e_value),
         delta=delta,
-        n=y.size,
-        theorem="Theorem 1, mean over classes",
-        terms=terms,
-        parameters=together.parameters,
+        n=found.n,
+        theorem=theorem,
+        terms=known | {"sampling": upper - base},
+        parameters=found.parameters,
     )
 
 
-def _mean_square(p: Floats, y: Integers, noise: Noise) -> float:
-    """The mean over rows of the squared mean over classes of a = |y^k - E[S^k|x^k]|, or a little more."""
+def _mean_square(p: Floats, y: Integers, noise: Noise | None = None) -> float:
+    """The mean over rows of the squared mean over classes of |y^k - E[S^k|x^k]|; of |y^k - x^k| without noise."""
     rows, size = p.shape
     step = max(ROWS_AT_ONCE // size, 1)
     squares = 0.0
     for start in range(0, rows, step):
         part = slice(start, start + step)
-        least, most = noise.mean_between(p[part])
+        least, most = (p[part], p[part]) if noise is None else noise.mean_between(p[part])
         own = y[part, None]
         right, taken = (np.take_along_axis(served, own, axis=1)[:, 0] for served in (least, most))
         # Of the right class 1 - E[S], of the others E[S].

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
+from calcert.certificates.certificate import Lower
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length
 from calcert.serving.kernel import gudermannian
@@ -33,7 +34,7 @@ Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
 
 
-def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> float:
+def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> Lower:
     """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
 
     With `cut`, for the largest mean gain of the witnesses that it lets through.
@@ -42,7 +43,9 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     (view, start), grid = where.by_joined_cell(summary), where.grid(FINENESS[noise.kind])
     hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
-        return 0.0  # the cells are wider than the bandwidth: no gain could be vouched for
+        return Lower(
+            0.0, 1.0
+        )  # the cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet
     witness = ServedWitness(where, view, grid, cut)
 
     def gain(known: Integers, last: Integers) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess, at_edges
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
@@ -106,7 +106,7 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
     return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
 
 
-def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> float:
+def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
     """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
     points = summary.cell_points
     middle = (points.low + points.high) / 2

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.perturbed import parts_terms, served_subject
@@ -152,7 +152,7 @@ def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sid
 
 def _four(
     terms: Mapping[Side, dict[str, float]],
-    lower: Callable[[Side], float],
+    lower: Callable[[Side], Lower],
     *,
     subject: str,
     delta: float,
@@ -240,7 +240,7 @@ def finite_terms(summary: Summary, delta: float) -> dict[Side, dict[str, float]]
     return {side: largest_mean_terms(summary, float(part.sum()), ROUNDING, delta) for side, part in parts.items()}
 
 
-def finite_lower(summary: Summary, side: Side, delta: float, seed: int) -> float:
+def finite_lower(summary: Summary, side: Side, delta: float, seed: int) -> Lower:
     """A lower bound for one side of the error at confidence 1 - delta: betting on the signs of cells seen so far."""
     points = summary.cell_points
     middle, cut = (points.low + points.high) / 2, allowed(side)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import invert_squared
 from calcert.certificates.perturbed import FINENESS, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
@@ -62,11 +62,12 @@ def squared(
     """
     check_summary(summary)
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
+    root = perturbed_lower(summary, noise, delta, seed)
     return Certificate.from_terms(
         quantity="squared calibration error",
         subject=served_subject(noise),
         assumption="none",
-        lower=perturbed_lower(summary, noise, delta, seed) ** 2,
+        lower=Lower(root.limit**2, root.e_value),
         delta=delta,
         n=summary.n,
         theorem="Theorem 7" if noise.kind == "additive" else "Theorem 7L",

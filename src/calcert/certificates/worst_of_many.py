@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate, Lower, mean_e_value, total
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def worst_of(entries: Sequence[Entry], many: str, delta: float, n: int, *, witho
         quantity=f"{weakest.quantity}, worst of {len(entries) + without_rows} {many}",
         subject=weakest.subject,
         assumption=weakest.assumption,
-        lower=max(entry.found.lower for entry in entries),
+        lower=Lower(max(entry.found.lower for entry in entries), mean_e_value([entry.found for entry in entries])),
         delta=delta,
         n=n,
         theorem="Theorem W, worst",

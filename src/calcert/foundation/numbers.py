@@ -44,6 +44,21 @@ def at_least(bound: float) -> str:
     return _rounded(bound, ROUND_FLOOR)
 
 
+def e_value(value: float) -> str:
+    """Evidence, two digits and rounded down.
+
+    Examples
+    --------
+    >>> e_value(0.4159), e_value(4.159), e_value(4159.0), e_value(0.0)
+    ('0.41', '4.1', '4.1e3', '0')
+    """
+    if value < 1e-3:
+        return "0"
+    power = math.floor(math.log10(value))
+    digits = math.floor(value / 10.0 ** (power - 1)) / 10
+    return f"{digits:g}e{power}" if power >= 3 else f"{digits * 10.0**power:g}"
+
+
 def confidence(delta: float) -> str:
     """The probability 1 - delta, rounded down.
 

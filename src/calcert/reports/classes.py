@@ -19,15 +19,7 @@ from calcert.certificates.worst_of_many import worst_of
 from calcert.foundation.validation import check_scores
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import (
-    LEADING,
-    OF_CLASSES,
-    STATEMENTS,
-    Certified,
-    certificates_of,
-    check_statement,
-    entries_of,
-)
+from calcert.reports.statements import LEADING, STATEMENTS, Certified, certificates_of, check_statement, entries_of
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 
@@ -102,14 +94,14 @@ class ClassReport(Report):
 
     def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
         """The classes by lower bound, then upper bound, falling."""
-        check_statement(statement, OF_CLASSES)
+        check_statement(statement, self.mean)
         return sorted(
             self.classes, key=lambda c: (-c.statement(statement).lower, -c.statement(statement).upper, c.number)
         )
 
     def plot_classes(self, statement: str = LEADING, ax: Any = None) -> Any:
         """The intervals of all classes, worst first (matplotlib)."""
-        return self.plot(ax, classes=check_statement(statement, OF_CLASSES))
+        return self.plot(ax, classes=check_statement(statement, self.mean))
 
     def _rows(self) -> list[dict[str, Any]]:
         top = certificate_rows({"class": "prediction"}, self.certificates)
@@ -140,14 +132,12 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings) -> Clas
     each, classes, entries = settings.shared(p.shape[1]), [], []
     for number in range(p.shape[1]):
         rows = summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
-        found = certificates_of(rows, each, OF_CLASSES)
+        found = certificates_of(rows, each)
         classes.append(ClassStatement(number, rows.positives, found))
         entries.append(entries_of(rows, found, settings))
     mean, worst = {}, {}
-    for name in OF_CLASSES:
-        over_classes = STATEMENTS[name].over_classes
-        assert over_classes is not None
-        mean[name] = over_classes(p, y, [entry.statement(name) for entry in classes], settings)
+    for name, statement in STATEMENTS.items():
+        mean[name] = statement.over_classes(p, y, [entry.statement(name) for entry in classes], settings)
         worst[name] = worst_of([found[name] for found in entries], "classes", settings.delta, y.size)
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
     return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)

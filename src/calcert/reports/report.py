@@ -137,7 +137,7 @@ def certify_summary(summary: Summary, settings: Settings) -> Report:
 
 def certificate_rows(about: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> list[dict[str, Any]]:
     """Lines of a frame, one a certificate, that begin with what they are `about`."""
-    shown = ("quantity", "subject", "assumption", "lower", "upper", "delta", "n", "theorem")
+    shown = ("quantity", "subject", "assumption", "lower", "upper", "delta", "n", "theorem", "e_value")
     return [
         {**about, "statement": name} | {column: getattr(c, column) for column in shown}
         for name, c in certificates.items()

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from calcert.certificates import as_it_is, crossings, distance, perturbed, ranges
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.over_classes import Floats, Integers, mean_of, mean_perturbed
+from calcert.certificates.over_classes import Floats, Integers, mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.worst_of_many import Entry
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
@@ -36,10 +36,9 @@ class Statement:
     upper_terms
         The terms of the upper bound alone, for what a certificate of the same rows at another delta assumes.
     over_classes
-        The mean over classes, from probabilities, labels and the certificates of the classes; None where classes are
-        not certified.
+        The mean over classes, from probabilities, labels and the certificates of the classes.
     in_lines
-        True where tables with a line for each group show it; all statements of every group are in the report.
+        True where tables with a line for each group, or class, show it; all statements of each are in the report.
     in_windows
         True where a monitor certifies it for each window.
     """
@@ -47,7 +46,7 @@ class Statement:
     theorem: str
     certify: Certify
     upper_terms: UpperTerms
-    over_classes: OverClasses | None = None
+    over_classes: OverClasses
     in_lines: bool = False
     in_windows: bool = False
 
@@ -57,17 +56,20 @@ STATEMENTS: Mapping[str, Statement] = {
         "Theorem 6",
         lambda rows, s: distance.distance(rows, delta=s.delta, seed=s.seed),
         lambda rows, s, found: distance.upper_terms(rows, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
         in_lines=True,
     ),
     "ranges": Statement(
         "Theorem 9",
         lambda rows, s: ranges.ranges(rows, delta=s.delta, seed=s.seed),
         lambda rows, s, found: ranges.upper_terms(rows, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
     ),
     "crossings": Statement(
         "Theorem 10",
         lambda rows, s: crossings.crossings(rows, crossings=s.crossings, delta=s.delta, seed=s.seed),
         lambda rows, s, found: crossings.upper_terms(rows, s.crossings, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
@@ -92,7 +94,6 @@ LEADING = "unmodified"
 """Many lines (groups, classes, windows) are ordered by this statement, which is their first column."""
 
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
-OF_CLASSES = tuple(name for name, statement in STATEMENTS.items() if statement.over_classes is not None)
 OF_WINDOWS = tuple(name for name, statement in STATEMENTS.items() if statement.in_windows)
 
 

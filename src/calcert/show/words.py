@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import at_least, at_most, fraction, number, percent_sure
+from calcert.foundation.numbers import at_least, at_most, e_value, fraction, number, percent_sure
 from calcert.reports.settings import Settings
 from calcert.serving.noise import Noise
 
@@ -173,6 +173,13 @@ def worst_group(report: GroupReport, names: Collection[str]) -> str:
     if report.empty:
         return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}."
     return worst(f"group{large}", "groups", report.worst, names)
+
+
+def evidence(found: Mapping[str, Certificate]) -> str:
+    """The e-values of some statements in a line; empty where nothing was bet."""
+    known = [(name, c.e_value) for name, c in found.items() if c.e_value is not None]
+    values = ", ".join(f"{STATEMENTS[name].short} {e_value(value)}" for name, value in known)
+    return f"E-values against an error of 0: {values}." if values else ""
 
 
 def assumed(assumption: str) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.reports.statements import OF_CLASSES, columns
 from calcert.show import words
 from calcert.show.lines import class_lines
 from calcert.show.pages import report as of_prediction
 from calcert.show.pages.layout import fragment, render
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
-from calcert.show.text.classes import means
+from calcert.show.text.classes import class_columns, means
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -42,7 +41,7 @@ def notebook_view(report: ClassReport) -> str:
 
 
 def _classes(report: ClassReport) -> dict[str, Any]:
-    names, delta = columns(OF_CLASSES), report.settings.delta
+    names, delta = class_columns(report), report.settings.delta
     lines, shown = class_lines(report, names), {name: class_lines(report, [name]) for name in names}
     return {
         "together": together("classes", len(lines), delta),

@@ -74,7 +74,7 @@ def shown(report: Report) -> dict[str, Any]:
     return {
         "n": report.n,
         "statements": _statements(report),
-        "confidence": words.confidence(report.settings.delta),
+        "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
         "warnings": report.warnings,
         "advice": report.advice,
         "estimates": _estimates(report),

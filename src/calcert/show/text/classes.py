@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.reports.statements import OF_CLASSES, columns
+from calcert.reports.statements import columns
 from calcert.show.lines import class_lines
 from calcert.show.text.groups import interval_table
 from calcert.show.text.report import report_view
@@ -23,7 +23,7 @@ SHOWN = 20
 
 def classes_view(report: ClassReport) -> RenderableType:
     """The report for a rich console: the prediction first, then each class against the rest."""
-    shown = columns(OF_CLASSES)
+    shown = class_columns(report)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report),
@@ -47,7 +47,12 @@ def classes_view(report: ClassReport) -> RenderableType:
     return Group(*lines)
 
 
+def class_columns(report: ClassReport) -> list[str]:
+    """The statements of the table; JSON of before there were more has fewer."""
+    return [name for name in columns() if name in report.mean]
+
+
 def means(report: ClassReport) -> str:
     """The bounds on the mean over classes, for each statement."""
-    bounds = {STATEMENTS[name].short: report.mean[name] for name in columns(OF_CLASSES)}
+    bounds = {STATEMENTS[name].short: report.mean[name] for name in class_columns(report)}
     return "; ".join(f"{subject} {at_least(c.lower)} to {at_most(c.upper)}" for subject, c in bounds.items())

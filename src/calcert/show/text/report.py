@@ -11,6 +11,7 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.layout import table
+from calcert.show.words import evidence
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -24,9 +25,8 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
     shown.add_column("assuming")
     shown.add_column("at least", justify="right", no_wrap=True)
     shown.add_column("at most", justify="right", no_wrap=True, style="bold")
-    for name, c in report.certificates.items():
-        if statements and name not in statements:
-            continue
+    asked = {name: c for name, c in report.certificates.items() if not statements or name in statements}
+    for c in asked.values():
         assumption = "nothing" if c.assumption == "none" else c.assumption
         shown.add_row(c.quantity, c.subject, assumption, at_least(c.lower), at_most(c.upper))
     one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
@@ -36,6 +36,7 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
         Text(""),
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
+        *([Text(said)] if (said := evidence(asked)) else []),
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
     ]
     if not statements:  # The advice speaks of all of them.
