@@ -32,6 +32,7 @@ from calcert.monitoring.memory import Memory
 from calcert.monitoring.monitor import DEFAULTS
 from calcert.monitoring.older import update
 from calcert.monitoring.state import State
+from calcert.monitoring.watching import USUAL
 from calcert.summary.packed import pack
 
 TIME_LIMIT, GROWTH_LIMIT, DELAY_LIMIT, AGE_LIMIT = 3.0, 300_000, 15_000, 2.0
@@ -94,7 +95,7 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     # One transaction for all, because a sync for each would take longer than everything else.
     with connection.starting(path, update) as database:
         state = State(database, path)
-        state.set(DEFAULTS)
+        state.set(DEFAULTS, USUAL)
         tip = state.tip()
         for number in range(batches):
             day, place = date(2012, 1, 1) + timedelta(days=number), number % len(rows)

@@ -10,7 +10,7 @@ import pytest
 
 import calcert
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, OF_CLASSES, OF_WINDOWS, STATEMENTS, ByStatement, columns
+from calcert.reports.statements import LEADING, OF_CLASSES, STATEMENTS, ByStatement, columns
 from calcert.show import words
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory" / "index.md"
@@ -58,6 +58,6 @@ def test_a_statement_that_is_not_there_is_refused_by_name(report: calcert.Report
 
 
 def test_many_lines_are_ordered_by_their_first_column() -> None:
-    for names in (STATEMENTS, OF_CLASSES, OF_WINDOWS):
+    for names in (STATEMENTS, OF_CLASSES):
         assert columns(names)[0] == LEADING
         assert sorted(columns(names)) == sorted(names)

@@ -22,8 +22,10 @@ from calcert.monitoring.older import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.status import Added, Checked, Status
+from calcert.monitoring.watching import USUAL, WATCHED
 from calcert.monitoring.windows import changes
 from calcert.reports.settings import Settings
+from calcert.reports.statements import check_statement
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
@@ -38,13 +40,18 @@ class Monitor:
         Each of three statements holds for the whole life of the state, at all moments together, with probability at
         least 1 - delta, whenever and however often one looks:
 
-        * ``lower`` and the alarm: some batch so far had a calibration error of at least ``lower``. So the alarm, for
-          any limit, is false with probability at most delta over the whole life. It is about the classifier as it is,
-          and holds however the law drifts, even in response to what was seen.
-        * ``upper``: at each look, the calibration error of the classifier served with perturbed scores under the
-          pooled law of all rows so far is at most ``upper``. Laws may drift, but not in response to rows seen. Pooled
-          means mixed: opposite errors in different months may cancel. Windows say more about today.
+        * ``lower`` and the alarm: some batch so far had an error of at least ``lower``. So the alarm, for any limit, is
+          false with probability at most delta over the whole life. It is about the classifier as it is, and holds
+          however the law drifts, even in response to what was seen.
+        * ``upper``: at each look, the error under the pooled law of all rows so far is at most ``upper``. Laws may
+          drift, but not in response to rows seen. Pooled means mixed: opposite errors in different months may cancel.
+          Windows say more about today.
         * windows: all intervals of all windows, so that two that do not meet prove that calibration has changed.
+
+        The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
+        or the L1 calibration error, of the classifier served with perturbed scores for ``upper``, as it is for
+        ``lower`` and the alarm, and both for windows. None of them assumes anything of the curve, but for the upper
+        bounds of windows as it is, which assume `variation`.
     Assumes
         Rows that were not used to train the classifier and are independent given what came before; within a window,
         draws from one law. Which rows get a label, and when, does not depend on the label. For ``upper`` and windows:
@@ -57,6 +64,9 @@ class Monitor:
     path
         The file of the state, started by the first batch. A classifier that was retrained or recalibrated is another
         one: start another state for it.
+    statement
+        What to watch: "distance", "ranges" or "perturbed"; fixed for life by the first batch. Left out, it is what the
+        state watches, or "distance" for a new one. States started before there was a choice watch "perturbed".
     delta, bandwidth, variation, seed
         As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
         0.05, 1/64, 1 and 0 for a new one.
@@ -74,19 +84,21 @@ class Monitor:
     >>> status.alarm.since, status.alarm.between
     ('2026-03-06T00:00:00', '2026-03-06T00:00:00')
     >>> print(f"some batch had an error of at least {status.lower:.3f}")
-    some batch had an error of at least 0.063
+    some batch had an error of at least 0.067
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
+        statement: str | None = None,
         delta: float | None = None,
         bandwidth: float | None = None,
         variation: float | None = None,
         seed: int | None = None,
     ) -> None:
         self.path = Path(path)
+        self._statement = None if statement is None else check_statement(statement, WATCHED)
         checks = {"delta": check_delta, "bandwidth": check_bandwidth, "variation": check_variation, "seed": check_seed}
         given = {"delta": delta, "bandwidth": bandwidth, "variation": variation, "seed": seed}
         self._given = {name: float(checks[name](v)) for name, v in given.items() if v is not None}
@@ -128,7 +140,7 @@ class Monitor:
         with connection.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set(DEFAULTS | self._given)
+                state.set(DEFAULTS | self._given, self._statement or USUAL)
             tip = state.tip()
             self._settings(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
@@ -150,7 +162,8 @@ class Monitor:
         Parameters
         ----------
         alarm
-            The limit above which a calibration error is alarming; any limit may be tried at any time.
+            The limit above which an error, of the kind that the state watches, is alarming; any limit may be tried at
+            any time.
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
@@ -169,6 +182,7 @@ class Monitor:
             looks, done = certifier.looks(), certifier.windows()
             windows = sorted(done.values(), key=lambda window: (window.start, window.key))
             answer = Status(
+                statement=life.statement,
                 delta=delta,
                 lower=life.lower,
                 evidence=float(tip.wealth.evidence()[0]) / math.log(10),
@@ -207,7 +221,13 @@ class Monitor:
             return found
 
     def _settings(self, state: State) -> Settings:
-        """The settings of the state, which must be those given."""
+        """The settings of the state, which must be those given, as must be what it watches."""
+        watched = state.statement()
+        if self._statement not in (None, watched):
+            raise ValueError(
+                f"statement is fixed for the life of a state; got {self._statement!r}, and {self.path} watches "
+                f"{watched!r}. Leave it out, or start another state."
+            )
         settings = state.settings()
         for name, value in self._given.items():
             if settings[name] != value:

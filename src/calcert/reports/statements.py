@@ -40,15 +40,12 @@ class Statement:
         not certified.
     in_lines
         True where tables with a line for each group show it; all statements of every group are in the report.
-    in_windows
-        True where a monitor certifies it for each window.
     """
 
     theorem: str
     certify: Certify
     over_classes: OverClasses | None = None
     in_lines: bool = False
-    in_windows: bool = False
 
 
 STATEMENTS: Mapping[str, Statement] = {
@@ -70,14 +67,12 @@ STATEMENTS: Mapping[str, Statement] = {
         lambda rows, s: as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
-        in_windows=True,
     ),
     "perturbed": Statement(
         "Theorem 1",
         lambda rows, s: perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
         over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise.size, s.delta),
         in_lines=True,
-        in_windows=True,
     ),
 }
 """By name, in the order of the table of a report."""
@@ -87,7 +82,6 @@ LEADING = "unmodified"
 
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
 OF_CLASSES = tuple(name for name, statement in STATEMENTS.items() if statement.over_classes is not None)
-OF_WINDOWS = tuple(name for name, statement in STATEMENTS.items() if statement.in_windows)
 
 
 def columns(names: Collection[str] = OF_LINES) -> list[str]:
