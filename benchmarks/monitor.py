@@ -31,6 +31,7 @@ from calcert.monitoring.judging import append
 from calcert.monitoring.memory import Memory
 from calcert.monitoring.older import update
 from calcert.monitoring.state import State
+from calcert.monitoring.watching import USUAL
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
 
@@ -94,7 +95,7 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     # One transaction for all, because a sync for each would take longer than everything else.
     with connection.starting(path, update) as database:
         state = State(database, path)
-        state.set(Settings())
+        state.set(Settings(), USUAL)
         tip = state.tip()
         for number in range(batches):
             day, place = date(2012, 1, 1) + timedelta(days=number), number % len(rows)

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from calcert.monitoring.betting import Wealth, gains
+from calcert.monitoring.betting import Wealth
 from calcert.monitoring.memory import Memory
+from calcert.monitoring.watching import Learned
 from calcert.summary import cells
 from calcert.summary.counts import Summary
+from tests.lab.distances import by_pairs
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +45,19 @@ class Law:
         """The L1 calibration error of the classifier as it is."""
         return float((self.probability * np.abs(self.scores - self.chance)).sum())
 
+    @property
+    def distance(self) -> float:
+        """The distance from calibration, by a linear program that shares nothing with the program."""
+        weight = self.probability[:, None] * np.stack([1 - self.chance, self.chance], axis=1)
+        grid = np.unique(np.concatenate([self.scores, np.linspace(0, 1, 257)]))
+        return by_pairs(self.scores, weight, grid, boxed=True)
+
+    @property
+    def miscount(self) -> float:
+        """The largest miscount in a range of scores."""
+        through = np.concatenate([[0.0], np.cumsum(self.probability * (self.scores - self.chance))])
+        return float(through.max() - through.min())
+
     def batch(self, rng: np.random.Generator, rows: int) -> Summary:
         """Independent rows."""
         total = rng.multinomial(rows, self.probability)
@@ -66,10 +81,10 @@ def too_high(error: float, size: int = 19) -> Law:
     return Law(scores, np.full(size, 1 / size), scores - error)
 
 
-def life(batches: Iterator[Summary]) -> Iterator[Wealth]:
+def life(batches: Iterator[Summary], learned: type[Learned] = Memory) -> Iterator[Wealth]:
     """The wealth after each batch of a life, as a state computes it but without the disk."""
-    memory, wealth = Memory.blank(), Wealth.blank()
+    memory, wealth = learned.blank(), Wealth.blank()
     for batch in batches:
-        wealth = wealth.after(gains(batch, memory.witnesses()))
+        wealth = wealth.after(memory.gains(batch))
         memory = memory.after(batch)
         yield wealth

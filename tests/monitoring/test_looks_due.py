@@ -22,7 +22,7 @@ def batch(number: int, rows: int, window: str | None, lower: float = 0.0) -> Bat
 
 def test_windows_are_numbered_as_they_appear_and_may_overlap_in_time() -> None:
     batches = [batch(1, 10, "b"), batch(2, 10, "a"), batch(3, 10, None), batch(4, 20, "b")]
-    found = [window for window, _ in Life(SETTINGS).after(batches).windows.values()]
+    found = [window for window, _ in Life(SETTINGS, "perturbed").after(batches).windows.values()]
     assert [(window.key, window.number, window.rows) for window in found] == [("b", 1, 30), ("a", 2, 10)]
 
 
@@ -36,7 +36,7 @@ def test_a_life_that_grew_in_any_steps_is_the_life_read_at_once() -> None:
     for _ in range(20):
         sizes, keys = rng.integers(0, 400, 60).tolist(), rng.choice(["a", "b", "c", None], 60).tolist()  # type: ignore[arg-type]
         batches = [batch(k + 1, sizes[k], keys[k], float(rng.random())) for k in range(60)]
-        at_once, grown = Life(SETTINGS).after(batches), Life(SETTINGS)
+        at_once, grown = Life(SETTINGS, "perturbed").after(batches), Life(SETTINGS, "perturbed")
         for stretch in np.split(np.arange(60), np.sort(rng.integers(0, 60, 15))):
             grown = grown.after([batches[place] for place in stretch])
         assert told(grown) == told(at_once)
@@ -47,7 +47,7 @@ def test_a_life_that_grew_in_any_steps_is_the_life_read_at_once() -> None:
 def test_what_is_due_names_its_rows_its_share_and_the_last_batch_that_it_covers() -> None:
     sizes = [100, 30, 10, 80, 300, 20, 500]
     batches = [batch(k + 1, size, "ab"[k % 2]) for k, size in enumerate(sizes)]
-    life = Life(SETTINGS).after(batches)
+    life = Life(SETTINGS, "perturbed").after(batches)
     for number, (place, (last, due)) in enumerate(zip(schedule(sizes), life.looks, strict=True), start=1):
         assert last is batches[place]
         assert (due.stretch, due.number, due.statements) == ("all rows", number, ("perturbed",))
@@ -63,7 +63,7 @@ def test_what_is_due_names_its_rows_its_share_and_the_last_batch_that_it_covers(
 
 
 def test_windows_that_have_not_grown_are_the_same_objects() -> None:
-    life = Life(SETTINGS).after([batch(1, 10, "a"), batch(2, 10, "b")])
+    life = Life(SETTINGS, "perturbed").after([batch(1, 10, "a"), batch(2, 10, "b")])
     longer = life.after([batch(3, 10, "b")])
     before, after = ({key: one for key, (one, _) in some.windows.items()} for some in (life, longer))
     assert after["a"] is before["a"]

@@ -13,7 +13,8 @@ from scipy.stats import binom
 from calcert.certificates.deviations import iid_limit
 from calcert.monitoring import betting
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
-from calcert.monitoring.memory import BLOCKS, Memory, block_of
+from calcert.monitoring.blocks import BLOCKS, block_of
+from calcert.monitoring.memory import Memory
 from calcert.summary.counts import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 

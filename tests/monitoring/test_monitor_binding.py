@@ -194,14 +194,14 @@ def test_a_file_replaced_while_a_status_is_computed_keeps_its_own_looks(
     monitor: Monitor, sound: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer, expected = told(monitor), told(Monitor(other))
-    compute = certifying.pooled_upper  # type: ignore[attr-defined]
+    compute = certifying.certify_pool  # type: ignore[attr-defined]
 
     def replaced(*arguments: Any) -> Any:
         shutil.copy(other, monitor.path.with_suffix(".new"))
         monitor.path.with_suffix(".new").replace(monitor.path)
         return compute(*arguments)
 
-    monkeypatch.setattr(certifying, "pooled_upper", replaced)
+    monkeypatch.setattr(certifying, "certify_pool", replaced)
     with opened(monitor.path) as database:
         database.execute(f"DELETE FROM looks WHERE number = {LAST}")
     # All that was read belongs to the state that was asked, and the other one is left alone.
@@ -213,7 +213,7 @@ def test_a_file_replaced_while_a_status_is_computed_keeps_its_own_looks(
     with opened(monitor.path) as database:
         database.execute("DELETE FROM looks")
         database.execute("DELETE FROM pool")
-    monkeypatch.setattr(certifying, "pooled_upper", replaced)
+    monkeypatch.setattr(certifying, "certify_pool", replaced)
     with pytest.raises(ValueError, match="was replaced by another state while it was read"):
         told(monitor)
 
@@ -223,7 +223,7 @@ def test_a_file_that_goes_while_a_status_is_computed_is_not_started_anew(
     monitor: Monitor, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     answer = told(monitor)
-    compute = certifying.pooled_upper  # type: ignore[attr-defined]
+    compute = certifying.certify_pool  # type: ignore[attr-defined]
 
     def gone(*arguments: Any) -> Any:
         monitor.path.unlink()
@@ -231,7 +231,7 @@ def test_a_file_that_goes_while_a_status_is_computed_is_not_started_anew(
             monitor.path.write_text("" if left == "0 bytes" else "score,label\n" * 100)
         return compute(*arguments)
 
-    monkeypatch.setattr(certifying, "pooled_upper", gone)
+    monkeypatch.setattr(certifying, "certify_pool", gone)
     with opened(monitor.path) as database:
         database.execute(f"DELETE FROM looks WHERE number = {LAST}")
     assert told(monitor) == answer
@@ -255,7 +255,7 @@ def test_a_process_that_remembers_a_state_is_not_fooled_by_another_in_its_place(
 
 def test_asking_again_computes_nothing_and_writes_nothing(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     before = monitor.path.read_bytes()
-    monkeypatch.delattr(certifying, "pooled_upper")
+    monkeypatch.delattr(certifying, "certify_pool")
     monkeypatch.delattr(certifying, "certify_window")
     remembered.cache_clear()
     assert monitor.status() == monitor.status()
@@ -277,7 +277,7 @@ def test_a_process_checks_every_line_once_however_many_there_are(
 
 def test_a_state_that_has_lost_all_of_its_lines_is_damaged_and_not_new(monitor: Monitor) -> None:
     with opened(monitor.path) as database:
-        for table in ("settings", "batches", "learned"):
+        for table in ("settings", "watched", "batches", "learned"):
             database.execute(f"DELETE FROM {table}")
     remembered.cache_clear()
     for ask in (monitor.status, monitor.check, lambda: monitor.add(batch(0, 10), batch_id="one")):
@@ -304,7 +304,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
 
     def interrupted() -> None:
         with connection.starting(path, update) as database:
-            State(database, path).set(Settings())
+            State(database, path).set(Settings(), "perturbed")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -340,13 +340,13 @@ def test_a_state_that_took_empty_batches_before_they_were_refused_still_speaks(t
     path, full = tmp_path / "state", tmp_path / "full"
     with connection.starting(path, update) as database:
         state = State(database, path)
-        state.set(Settings())
+        state.set(Settings(), "perturbed")
         tip = state.tip()
         for number, rows in enumerate([Summary.empty(), batch(0, 100), Summary.empty(), batch(1, 100)]):
             window, time = "a" if number < 3 else "b", f"2026-03-0{number + 1}T00:00:00"
             _, tip = append(state, tip, str(number), time, window, rows, pack(rows))
     for number in range(2):
-        Monitor(full).add(batch(number, 100), batch_id=str(number), window="ab"[number])
+        Monitor(full, statement="perturbed").add(batch(number, 100), batch_id=str(number), window="ab"[number])
     found, expected = Monitor(path).status(), Monitor(full).status()
     assert [look.certificate for look in found.looks] == [look.certificate for look in expected.looks]
     assert [(w.key, w.rows, w.perturbed) for w in found.windows] == [

@@ -15,7 +15,6 @@ from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.layout import Batch
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes
-from calcert.reports.statements import OF_WINDOWS
 from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})
@@ -67,7 +66,7 @@ def test_a_change_is_certified_exactly_where_intervals_do_not_meet() -> None:
 def changes_one_by_one(windows: list[WindowStatement]) -> list[Change]:
     """Each window against every earlier one."""
     found = []
-    for name in OF_WINDOWS:
+    for name in windows[0].certificates:
         for place, later in enumerate(windows):
             now, gaps = later.certificates[name], []
             for earlier in windows[:place]:
@@ -104,8 +103,7 @@ def test_a_monitor_proves_the_change_and_dates_the_alarm(monitor: Monitor) -> No
     assert [window.key for window in status.windows] == ["2026-W23", "2026-W24", "2026-W25"]
     assert [window.rows for window in status.windows] == [21_000] * 3
     assert {(change.statement, change.later, change.grown) for change in status.changes} == {
-        ("perturbed", "2026-W25", True),
-        ("unmodified", "2026-W25", True),
+        ("distance", "2026-W25", True),
     }
     assert status.alarm is not None
     assert "2026-06-15" <= status.alarm.between <= status.alarm.since <= "2026-06-18"
@@ -130,7 +128,7 @@ def test_the_words_name_alarm_windows_and_change(monitor: Monitor) -> None:
     text = " ".join(str(monitor.status(alarm=0.03)).split())
     assert "ALARM since 2026-06-1" in text
     assert "63,000 rows in 21 batches, 2026-06-01 to 2026-06-21" in text
-    assert "Calibration has changed (as it is)" in text
+    assert "Calibration has changed (distance)" in text
     assert "at all times together with probability 0.95" in text
     assert "No alarm" in str(monitor.status(alarm=0.5))
 
@@ -142,7 +140,7 @@ def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> N
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == [
         "at least, worst batch so far (as it is)",
-        "at most, all rows pooled (perturbed)",
+        "at most, all rows pooled (as it is)",
         "window (as it is)",
         "limit 0.03",
     ]
@@ -150,7 +148,7 @@ def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> N
     assert max(lower.get_ydata()) == status.lower
     assert list(upper.get_ydata()) == [look.certificate.upper for look in status.looks]
     bars = [tuple(line.get_ydata()) for line in axes.lines[2:5]]
-    assert bars == [(w.unmodified.lower, w.unmodified.upper) for w in status.windows]
+    assert bars == [(w.distance.lower, w.distance.upper) for w in status.windows]
     assert [text.get_text().strip() for text in axes.texts] == ["alarm"]
 
 
@@ -160,8 +158,8 @@ def test_prometheus_reads_every_line(monitor: Monitor) -> None:
     lines = prometheus_text(monitor.status(alarm=0.03)).splitlines()
     values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
     assert values["calcert_rows"] == 63_000
-    assert values['calcert_alarm{limit="0.03"}'] == 1
-    assert values['calcert_window_error_lower{window="2026-W25",statement="unmodified"}'] > 0.03
+    assert values['calcert_alarm{limit="0.03",statement="distance"}'] == 1
+    assert values['calcert_window_error_lower{window="2026-W25",statement="distance"}'] > 0.03
     named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     assert {name.partition("{")[0] for name in values} == named
 

@@ -11,7 +11,7 @@ import pytest
 import calcert
 from calcert.certificates.certificate import total
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, OF_LINES, OF_WINDOWS, STATEMENTS, ByStatement, columns
+from calcert.reports.statements import LEADING, OF_LINES, STATEMENTS, ByStatement, columns
 from calcert.show import words
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory" / "index.md"
@@ -66,6 +66,6 @@ def test_a_statement_that_is_not_there_is_refused_by_name(report: calcert.Report
 
 
 def test_many_lines_are_ordered_by_their_first_column() -> None:
-    for names in (STATEMENTS, OF_LINES, OF_WINDOWS):
+    for names in (STATEMENTS, OF_LINES):
         assert columns(names)[0] == LEADING
         assert sorted(columns(names)) == sorted(names)

@@ -205,11 +205,11 @@ def test_many_groups_are_folded_and_none_is_left_out() -> None:
 def test_the_page_of_a_monitor_tells_alarm_change_windows_and_batches() -> None:
     status, text = result("monitor"), page_of("monitor")
     assert '<p class="alarm">ALARM since 2026-03-0' in text
-    assert text.count('<p class="warning">Calibration has changed') == 2
+    assert text.count('<p class="warning">Calibration has changed') == 1
     values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
     assert {point.lower for point in status.history} <= values
     for window in status.windows:
-        assert {window.unmodified.lower, window.unmodified.upper} <= values
+        assert {window.distance.lower, window.distance.upper} <= values
     assert "status = calcert.Monitor(STATE).status(alarm=0.02)" in text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
 from calcert.certificates.score_groups import brier
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
@@ -68,8 +68,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     )
 
 
-def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
-    """The terms of the upper bound of Theorem 6 at confidence 1 - delta."""
+def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
     from calcert.certificates.transport import best_plan
 
     points, n = placed(summary), summary.n
@@ -78,7 +78,7 @@ def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     rounding = ROUNDING + summary.resolution
     # Theorem 6, upper: the cost of any plan is at least the distance of the rows, and |g| <= |y - x|.
     moment = mean_upper(second, n, (1 - SPLIT) * delta)
-    upper = invert(plan.cost + rounding, moment, n, SPLIT * delta, iid_limit)
+    upper = invert(plan.cost + rounding, moment, n, SPLIT * delta, limit)
     return {
         "plug-in": plan.cost - plan.hidden,
         "discretisation": plan.hidden + rounding,

@@ -57,13 +57,18 @@ def thrown(count: Integers, seed: int) -> Integers:
 
 def gains(points: Points, known: Integers) -> Floats:
     """What every row of a block and label gains at least from the pair that the known rows suggest."""
-    rows = float(known.sum())
+    knots, pair = suggested(points, known, float(known.sum()))
+    return np.asarray(promised(knots, pair, points.low, points.high))
+
+
+def suggested(points: Points, known: Integers, rows: float) -> tuple[Floats, Floats]:
+    """Knots and an admissible pair on them, nearly the best for rows that lie as `known` says, so many in all."""
     runs = int(min(max(2 * math.sqrt(rows), RUNS[0]), RUNS[1]))
     knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
     mass, _ = put(knots, points.low, points.high, points.fraction, known)
     pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
     admit(knots, pair)
-    return np.asarray(promised(knots, pair, points.low, points.high))
+    return knots, pair
 
 
 @compiled(error_model="numpy")

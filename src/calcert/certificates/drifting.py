@@ -1,4 +1,4 @@
-"""Theorem 1 for rows whose laws drift: looks that hold together, however many there are.
+"""Theorem 1, Theorem 6 and Theorem 9 for rows whose laws drift: looks that hold together, however many there are.
 
 Rows pile up, and a bound for a fixed number of rows may not simply be computed again and again: each look is another
 chance to fail. Look l is taken at the first batch that brings the rows to 5/4 of those at look l - 1, and may fail with
@@ -8,9 +8,9 @@ not matter who looks when, and a look that nobody asks for is just not computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from calcert.certificates import perturbed
+from calcert.certificates import distance, perturbed, ranges
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import bernstein, hoeffding
 from calcert.serving.noise import Noise
@@ -67,15 +67,65 @@ def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
         the mean variance is at most mean E a_i^2 - mean e_i^2 <= mean E a_i^2 - c^2. D1, D2 and Hoeffding need
         independence alone.
     """
-    terms = perturbed.upper_terms(pool, noise, delta, drifting_limit)
-    return Certificate.from_terms(
-        quantity="L1 calibration error, all rows pooled",
+    return _pooled(
+        pool,
+        delta,
+        quantity="L1 calibration error",
         subject=perturbed.served_subject(noise),
+        theorem="Theorem 1, drifting laws",
+        terms=perturbed.upper_terms(pool, noise, delta, drifting_limit),
+        parameters=noise.parameters,
+    )
+
+
+def pooled_distance(pool: Summary, delta: float) -> Certificate:
+    """Certify the distance from calibration of the classifier as it is over rows whose law may have drifted.
+
+    Guarantee
+        With probability at least 1 - delta, the distance from calibration under the pooled law is at most upper.
+    Assumes
+        What :func:`pooled_upper` does.
+    Proof
+        The distance under the pooled law is the mean gain under it of one admissible pair, whose gain on a row is at
+        most |x - y| in size (Theorem 6). From there on the proof of :func:`pooled_upper`, with a_i = |x_i - y_i|.
+    """
+    terms = distance.upper_terms(pool, delta, drifting_limit)
+    return _pooled(pool, delta, quantity="distance from calibration", theorem="Theorem 6, drifting laws", terms=terms)
+
+
+def pooled_ranges(pool: Summary, delta: float) -> Certificate:
+    """Certify the largest miscount in a range of scores over rows whose law may have drifted.
+
+    Guarantee
+        With probability at least 1 - delta, the largest miscount under the pooled law is at most upper.
+    Assumes
+        What :func:`pooled_upper` does.
+    Proof
+        The miscount in one fixed range is a mean gain of at most |x - y| in size, so that the proof of
+        :func:`pooled_upper` bounds it; Theorem W passes to the largest.
+    """
+    terms = ranges.upper_terms(pool, delta, limit=drifting_limit)
+    return _pooled(pool, delta, quantity=ranges.QUANTITY["either"], theorem="Theorem 9, drifting laws", terms=terms)
+
+
+def _pooled(
+    pool: Summary,
+    delta: float,
+    *,
+    quantity: str,
+    theorem: str,
+    terms: Mapping[str, float],
+    subject: str = "as it is",
+    parameters: Mapping[str, float] | None = None,
+) -> Certificate:
+    return Certificate.from_terms(
+        quantity=f"{quantity}, all rows pooled",
+        subject=subject,
         assumption="none",
         lower=Lower(0.0),
         delta=delta,
         n=pool.n,
-        theorem="Theorem 1, drifting laws",
+        theorem=theorem,
         terms=terms,
-        parameters=noise.parameters,
+        parameters=parameters or {},
     )

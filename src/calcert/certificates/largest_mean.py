@@ -7,13 +7,15 @@ rows. So one deviation is all there is to bound, however large the class.
 
 from __future__ import annotations
 
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
 from calcert.certificates.score_groups import brier
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
 
 
-def largest_mean_terms(summary: Summary, plug_in: float, discretisation: float, delta: float) -> dict[str, float]:
+def largest_mean_terms(
+    summary: Summary, plug_in: float, discretisation: float, delta: float, limit: Limit = iid_limit
+) -> dict[str, float]:
     """The terms of an upper bound at confidence 1 - delta.
 
     Guarantee
@@ -22,7 +24,7 @@ def largest_mean_terms(summary: Summary, plug_in: float, discretisation: float, 
     """
     seen = plug_in + discretisation
     moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
-    upper = invert(seen, moment, summary.n, SPLIT * delta, iid_limit)  # Largest mean
+    upper = invert(seen, moment, summary.n, SPLIT * delta, limit)  # Largest mean
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
 
 

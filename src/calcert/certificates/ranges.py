@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
@@ -86,12 +87,12 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     )
 
 
-def upper_terms(summary: Summary, delta: float, side: Side = "either") -> dict[str, float]:
-    """The terms of the upper bound of Theorem 9 at confidence 1 - delta."""
+def upper_terms(summary: Summary, delta: float, side: Side = "either", limit: Limit = iid_limit) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 9 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
     excess = Excess.of(summary)
     seen = largest_sum(at_edges(excess), side)
     hidden = largest_sum(excess, side) - seen + excess.rounding(2)
-    return largest_mean_terms(summary, seen, hidden, delta)
+    return largest_mean_terms(summary, seen, hidden, delta, limit)
 
 
 def largest_sum(excess: Excess, side: Side = "either") -> float:

@@ -29,7 +29,7 @@ alarm = click.option(
     "--alarm",
     metavar="LIMIT",
     type=Limit(),
-    help="Raise the alarm once the calibration error, as it is, is proven to have exceeded this.",
+    help="Raise the alarm once the error that the state watches, as it is, is proven to have exceeded this.",
 )
 
 
@@ -62,6 +62,11 @@ def command() -> None:
 )
 @click.option(
     "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
+)
+@click.option(
+    "--statement",
+    metavar="NAME",
+    help="For a new state, what to watch: distance, ranges or perturbed. [default: distance]",
 )
 @click.option("--delta", type=options.Delta(), help="For a new state. [default: 0.05]")
 @click.option("--odds", type=options.Ratio(), help="For a new state, as in calcert certify.")

@@ -1,9 +1,10 @@
 """The anytime-valid lower bound: gamblers who may start over after every batch.
 
 Setting. Before batch k comes, everything about earlier batches is known; given that, its rows are independent draws
-from a law whose calibration error is C_k. The law may be another one for every batch, and may depend on the past.
-Each of three gamblers g has a witness f that is fixed before the batch comes; with it a row gains G = f(X)(X - Y), and
-E[G | past] <= C_k.
+from a law whose error is C_k. The law may be another one for every batch, and may depend on the past. The error is what
+the state watches (:mod:`calcert.monitoring.watching`). Each of three gamblers g has a witness that is fixed before the
+batch comes; with it a row gains G in [-1, 1], and E[G | past] <= C_k. For the L1 calibration error and for ranges of
+scores a witness is a function f of the score, and G = f(X)(X - Y); for the distance it is a pair of functions.
 
 For a start s, a gambler g with stake l, and a limit c, the wealth W(s, g, l, c) is 1 before batch s and is then
 multiplied, for every row, by 1 + l (G - c). The evidence against c after batch k is
@@ -35,10 +36,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.monitoring.memory import HALF_LIVES, block_of
+from calcert.monitoring.blocks import HALF_LIVES, block_of
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 NODES = np.linspace(-1.0, 1.0, 65)
 """Gains at which the histogram of a batch is kept."""
@@ -58,18 +60,23 @@ def gains(batch: Summary, witnesses: Floats) -> Floats:
 
     A row is known to its cell, so its gain is the smallest that any place in the cell could give.
     """
-    points, block, rows = batch.points, block_of(batch), batch.points.count.ravel()
-    histograms = np.zeros((len(witnesses), NODES.size))
-    for histogram, witness in zip(histograms, witnesses, strict=True):
+    points, block, found = batch.points, block_of(batch), []
+    for witness in witnesses:
         f = witness[block]
         worst = np.where(f >= 0, points.low, points.high)
-        gain = np.stack([f * worst, f * (worst - 1)], axis=1).ravel()
-        place = (gain + 1) * ((NODES.size - 1) / 2)
-        base = np.minimum(place.astype(np.int64), NODES.size - 2)
-        upper = rows * (place - base)
-        histogram += np.bincount(base, rows - upper, NODES.size)
-        histogram[1:] += np.bincount(base, upper, NODES.size)[:-1]
-    return histograms
+        found.append(shared(np.stack([f * worst, f * (worst - 1)], axis=1), points.count))
+    return np.array(found)
+
+
+def shared(gain: Floats, count: Integers) -> Floats:
+    """The histogram over NODES of gains in [-1, 1], each with its number of rows, shared between the nearest nodes."""
+    rows, place = count.ravel(), (gain.ravel() + 1) * ((NODES.size - 1) / 2)
+    base = np.minimum(place.astype(np.int64), NODES.size - 2)
+    upper = rows * (place - base)
+    histogram = np.zeros(NODES.size)
+    histogram += np.bincount(base, rows - upper, NODES.size)
+    histogram[1:] += np.bincount(base, upper, NODES.size)[:-1]
+    return histogram
 
 
 def start_weight(start: int) -> float:

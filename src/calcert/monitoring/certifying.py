@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import pooled_upper
 from calcert.monitoring.layout import Batch
 from calcert.monitoring.looks_due import Due, Life
 from calcert.monitoring.status import Look
+from calcert.monitoring.watching import certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
 from calcert.summary.counts import Summary
 
@@ -50,6 +50,7 @@ class Certifier:
 
     def looks(self) -> tuple[Look, ...]:
         """The upper bound at every look at all rows."""
+        watched = self.life.statement
         missing = [(batch, due) for batch, due in self.life.looks if due not in self.known]
         if missing:
             self.kept, pool = self.kept_pool()
@@ -59,8 +60,8 @@ class Certifier:
         for batch, due in missing:
             self.pool = sum(map(self.rows, self.life.batches[self.pooled : batch.number]), self.pool)
             self.pooled = batch.number
-            self.fresh[due] = {"perturbed": pooled_upper(self.pool, self.life.settings.noise, due.delta)}
-        return tuple(Look(batch.number, batch.time, self._of(due)["perturbed"]) for batch, due in self.life.looks)
+            self.fresh[due] = {watched: certify_pool(self.pool, watched, self.life.settings, due.delta)}
+        return tuple(Look(batch.number, batch.time, self._of(due)[watched]) for batch, due in self.life.looks)
 
     def windows(self) -> dict[Window, WindowStatement]:
         """The certificates of the last look at each window."""
@@ -69,7 +70,7 @@ class Certifier:
     def _window(self, window: Window, due: Due) -> WindowStatement:
         if due not in self.known:
             rows = sum(map(self.rows, window.seen), Summary.empty())
-            self.fresh[due] = certify_window(rows, self.life.settings.at(due.delta))
+            self.fresh[due] = certify_window(rows, self.life.settings.at(due.delta), due.statements)
         times = [batch.time for batch in window.batches]
         return WindowStatement(window.key, min(times), max(times), len(times), window.rows, self._of(due))
 

@@ -27,5 +27,5 @@ def check(state: State) -> Checked:
         raise state.damaged("the rows of all batches together are not those of the batches")
     if not batches:
         return Checked(0, 0, 0, 0)
-    life = Life(state.chosen()).after(batches)
+    life = Life(state.chosen(), state.statement()).after(batches)
     return Checked(len(batches), life.rows, len(life.due), len(state.looks(life.due)))

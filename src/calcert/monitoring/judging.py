@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calcert.monitoring.betting import gains, latest_start
+from calcert.monitoring.betting import latest_start
 from calcert.monitoring.layout import Batch, digest
 from calcert.monitoring.state import State, Tip
 from calcert.monitoring.status import Alarm
+from calcert.monitoring.watching import WATCHED
 from calcert.summary.counts import Summary
 
 
@@ -16,7 +17,7 @@ def append(
 ) -> tuple[Batch, Tip]:
     """Write the batch after `tip` into the state, and return it with the new tip; `packed` are its rows."""
     # The order matters: witnesses must be fixed before the batch is learned from (see betting).
-    histograms = gains(rows, tip.memory.witnesses())
+    histograms = tip.memory.gains(rows)
     wealth = tip.wealth.after(histograms)
     batch = Batch(
         number=tip.number + 1,
@@ -42,4 +43,5 @@ def first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: flo
     if proof is None:
         return None
     start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
-    return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number)
+    below = WATCHED[state.statement()].below
+    return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)

@@ -4,7 +4,7 @@ The header says whose file it is (application_id) and in which layout (user_vers
 of a line covers the line, the digests of what is kept of the batch, and the digest before it, down to the settings. So
 the digest of a batch stands for all that was known when it was added, and everything else is bound to one:
 
-* `settings` to the first line, and to what was learned;
+* `settings`, and in `watched` the statement, to the first line, and to what was learned;
 * `contents` (gains and rows of a batch) to the line of the batch;
 * `learned` to the last line;
 * `pool` and `looks` to the line of the last batch that they cover.
@@ -23,10 +23,11 @@ from typing import NamedTuple
 APPLICATION = 0x63616C63
 """Marks an SQLite file as ours: the letters "calc"."""
 
-VERSION = 2
+VERSION = 3
 
 TABLES = {
     "settings": "(name TEXT NOT NULL, value REAL NOT NULL)",
+    "watched": "(statement TEXT NOT NULL)",
     "batches": "(number INTEGER PRIMARY KEY, id TEXT NOT NULL, rows INTEGER NOT NULL, positives INTEGER NOT NULL, "
     "time TEXT NOT NULL, window TEXT, lower REAL NOT NULL, gains_digest BLOB NOT NULL, summary_digest BLOB NOT NULL, "
     "digest BLOB NOT NULL)",

@@ -13,9 +13,9 @@ from itertools import accumulate
 from calcert.certificates.drifting import schedule, share
 from calcert.monitoring.layout import Batch
 from calcert.monitoring.status import BatchPoint
+from calcert.monitoring.watching import WATCHED
 from calcert.monitoring.windows import Window
 from calcert.reports.settings import Settings
-from calcert.reports.statements import OF_WINDOWS
 
 EVERYTHING = "all rows"
 """The stretch of rows that the upper bound is about."""
@@ -51,8 +51,8 @@ class Life:
 
     Attributes
     ----------
-    settings, batches
-        Its settings, and all batches.
+    settings, statement, batches
+        Its settings, what it watches, and all batches.
     history
         The batches as a status shows them.
     rows, lower
@@ -64,6 +64,7 @@ class Life:
     """
 
     settings: Settings
+    statement: str
     batches: tuple[Batch, ...] = ()
     history: tuple[BatchPoint, ...] = ()
     rows: int = 0
@@ -97,12 +98,12 @@ class Life:
         for place in schedule([batch.rows for batch in batches], rows=self.rows, last=last):
             number = len(self.looks) + len(found) + 1
             delta = self.settings.delta * share(number)
-            due = Due(EVERYTHING, number, ("perturbed",), batches[place].digest, through[place], delta)
+            due = Due(EVERYTHING, number, (self.statement,), batches[place].digest, through[place], delta)
             found.append((batches[place], due))
         return found
 
     def _windows(self, batches: Sequence[Batch]) -> dict[str, tuple[Window, Due]]:
-        found, more = dict(self.windows), dict[str, list[Batch]]()
+        found, more, statements = dict(self.windows), dict[str, list[Batch]](), WATCHED[self.statement].windows
         for batch in batches:
             # Older states may hold batches without rows; they belong nowhere.
             if batch.window is not None and batch.rows:
@@ -111,5 +112,5 @@ class Life:
             number, old = (found[key][0].number, found[key][0].batches) if key in found else (len(found) + 1, ())
             window = Window(key, number, (*old, *new))
             rows, delta = sum(batch.rows for batch in window.seen), window.failure(self.settings.delta)
-            found[key] = window, Due(f"window {key}", window.look, OF_WINDOWS, window.seen[-1].digest, rows, delta)
+            found[key] = window, Due(f"window {key}", window.look, statements, window.seen[-1].digest, rows, delta)
         return found

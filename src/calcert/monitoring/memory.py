@@ -9,25 +9,17 @@ another finds small errors that take a million rows to see.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.summary import cells
+from calcert.monitoring.betting import gains
+from calcert.monitoring.blocks import BLOCKS, HALF_LIVES, kept_after, per_block
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-CELLS_PER_BLOCK = 64
-BLOCKS = cells.CELLS // CELLS_PER_BLOCK + 1
-"""Blocks are 1/256 wide in the middle of [0, 1] and finer near its ends, as cells are."""
-
-HALF_LIVES = (4_000.0, 32_000.0, math.inf)
-"""Rows after which a memory has forgotten half: one for sudden changes, one for slow ones, one for none at all."""
 
 SCALES = (1, 8, 64, BLOCKS)
 """Numbers of groups of equal mass in which a witness may be constant; at the finest, a group is a block."""
@@ -70,31 +62,28 @@ class Memory:
         scale = np.where(proven, self.earned.argmax(axis=1), USUAL)
         return np.asarray(self.proposed[np.arange(len(HALF_LIVES)), scale])
 
+    def gains(self, batch: Summary) -> Floats:
+        """Per memory, the histogram of what the rows of `batch` gain from its witness."""
+        return gains(batch, self.witnesses())
+
+    def packed(self) -> bytes:
+        """As a state keeps it."""
+        return self.seen.tobytes() + self.earned.tobytes()
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> Memory:
+        """The inverse of :meth:`packed`."""
+        size, values = len(HALF_LIVES) * 3 * BLOCKS, np.frombuffer(content)
+        return cls(values[:size].reshape(-1, 3, BLOCKS), values[size:].reshape(-1, len(SCALES)))
+
     def after(self, batch: Summary) -> Memory:
         """The memory once the batch has been judged."""
-        blocks = _per_block(batch)
-        kept = np.array([2.0 ** -(batch.n / half_life) for half_life in HALF_LIVES])
+        blocks = per_block(batch)
+        kept = kept_after(batch.n)
         return Memory(
             seen=self.seen * kept[:, None, None] + blocks,
             earned=self.earned * kept[:, None] + np.einsum("msb,b->ms", self.proposed, blocks[1]),
         )
-
-
-def block_of(batch: Summary) -> Integers:
-    """The block of each of the batch's points."""
-    if not batch.is_finite:
-        return batch.cell // CELLS_PER_BLOCK
-    cell, _ = cells.locate(np.floor(batch.values * cells.UNIT).astype(np.int64))
-    return cell // CELLS_PER_BLOCK
-
-
-def _per_block(batch: Summary) -> Floats:
-    """Rows, sum of x - y and sum of (x - y)^2 per block, the last from the mean score of each cell."""
-    block, rows = batch.cell // CELLS_PER_BLOCK, batch.count.sum(axis=1)
-    score = batch.score_sum.sum(axis=1)
-    mean = score / rows
-    square = batch.count[:, 0] * mean**2 + batch.count[:, 1] * (1 - mean) ** 2
-    return np.stack([np.bincount(block, values, BLOCKS) for values in (rows, score - batch.count[:, 1], square)])
 
 
 def _signs(seen: Floats) -> Floats:

@@ -22,8 +22,10 @@ from calcert.monitoring.older import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.status import Added, Checked, Status
+from calcert.monitoring.watching import USUAL, WATCHED
 from calcert.monitoring.windows import changes
 from calcert.reports.settings import Settings
+from calcert.reports.statements import check_statement
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
@@ -36,13 +38,18 @@ class Monitor:
         Each of three statements holds for the whole life of the state, at all moments together, with probability at
         least 1 - delta, whenever and however often one looks:
 
-        * ``lower`` and the alarm: some batch so far had a calibration error of at least ``lower``. So the alarm, for
-          any limit, is false with probability at most delta over the whole life. It is about the classifier as it is,
-          and holds however the law drifts, even in response to what was seen.
-        * ``upper``: at each look, the calibration error of the classifier served with perturbed scores under the
-          pooled law of all rows so far is at most ``upper``. Laws may drift, but not in response to rows seen. Pooled
-          means mixed: opposite errors in different months may cancel. Windows say more about today.
+        * ``lower`` and the alarm: some batch so far had an error of at least ``lower``. So the alarm, for any limit, is
+          false with probability at most delta over the whole life. It is about the classifier as it is, and holds
+          however the law drifts, even in response to what was seen.
+        * ``upper``: at each look, the error under the pooled law of all rows so far is at most ``upper``. Laws may
+          drift, but not in response to rows seen. Pooled means mixed: opposite errors in different months may cancel.
+          Windows say more about today.
         * windows: all intervals of all windows, so that two that do not meet prove that calibration has changed.
+
+        The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
+        or the L1 calibration error, of the classifier served with perturbed scores for ``upper``, as it is for
+        ``lower`` and the alarm, and both for windows. None of them assumes anything of the curve, but for the upper
+        bounds of windows as it is, which assume `variation`.
     Assumes
         Rows that were not used to train the classifier and are independent given what came before; within a window,
         draws from one law. Which rows get a label, and when, does not depend on the label. For ``upper`` and windows:
@@ -55,6 +62,9 @@ class Monitor:
     path
         The file of the state, started by the first batch. A classifier that was retrained or recalibrated is another
         one: start another state for it.
+    statement
+        What to watch: "distance", "ranges" or "perturbed"; fixed for life by the first batch. Left out, it is what the
+        state watches, or "distance" for a new one. States started before there was a choice watch "perturbed".
     delta, odds, bandwidth, variation, seed
         As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
         the defaults of :func:`calcert.certify` for a new one.
@@ -72,13 +82,14 @@ class Monitor:
     >>> status.alarm.since, status.alarm.between
     ('2026-03-06T00:00:00', '2026-03-06T00:00:00')
     >>> print(f"some batch had an error of at least {status.lower:.3f}")
-    some batch had an error of at least 0.063
+    some batch had an error of at least 0.067
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
+        statement: str | None = None,
         delta: float | None = None,
         odds: float | None = None,
         bandwidth: float | None = None,
@@ -86,6 +97,7 @@ class Monitor:
         seed: int | None = None,
     ) -> None:
         self.path = Path(path)
+        self._statement = None if statement is None else check_statement(statement, WATCHED)
         asked = Settings.of(odds=odds, bandwidth=bandwidth).noise
         noise = {} if odds is None and bandwidth is None else asked.parameters
         checks = {"delta": check_delta, "variation": check_variation, "seed": check_seed}
@@ -129,7 +141,7 @@ class Monitor:
         with connection.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set(Settings.of(**self._given))
+                state.set(Settings.of(**self._given), self._statement or USUAL)
             tip = state.tip()
             self._settings(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
@@ -151,7 +163,8 @@ class Monitor:
         Parameters
         ----------
         alarm
-            The limit above which a calibration error is alarming; any limit may be tried at any time.
+            The limit above which an error, of the kind that the state watches, is alarming; any limit may be tried at
+            any time.
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
@@ -170,6 +183,7 @@ class Monitor:
             looks, done = certifier.looks(), certifier.windows()
             windows = sorted(done.values(), key=lambda window: (window.start, window.key))
             answer = Status(
+                statement=life.statement,
                 delta=delta,
                 lower=life.lower,
                 evidence=float(tip.wealth.evidence()[0]) / math.log(10),
@@ -208,7 +222,13 @@ class Monitor:
             return found
 
     def _settings(self, state: State) -> Settings:
-        """The settings of the state, which must be those given."""
+        """The settings of the state, which must be those given, as must be what it watches."""
+        watched = state.statement()
+        if self._statement not in (None, watched):
+            raise ValueError(
+                f"statement is fixed for the life of a state; got {self._statement!r}, and {self.path} watches "
+                f"{watched!r}. Leave it out, or start another state."
+            )
         settings = state.settings()
         for name, value in self._given.items():
             if settings.get(name) != value:

@@ -15,7 +15,7 @@ from calcert.summary.packed import pack
 
 def update(database: sqlite3.Connection, path: Path, found: int) -> None:
     """Bring a state of layout `found` up to date inside the caller's transaction."""
-    {0: _from_0, 1: _from_1}[found](database, path)
+    {0: _from_0, 1: _from_1, 2: _from_2}[found](database, path)
 
 
 def _from_0(database: sqlite3.Connection, path: Path) -> None:
@@ -38,12 +38,19 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
 
 def _from_1(database: sqlite3.Connection, path: Path) -> None:
     """Layout 1 bound looks to the settings alone, and what was learned to the last line alone."""
+    database.execute("DROP TABLE looks")
+    layout.create(database, ["looks", "watched"])
     state = State(database, path)
     last = database.execute("SELECT digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
     for memory, wealth, checksum in database.execute("SELECT memory, wealth, digest FROM learned").fetchall():
         if last is None or checksum != digest(last[0], memory, wealth):
             raise state.damaged("what earlier batches taught does not fit its checksum")
         database.execute("UPDATE learned SET digest = ?", (digest(last[0], state.origin(), memory, wealth),))
-    database.execute("DROP TABLE looks")
-    layout.create(database, ["looks"])
+    state.batches(state.tip())
+
+
+def _from_2(database: sqlite3.Connection, path: Path) -> None:
+    """Layout 2 knew one thing to watch: a state without a line that says what it watches goes on with that."""
+    layout.create(database, ["watched"])
+    state = State(database, path)
     state.batches(state.tip())

@@ -45,7 +45,7 @@ class Remembered:
         life = self.life
         last = life.batches[-1] if life is not None and life.batches else None
         if life is None or last is None or not state.holds(last):
-            life, last = Life(state.chosen()), None
+            life, last = Life(state.chosen(), state.statement()), None
         self.life = life.after(state.batches(tip, last))
         return self.life
 

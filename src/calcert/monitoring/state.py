@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth
+from calcert.monitoring.blocks import HALF_LIVES
 from calcert.monitoring.connection import DamagedState
 from calcert.monitoring.layout import Batch, digest
 from calcert.monitoring.looks_due import EVERYTHING, Due
-from calcert.monitoring.memory import BLOCKS, HALF_LIVES, SCALES, Memory
+from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack, unpack
@@ -53,7 +54,7 @@ class Tip:
 
     number: int
     digest: bytes
-    memory: Memory
+    memory: Learned
     wealth: Wealth
 
 
@@ -73,35 +74,42 @@ class State:
         found = self.settings()
         return Settings.of(**found | {"seed": int(found["seed"])})
 
-    def set(self, settings: Settings) -> None:
-        """Fix the settings of a new state: those that its statements are certified with."""
+    def statement(self) -> str:
+        """What the state watches."""
+        return self._watched() or BEFORE_THERE_WAS_A_CHOICE
+
+    def _watched(self) -> str | None:
+        found = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
+        if len(found) > 1 or not set(found) <= set(WATCHED):
+            raise self.damaged(f"it cannot watch {', '.join(map(repr, found))}")
+        return found[0] if found else None
+
+    def set(self, settings: Settings, statement: str) -> None:
+        """Fix the settings of a new state, those that its statements are certified with, and what it watches."""
         known = settings.to_dict()
         kept = [(name, float(known[name])) for name in ("delta", *settings.noise.parameters, "variation", "seed")]
         self._database.executemany("INSERT INTO settings VALUES (?, ?)", kept)
+        self._database.execute("INSERT INTO watched VALUES (?)", (statement,))
 
     def origin(self) -> bytes:
-        """What the first batch is chained to: the settings."""
-        return digest(sorted(self.settings().items(), key=repr))
+        """What the first batch is chained to: the settings, and what is watched where the state says so."""
+        settings, watched = sorted(self.settings().items(), key=repr), self._watched()
+        return digest(settings) if watched is None else digest(settings, watched)
 
     def tip(self) -> Tip:
         """Where the state stands, with the settings and what betting knows checked against the last line."""
         last = self._database.execute("SELECT number, digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
         found = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
+        memory = WATCHED[self.statement()].memory
         if last is None and not found and not self._database.execute("SELECT 1 FROM contents LIMIT 1").fetchall():
-            return Tip(0, self.origin(), Memory.blank(), Wealth.blank())
+            return Tip(0, self.origin(), memory.blank(), Wealth.blank())
         if last is None or [line[0] for line in found] != [last[0]]:
             raise self.damaged("it has the lines of more or fewer batches than there were")
         _, *known, checksum = found[0]
         if checksum != digest(last[1], self.origin(), *known):
             raise self.damaged("its settings, or what earlier batches taught, do not fit their checksum")
-        memory, wealth = map(np.frombuffer, known)
-        size = len(HALF_LIVES) * 3 * BLOCKS
-        return Tip(
-            last[0],
-            last[1],
-            Memory(memory[:size].reshape(-1, 3, BLOCKS), memory[size:].reshape(-1, len(SCALES))),
-            Wealth(last[0], wealth.reshape(-1, STAKES.size, LIMITS.size)),
-        )
+        wealth = np.frombuffer(known[1]).reshape(-1, STAKES.size, LIMITS.size)
+        return Tip(last[0], last[1], memory.unpacked(known[0]), Wealth(last[0], wealth))
 
     def batches(self, tip: Tip, after: Batch | None = None) -> list[Batch]:
         """The batches up to the tip, or those after one that the state holds, with the chain of their digests checked.
@@ -129,7 +137,7 @@ class State:
         self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(batch))})", batch)
         self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, gains.tobytes(), packed))
         self._database.execute("DELETE FROM learned")
-        known = (tip.memory.seen.tobytes() + tip.memory.earned.tobytes(), tip.wealth.logarithm.tobytes())
+        known = (tip.memory.packed(), tip.wealth.logarithm.tobytes())
         checksum = digest(tip.digest, self.origin(), *known)
         self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (tip.number, *known, checksum))
 

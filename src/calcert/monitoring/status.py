@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
+from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
+from calcert.reports.statements import check_statement
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Alarm:
-    """The calibration error of the classifier as it is has exceeded the limit: certified, not suspected.
+    """The error of the classifier as it is has exceeded the limit: certified, not suspected.
 
     Attributes
     ----------
@@ -88,7 +90,9 @@ class Alarm:
         The time, id and number of the batch that proved it.
     between, between_number
         The time and number of the first batch of the shortest proven stretch: some batch from that one to `number` had
-        a calibration error above the limit.
+        an error above the limit.
+    statement
+        The statement whose error it is: "distance" or "ranges", or "unmodified" for the L1 calibration error as it is.
 
     Examples
     --------
@@ -109,6 +113,7 @@ class Alarm:
     number: int
     between: str
     between_number: int
+    statement: str = "unmodified"
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ class Look:
     >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
     >>> look = monitor.status().looks[0]
     >>> look.time, round(look.certificate.upper, 2)
-    ('2026-03-02T00:00:00', 0.03)
+    ('2026-03-02T00:00:00', 0.02)
     """
 
     derived: ClassVar = ("rows", "upper")
@@ -175,16 +180,20 @@ class Status(Result):
     Attributes
     ----------
     delta
-        Each of the three statements (lower bounds with the alarm; upper bounds; windows with changes) holds for ever,
-        at all moments together, with probability at least 1 - delta.
+        Each of the three kinds of bounds (lower bounds with the alarm; upper bounds; windows with changes) holds for
+        ever, at all moments together, with probability at least 1 - delta.
+    statement
+        What is watched: "distance", "ranges" or "perturbed".
+    below
+        The statement that `lower` and the alarm are about: the same, but "unmodified", the L1 calibration error of the
+        classifier as it is, where "perturbed" is watched.
     lower
-        Some batch so far had a calibration error, of the classifier as it is, of at least this. If the law never
-        changed, that is a lower bound for the calibration error.
+        Some batch so far had an error, of the classifier as it is, of at least this. If the law never changed, that is
+        a lower bound for the error.
     evidence
         Against perfect calibration, as a power of ten: by how much a gambler who bet against it has multiplied.
     upper
-        The last look at all rows: the calibration error of the classifier served with perturbed scores, over all rows
-        up to that look pooled, is at most ``upper.upper``.
+        The last look at all rows: the error over all rows up to that look pooled is at most ``upper.upper``.
     alarm
         None as long as the limit, if one was given, is not proven to be exceeded.
     windows, changes
@@ -201,12 +210,12 @@ class Status(Result):
     >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
     >>> status = monitor.status(alarm=0.05)
     >>> status.rows, status.lower, round(status.upper.upper, 2), status.alarm
-    (5000, 0.0, 0.03, None)
+    (5000, 0.0, 0.02, None)
     """
 
     kind: ClassVar = "status"
     noun: ClassVar = "the status"
-    derived: ClassVar = ("batches", "rows", "first", "last")
+    derived: ClassVar = ("below", "batches", "rows", "first", "last")
 
     delta: float
     lower: float
@@ -218,6 +227,20 @@ class Status(Result):
     changes: tuple[Change, ...]
     history: tuple[BatchPoint, ...]
     looks: tuple[Look, ...]
+    statement: str = BEFORE_THERE_WAS_A_CHOICE
+
+    def __post_init__(self) -> None:
+        check_statement(self.statement, WATCHED)
+
+    @property
+    def below(self) -> str:
+        """The statement that the lower bound and the alarm are about."""
+        return WATCHED[self.statement].below
+
+    @property
+    def of_windows(self) -> tuple[str, ...]:
+        """The statements that are certified of windows."""
+        return WATCHED[self.statement].windows
 
     @property
     def rows(self) -> int:

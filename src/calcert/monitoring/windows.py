@@ -9,7 +9,7 @@ holds too: where the intervals of two windows do not meet, calibration has chang
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from calcert.certificates.drifting import schedule, share
 from calcert.foundation.plain import plain_fields
 from calcert.monitoring.layout import Batch
 from calcert.reports.settings import Settings
-from calcert.reports.statements import OF_WINDOWS, Certified, certificates_of
+from calcert.reports.statements import Certified, certificates_of
 from calcert.summary.counts import Summary
 
 
@@ -63,18 +63,18 @@ class Window:
         return delta / 2 * share(self.number) * share(self.look)
 
 
-def certify_window(rows: Summary, settings: Settings) -> dict[str, Certificate]:
-    """The statements of one look at one window, each bound at the delta of the settings.
+def certify_window(rows: Summary, settings: Settings, statements: Collection[str]) -> dict[str, Certificate]:
+    """Some statements of one look at one window, each bound at the delta of the settings.
 
     Guarantee
-        Of :func:`calcert.perturbed`, and of theorems 2 and 4 for the classifier as it is, for the law of the window.
+        That of the statements, as in a Report, for the law of the window.
     Assumes
         Given how many they are, the rows of the window are independent draws from one law: neither which rows are in
         it nor the sizes of its batches respond to the rows, to labels or to scores. The law need not stay the same
         within the window if rows come at random times: given their number, rows of a Poisson process are independent
         draws from the law of the whole window.
     """
-    return certificates_of(rows, settings, OF_WINDOWS)
+    return certificates_of(rows, settings, statements)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class WindowStatement(Certified):
     batches, rows
         What has come for it; the certificates speak of the `n` rows up to the last look.
     certificates
-        Statements by name, and as attributes, as in :class:`calcert.Report`.
+        By statement: that which the state watches, as an attribute too (``window.distance``).
 
     Examples
     --------
@@ -98,7 +98,7 @@ class WindowStatement(Certified):
     >>> x = rng.random(5_000)
     >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="1", time="2026-03-01", window="month")
     >>> window = monitor.status().windows[0]
-    >>> window.key, window.rows, round(window.perturbed.upper, 2)
+    >>> window.key, window.rows, round(window.distance.upper, 2)
     ('2026-03', 5000, 0.03)
     """
 
@@ -123,18 +123,18 @@ class Change:
     Attributes
     ----------
     statement
-        Which one, such as "perturbed" or "unmodified".
+        Which one, such as "distance".
     earlier, later
         The keys of the windows.
     grown
-        True if the calibration error is larger in the later one.
+        True if the error is larger in the later one.
     by
         The distance between the intervals: the error has changed by at least that.
 
     Examples
     --------
     >>> from calcert.monitoring.windows import Change
-    >>> Change("unmodified", earlier="2026-01", later="2026-02", grown=True, by=0.03).to_dict()["by"]
+    >>> Change("distance", earlier="2026-01", later="2026-02", grown=True, by=0.03).to_dict()["by"]
     0.03
     """
 
@@ -152,7 +152,7 @@ class Change:
 def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
     """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
     found = []
-    for statement in OF_WINDOWS:
+    for statement in windows[0].certificates if windows else ():
         # Of the earlier intervals, the one that ends first is the farthest below, the one that begins last above.
         end, begin, ends, begins = math.inf, -math.inf, "", ""
         for later in windows:

@@ -39,8 +39,6 @@ class Statement:
         The mean over classes, from probabilities, labels and the certificates of the classes.
     in_lines
         True where tables with a line for each group, or class, show it; all statements of each are in the report.
-    in_windows
-        True where a monitor certifies it for each window.
     """
 
     theorem: str
@@ -48,7 +46,6 @@ class Statement:
     upper_terms: UpperTerms
     over_classes: OverClasses
     in_lines: bool = False
-    in_windows: bool = False
 
 
 STATEMENTS: Mapping[str, Statement] = {
@@ -77,7 +74,6 @@ STATEMENTS: Mapping[str, Statement] = {
         lambda rows, s, found: as_it_is.upper_terms(rows, s.variation, s.delta, found.assumption),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
-        in_windows=True,
     ),
     "perturbed": Statement(
         "Theorem 1, Theorem 1L",
@@ -85,7 +81,6 @@ STATEMENTS: Mapping[str, Statement] = {
         lambda rows, s, found: perturbed.upper_terms(rows, s.noise, s.delta),
         over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise, s.delta),
         in_lines=True,
-        in_windows=True,
     ),
 }
 """By name, in the order of the table of a report."""
@@ -94,7 +89,6 @@ LEADING = "unmodified"
 """Many lines (groups, classes, windows) are ordered by this statement, which is their first column."""
 
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
-OF_WINDOWS = tuple(name for name, statement in STATEMENTS.items() if statement.in_windows)
 
 
 def columns(names: Collection[str] = OF_LINES) -> list[str]:

@@ -94,6 +94,15 @@ STATEMENTS = {
 }
 """The words of every statement of the table in ``reports/statements.py``."""
 
+MEASURE = {
+    "distance": "distance from calibration",
+    "ranges": "largest miscount in a range of scores",
+    "crossings": "L1 calibration error",
+    "unmodified": "L1 calibration error",
+    "perturbed": "L1 calibration error",
+}
+"""What the number of a statement is called in a sentence or beside an axis."""
+
 TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
     "sampling": "what rows drawn by chance may hide",

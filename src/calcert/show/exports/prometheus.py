@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from calcert.foundation.numbers import given
 from calcert.foundation.visible import visible
+from calcert.show.words import MEASURE
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 def prometheus_text(status: Status) -> str:
     """Gauges with help lines, in the text format 0.0.4; the last window only, so that series do not pile up."""
+    below = f"{MEASURE[status.below]} (as it is)"
     last = datetime.fromisoformat(status.history[-1].time).replace(tzinfo=UTC).timestamp()
     gauges: list[tuple[str, str, list[tuple[dict[str, str], float]]]] = [
         ("rows", "Labelled rows added so far.", [({}, status.rows)]),
@@ -22,13 +24,13 @@ def prometheus_text(status: Status) -> str:
         ("delta", "Probability with which each statement may ever fail.", [({}, status.delta)]),
         (
             "error_lower",
-            "Certified: some batch had an L1 calibration error (as it is) of at least this.",
-            [({}, status.lower)],
+            f"Certified: the {below} of some batch was at least this.",
+            [({"statement": status.below}, status.lower)],
         ),
         (
             "error_upper",
-            "Certified: the L1 calibration error (perturbed, all rows pooled) is at most this.",
-            [({}, status.upper.upper)],
+            f"Certified: the {MEASURE[status.statement]} ({status.upper.subject}), all rows pooled, is at most this.",
+            [({"statement": status.statement}, status.upper.upper)],
         ),
     ]
     if status.limit is not None:
@@ -36,8 +38,8 @@ def prometheus_text(status: Status) -> str:
         gauges.append(
             (
                 "alarm",
-                "1 if the error is proven to have exceeded the limit.",
-                [({"limit": f"{given(status.limit)}"}, raised)],
+                f"1 if the {below} is proven to have exceeded the limit.",
+                [({"limit": f"{given(status.limit)}", "statement": status.below}, raised)],
             )
         )
     if status.windows:
@@ -48,7 +50,7 @@ def prometheus_text(status: Status) -> str:
                 for statement, certificate in window.certificates.items()
             ]
             gauges.append(
-                (f"window_error_{name}", f"Certified: L1 calibration error of the last window, {words}.", values)
+                (f"window_error_{name}", f"Certified: error of the last window, {words}, by statement.", values)
             )
     lines = []
     for name, words, values in gauges:

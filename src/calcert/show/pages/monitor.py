@@ -6,7 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.numbers import at_least, confidence, given
-from calcert.reports.statements import OF_WINDOWS, columns
+from calcert.reports.statements import columns
 from calcert.show import words
 from calcert.show.lines import Line, window_lines
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render
@@ -37,7 +37,7 @@ NEVER_PROMISED = (
 
 READING = (
     "The steps from below are what is certain of the worst batch so far; they never fall. The dotted steps from above "
-    "bound the error over all rows pooled, once scores are perturbed. Bars are windows: where two do not overlap, "
+    "bound the error over all rows pooled. Bars are windows: where two do not overlap, "
     "calibration has changed. The alarm is raised where the steps from below cross the dashed limit."
 )
 
@@ -60,8 +60,8 @@ def page(
         never_promised=NEVER_PROMISED,
         pictures=_pictures(status),
         left_out=f"The bars show the last {IN_PICTURE} windows." if len(status.windows) > IN_PICTURE else "",
-        lines=_latest_first(status, columns(OF_WINDOWS)),
-        subjects=[words.STATEMENTS[name].short for name in columns(OF_WINDOWS)],
+        lines=_latest_first(status, columns(status.of_windows)),
+        subjects=[words.STATEMENTS[name].short for name in columns(status.of_windows)],
         most=IN_TABLE,
         history=[vars(point) | {"time": day(point.time)} for point in reversed(status.history)],
         command=command,
@@ -76,8 +76,8 @@ def notebook_view(status: Status) -> str:
         "notebook_lines.html.jinja",
         heading=f"{TITLE}: {reach(status)}",
         first="window",
-        subjects=[words.STATEMENTS[name].short for name in columns(OF_WINDOWS)],
-        lines=_latest_first(status, columns(OF_WINDOWS))[:IN_TABLE],
+        subjects=[words.STATEMENTS[name].short for name in columns(status.of_windows)],
+        lines=_latest_first(status, columns(status.of_windows))[:IN_TABLE],
         notes=[
             alarm_sentence(status),
             *change_lines(status),
@@ -94,7 +94,7 @@ def _statements(status: Status) -> list[Statement]:
         {
             "name": "lower",
             "title": "The worst batch so far, as it is",
-            "quantity": "L1 calibration error",
+            "quantity": words.MEASURE[status.below],
             "interval": f"at least {at_least(status.lower)}" if status.lower > 0 else "nothing proven",
             "sentences": [
                 "Some batch so far had at least this error. Nothing is assumed, however the data drifted."
@@ -105,28 +105,30 @@ def _statements(status: Status) -> list[Statement]:
         },
         {
             "name": "upper",
-            "title": "All rows pooled, served with perturbed scores",
-            "quantity": status.upper.quantity,
+            "title": f"All rows pooled, {'as it is' if status.upper.subject == 'as it is' else 'served perturbed'}",
+            "quantity": words.MEASURE[status.statement],
             "interval": words.interval(status.upper),
             "sentences": [
-                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. The law may drift and "
+                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. Nothing is assumed of the "
+                "curve. The law may drift and "
                 "batches may have any size, but neither in response to rows seen."
             ],
             "not_promised": "Opposite errors of different times may cancel in the pool.",
         },
     ]
     if status.windows:
-        last = status.windows[-1]
+        last, (shown, *others) = status.windows[-1], columns(status.of_windows)
+        c = last.certificates[shown]
         cards.append(
             {
                 "name": "window",
                 "title": f"The last window, {last.key}",
-                "quantity": f"{last.unmodified.quantity} of the classifier as it is",
-                "interval": words.interval(last.unmodified),
+                "quantity": f"{words.MEASURE[shown]} of the classifier as it is",
+                "interval": words.interval(c),
                 "sentences": [
-                    f"Of its first {last.unmodified.n:,} rows.",
-                    f"With perturbed scores: {words.interval(last.perturbed)}.",
-                    words.assumption(last.unmodified),
+                    f"Of its first {c.n:,} rows.",
+                    *(f"With perturbed scores: {words.interval(last.certificates[name])}." for name in others),
+                    words.assumption(c),
                 ],
                 "not_promised": "It speaks of rows drawn from one law within the window.",
             }
@@ -143,6 +145,6 @@ def _pictures(status: Status) -> list[Picture]:
     over_time = f"{lower_sentence(status)} {upper_sentence(status)} {alarm_sentence(status)}"
     drawn = [picture(figure, "over-time", "Bounds over time", over_time, READING)]
     if status.windows:
-        shown = {name: _latest_first(status, [name]) for name in columns(OF_WINDOWS)}
+        shown = {name: _latest_first(status, [name]) for name in columns(status.of_windows)}
         drawn += pictures("windows", shown, f"all windows, both sides, with probability {confidence(status.delta)}")
     return drawn

@@ -11,6 +11,7 @@ from calcert.foundation.numbers import confidence, given
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
 from calcert.show.requirements import needed_for_reports
+from calcert.show.words import MEASURE
 
 with needed_for_reports():
     import matplotlib
@@ -45,12 +46,14 @@ def _draw(status: Status, axes: Axes) -> Axes:
     history, looks = status.history, status.looks
     lowers = list(accumulate((point.lower for point in history), max))
     uppers = [look.certificate.upper for look in looks]
+    subject = "as it is" if status.upper.subject == "as it is" else "perturbed"
     axes.step(_times(history), lowers, where="post", color=INK, lw=1.8, label="at least, worst batch so far (as it is)")
     axes.step(
-        _times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label="at most, all rows pooled (perturbed)"
+        _times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label=f"at most, all rows pooled ({subject})"
     )
-    for place, window in enumerate(status.windows):
-        c, label = window.unmodified, "window (as it is)" if place == 0 else "_"
+    shown = [window.certificates[status.below] for window in status.windows]
+    for place, (window, c) in enumerate(zip(status.windows, shown, strict=True)):
+        label = "window (as it is)" if place == 0 else "_"
         middle = _middle(window.start, window.end)
         axes.plot([middle, middle], [c.lower, c.upper], color=BLUE, lw=4, alpha=0.6, solid_capstyle="butt", label=label)
     if status.limit is not None:
@@ -60,10 +63,10 @@ def _draw(status: Status, axes: Axes) -> Axes:
         axes.axvline(since, color=RED, lw=1)
         beside = offset_copy(axes.get_xaxis_transform(), figure_of(axes), x=0.05)
         axes.text(since, 0.98, "alarm", transform=beside, color=INK, va="top")
-    tops = [*uppers[-3:], *(window.unmodified.upper for window in status.windows)]
-    shown = [*lowers, status.limit or 0.0, *(top for top in tops if top < 1)]
-    axes.set_ylim(0, min(1.0, 1.25 * max(shown) + 1e-3))
-    axes.set_ylabel("L1 calibration error")
+    tops = [*uppers[-3:], *(c.upper for c in shown)]
+    highest = max(*lowers, status.limit or 0.0, *(top for top in tops if top < 1), 0.0)
+    axes.set_ylim(0, min(1.0, 1.25 * highest + 1e-3))
+    axes.set_ylabel(MEASURE[status.statement])
     concise: Any = dates.ConciseDateFormatter
     axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
     axes.set_title(f"Each kind of bound holds at all times\nwith probability {confidence(status.delta)}")

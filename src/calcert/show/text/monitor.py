@@ -10,10 +10,10 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence, given
 from calcert.foundation.visible import visible
-from calcert.reports.statements import OF_WINDOWS, columns
+from calcert.reports.statements import columns
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table
-from calcert.show.words import STATEMENTS
+from calcert.show.words import MEASURE, STATEMENTS
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -39,7 +39,7 @@ def status_view(status: Status) -> RenderableType:
 def change_lines(status: Status) -> list[str]:
     """One sentence a statement: the last window for which a change is proven."""
     lines = []
-    for statement in columns(OF_WINDOWS):
+    for statement in columns(status.of_windows):
         found = [change for change in status.changes if change.statement == statement]
         if found:
             change = found[-1]
@@ -56,18 +56,24 @@ def alarm_sentence(status: Status) -> str:
     if status.limit is None:
         return ""
     if status.alarm is None:
-        return f"No alarm: it is not proven that the error ever exceeded {given(status.limit)}."
+        return f"No alarm: it is not proven that {watched(status)} ever exceeded {given(status.limit)}."
     alarm = status.alarm
     first, last = day(alarm.between), day(alarm.since)
     where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
-    return f"ALARM since {last} (batch {alarm.batch_id!r}): the error exceeded {given(alarm.limit)} in {where}."
+    exceeded = f"{watched(status)} exceeded {given(alarm.limit)}"
+    return f"ALARM since {last} (batch {alarm.batch_id!r}): {exceeded} in {where}."
+
+
+def watched(status: Status) -> str:
+    """What the alarm and the lower bound are about."""
+    return f"the {MEASURE[status.below]}, as it is,"
 
 
 def lower_sentence(status: Status) -> str:
     """What the lower bound says."""
     return (
-        f"At least {at_least(status.lower)}: some batch so far had an L1 calibration error, of the classifier as it "
-        "is, of at least that. Assumes nothing, however the data drifted."
+        f"At least {at_least(status.lower)}: {watched(status)} was at least that in some batch so far. Assumes "
+        "nothing, however the data drifted."
     )
 
 
@@ -75,8 +81,8 @@ def upper_sentence(status: Status) -> str:
     """What the upper bound says."""
     c = status.upper
     return (
-        f"At most {at_most(c.upper)}: the L1 calibration error of the classifier {c.subject}, over the first {c.n:,} "
-        "rows pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
+        f"At most {at_most(c.upper)}: the {MEASURE[status.statement]} of the classifier {c.subject}, over the first "
+        f"{c.n:,} rows pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
     )
 
 
@@ -93,7 +99,7 @@ def reach(status: Status) -> str:
 
 
 def _window_table(status: Status) -> Table:
-    shown = columns(OF_WINDOWS)
+    shown = columns(status.of_windows)
     table = interval_table("window", shown, window_lines(status, shown)[-WINDOWS_SHOWN:], between=" ")
     if len(status.windows) > WINDOWS_SHOWN:
         table.caption = f"{len(status.windows) - WINDOWS_SHOWN} earlier windows are not shown"
