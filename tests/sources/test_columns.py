@@ -54,3 +54,10 @@ def test_names_are_checked() -> None:
         choose(known, 1, "y", "t")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"label must name a column of 0/1 or bool; got 'note' of t.*such as 'x'"):
         choose(known, "probability", "note", "t", lambda name: "x")
+
+
+def test_numbers_are_more_plausible_than_words_of_a_telling_name() -> None:
+    found = choose([*columns("p:f y:i"), Column("class", "unknown", "text")], None, None, "the table")
+    assert (found[0].name, found[1].name) == ("p", "y")
+    found = choose([*columns("p:f id:i"), Column("label", "unknown", "text")], None, None, "the table")
+    assert found[1].name == "label"

@@ -271,12 +271,13 @@ def start_reading(folder: Path, rows: pa.Table) -> subprocess.Popen[bytes]:
     """Another process in the middle of reading a file, with all its temporary files in `folder`."""
     pq.write_table(pa.concat_tables([rows] * 500), folder / "a.parquet", row_group_size=50_000)
     program = """
-import time, calcert
+import time
+from calcert import summarize
 from calcert.sources.arrays import Collector
 add = Collector.add
 Collector.add = lambda self, x, y: (time.sleep(0.3), add(self, x, y))
 print('reading', flush=True)
-calcert.summarize('a.parquet', score='p', label='y')
+summarize('a.parquet', score='p', label='y')
 """
     environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(

@@ -279,3 +279,14 @@ print(*(f'{name}={value}' for name, value in settings if name.startswith(('auto'
     assert list((here / "home").iterdir()) == []
     for name in ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"):
         assert f"{name}=false" in done.stdout
+
+
+def test_columns_of_parquet_are_found_by_name_in_every_file(here: Path) -> None:
+    parquet(here / "in" / "1.parquet", ["p", "y", "z"], [[0.5], [1], ["x"]])
+    parquet(here / "in" / "2.parquet", ["w", "y", "p"], [[0.9], [0], [0.25]])
+    parquet(here / "in" / "3.parquet", ["y", "p"], [[1], [0.75]])
+    assert calcert.summarize(here / "in", score="p", label="y") == calcert.summarize([0.5, 0.25, 0.75], [1, 0, 1])
+    parquet(here / "in" / "4.parquet", ["Y", "p"], [[1], [0.75]])
+    assert "all files must have the same columns and types; got p DOUBLE, y BIGINT in" in refusal(
+        here / "in", score="p", label="y"
+    )

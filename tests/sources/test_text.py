@@ -495,3 +495,37 @@ def test_ordinary_files_are_read_fast(write: Any, content: str, monkeypatch: pyt
     monkeypatch.setattr(files.TextTable, "batches", None)  # type: ignore[attr-defined]
     path = write(content, "a.csv" if content.startswith("p") else "a.jsonl")
     assert calcert.summarize(path, score="p", label="y") == calcert.summarize([0.5, 0.25], [1, 0])
+
+
+def test_a_late_line_that_the_engine_cannot_take_is_told_in_our_words(write: Any) -> None:
+    path = write('{"p": 0.5, "y": 1}\n' * MANY + "[]\n", "a.jsonl")
+    assert refusal(path) == f"every line must be a JSON object; got [] on line {MANY + 1} of {path}."
+
+
+@pytest.mark.parametrize("key", ['"\\u0070": 0.5, "y": 1', '"p": 0.5, "\\u0079": 1', '"\\u0070": 0.5, "\\u0079": 1'])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_key_is_the_same_key_with_its_letters_escaped(write: Any, key: str, last: bool) -> None:
+    lines = ['{"p": 0.5, "y": 1}\n'] * 2
+    lines.insert(2 if last else 0, f"{{{key}}}\n")
+    assert calcert.summarize(write("".join(lines), "a.jsonl")) == calcert.summarize([0.5] * 3, [1] * 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"), [(RuntimeError("Query interrupted"), KeyboardInterrupt), (RuntimeError("else"), RuntimeError)]
+)
+def test_an_interruption_that_the_engine_hears_first_is_one(
+    write: Any, monkeypatch: pytest.MonkeyPatch, said: Exception, heard: type[BaseException]
+) -> None:
+    class Engine:
+        def __enter__(self) -> Engine:
+            return self
+
+        def __exit__(self, *error: object) -> None: ...
+
+        def sql(self, *words: Any, **options: Any) -> Any:
+            raise said
+
+    monkeypatch.setattr(files, "SMALL", -1)
+    monkeypatch.setattr("calcert.sources.fast_text.connect", lambda limited: Engine())
+    with pytest.raises(heard):
+        calcert.summarize(write('{"p": 0.5, "y": 1}\n', "a.jsonl"))

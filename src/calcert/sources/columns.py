@@ -107,10 +107,11 @@ def _find(columns: Sequence[Column], score: Column | None, label: Column | None,
 
 
 def _plausible(columns: Sequence[Column], names: str, kinds: tuple[str, ...], taken: Column | None) -> list[Column]:
-    """Columns of numbers with a telling name; where there are none, columns of a telling type."""
+    """Columns with a telling name, those of numbers before others; where there are none, columns of a telling type."""
     free = [column for column in columns if column != taken and column.kind != "other"]
-    by_name = [column for column in free if column.name.strip().lower() in names.split()]
-    return by_name or [column for column in free if column.kind in kinds]
+    telling = [column for column in free if column.name.strip().lower() in names.split()]
+    numbers = [column for column in telling if column.kind != "unknown"]
+    return numbers or telling or [column for column in free if column.kind in kinds]
 
 
 def _listed(columns: Sequence[Column]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,6 +63,17 @@ def connect(*, limited: bool) -> duckdb.DuckDBPyConnection:
     return engine
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is what it always is, also where DuckDB hears it first and has a name of its own for it."""
+    try:
+        yield
+    except (load("duckdb").InterruptException, RuntimeError) as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
+
+
 class Table:
     """Parquet files, rows in the order of the files."""
 
@@ -92,17 +106,18 @@ class Table:
     def check_same(self, *names: str) -> None:
         """All files must have the columns, once and of one type: DuckDB would squeeze them into what the first has."""
         (first, schema), *others = self._schemas.items()
-        for path, found in others:
-            for file, columns in ((first, schema), (path, found)):
-                owns = [Column(name, kind(of), of) for name, of in columns]
-                for name in (column.name for column in owns):
-                    check_alone(owns, "every name", name, visible(file))
+        for path, found in self._schemas.items() if others else ():
             here, there = ([f"{n} {of}" for n, of in sorted(columns) if n in names] for columns in (schema, found))
             if here != there:
                 raise ValueError(
                     f"all files must have the same columns and types; got {', '.join(here)} in {visible(first)} "
                     f"and {', '.join(there)} in {visible(path)}. Summarise them apart and add the summaries with +."
                 )
+            times = Counter(name.lower() for name, _ in found)
+            alike = next((name for name, _ in found if times[name.lower()] > 1), None)
+            if alike is not None:
+                # Which of them it takes from which file is DuckDB's secret, and it renames some to names of others.
+                check_alone([Column(name, kind(of), of) for name, of in found], "every name", alike, visible(path))
 
     def batches(self, score: Column, label: Column, rows: int) -> Iterator[Any]:
         """Scores and labels as Arrow batches, in types that the kernel takes."""
@@ -130,6 +145,7 @@ class Table:
 
         Without Arrow, whose import takes longer than so few rows take.
         """
+        load("numpy.ma")  # As above.
         runs = self._runs(score.name, label.name)
         parts = [list(self._pair(files, score, label, given).fetchnumpy().values()) for files, given in runs]
         joined: Any = np.ma.concatenate
@@ -158,10 +174,13 @@ class Table:
 
     def _named(self, name: str) -> str:
         """What DuckDB calls a column: where names differ by case alone, it has some of its own."""
-        first = next(iter(self._files.items()))
-        theirs = self._query([first[0]], "*").columns
-        ours = [column for column, _ in self._schemas[first[1]]]
-        return quoted(theirs[ours.index(name)])
+        return quoted(self._theirs[[own for own, _ in next(iter(self._schemas.values()))].index(name)])
+
+    @cached_property
+    def _theirs(self) -> list[str]:
+        """The columns of the first file, as DuckDB calls them, in their order."""
+        names: list[str] = self._query(list(self._files)[:1], "*").columns
+        return names
 
     def _runs(self, *names: str) -> list[tuple[list[str], list[str | None]]]:
         """Consecutive files that get the same values from the names of their folders, with these values."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calcert.foundation.uninterrupted import load
 from calcert.sources.columns import Column
 from calcert.sources.csv_file import CsvFile
-from calcert.sources.duckdb_table import connect, quoted
+from calcert.sources.duckdb_table import connect, interruptible, quoted
 from calcert.sources.json_file import JsonFile
 from calcert.sources.partitions import keys_of
 from calcert.sources.paths import literal
@@ -127,14 +127,14 @@ def _json(file: JsonFile, score: Column, label: Column) -> Iterator[Batch]:
         f"CASE {texts[1]} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE TRY_CAST({texts[1]} AS DOUBLE) END "
         f"FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}})"
     )
-    with connect(limited=False) as engine:
-        try:
+    try:
+        with connect(limited=False) as engine, interruptible():
             for batch in engine.sql(query, params=[[literal(file.path)]]).to_arrow_reader(ROWS):
                 rows += batch.num_rows
                 scores, labels = (_numbers(column, batch.num_rows) for column in batch.columns)
                 yield Batch(scores, labels)
-        except duckdb.Error as error:
-            raise Doubt from error
+    except (duckdb.Error, OSError) as error:  # On its way through Arrow, an error of DuckDB becomes an OSError.
+        raise Doubt from error
     _settle(count, rows)
 
 

@@ -21,7 +21,7 @@ from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import Collector
 from calcert.sources.columns import check_groups, choose
-from calcert.sources.duckdb_table import Table, connect
+from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.paths import resolve, title
 from calcert.sources.text_table import Batch, TextTable
 from calcert.summary.counts import Summary
@@ -107,13 +107,8 @@ def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
     """Parquet files as a table; whatever the engine cannot read is told in our words."""
     duckdb = load("duckdb")
     try:
-        with connect(limited=limited) as engine:
+        with connect(limited=limited) as engine, interruptible():
             yield Table(engine, files)
-    except (duckdb.InterruptException, RuntimeError) as error:
-        if "interrupted" in str(error).lower():
-            # So DuckDB calls Ctrl-C where it hears it first.
-            raise KeyboardInterrupt from None
-        raise
     except (duckdb.Error, OSError) as error:
         words = " ".join(str(error).strip().split("\n\n")[0].split())
         if "Out of Memory" in words:

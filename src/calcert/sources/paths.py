@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -25,6 +26,9 @@ SUFFIXES: dict[str, Format] = {
 }
 COMPRESSED = (".gz", ".zst")
 WAY_OUT = "Parquet, CSV, TSV and JSON lines are read, the last three also as .gz and .zst"
+
+ASIDE = (".", "_")
+"""How names begin of what Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log."""
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 KINDS = {
@@ -59,7 +63,9 @@ def check_regular(file: str) -> None:
     """A path must lead to a regular file: a pipe or a device may keep its reader waiting for ever."""
     try:
         mode = stat.S_IFMT(os.stat(file).st_mode)
-    except FileNotFoundError:
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            raise
         raise FileNotFoundError(f"{visible(file)} must be a file; got a link that leads nowhere.") from None
     if mode != stat.S_IFREG:
         raise ValueError(
@@ -108,7 +114,7 @@ def _matches(pattern: str) -> Iterator[str]:
         above = os.sep.join(parts[: parts.index("**")]) or (os.sep if os.path.isabs(pattern) else os.curdir)
         for folder in filter(os.path.isdir, glob.glob(above)):
             # A folder that leads back to itself would be searched for ever: walking notices.
-            deque(_folders_below(folder), maxlen=0)
+            deque(_folders_below(folder, "."), maxlen=0)
     for found in glob.iglob(pattern, recursive=True):
         if not os.path.isdir(found):
             yield found
@@ -117,17 +123,20 @@ def _matches(pattern: str) -> Iterator[str]:
 
 
 def _files_below(folder: str) -> list[str]:
-    """All files of a folder and the folders in it, except what Spark and others leave beside: _SUCCESS, .part-0.crc."""
+    """All files of a folder and the folders in it, except what writers leave beside the data."""
     return sorted(
         os.path.join(inner, name)
-        for inner, names in _folders_below(folder)
+        for inner, names in _folders_below(folder, *ASIDE)
         for name in names
-        if not name.startswith((".", "_"))
+        if not name.startswith(ASIDE)
     )
 
 
-def _folders_below(folder: str) -> Iterator[tuple[str, list[str]]]:
-    """A folder and all that lie in it, links followed, with the names of their files; none may be reached twice."""
+def _folders_below(folder: str, *aside: str) -> Iterator[tuple[str, list[str]]]:
+    """A folder and all in it, links followed, with the names of their files; none may be reached twice.
+
+    Folders whose names begin with what is to be left `aside` are.
+    """
     once = _Once("folder")
 
     def denied(error: OSError) -> None:
@@ -135,7 +144,7 @@ def _folders_below(folder: str) -> Iterator[tuple[str, list[str]]]:
 
     for inner, folders, names in os.walk(folder, followlinks=True, onerror=denied):
         once.see(inner)
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        folders[:] = sorted(name for name in folders if not name.startswith(aside))
         yield inner, names
 
 
