@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, expit, kl_div, logit, xlogy
 
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary, refuse_units
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import Grid
 from calcert.serving.noise import Noise, choose_noise
@@ -153,6 +153,7 @@ def calibration_band(
 
 def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
     """The band for what the noise serves; arguments were checked."""
+    refuse_units(summary)
     where = coordinate_of(noise)
     grid = where.grid(FINENESS)
     index = where.reported(grid, _stride(grid, points))

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Lower
+from calcert.foundation.validation import refuse_units
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
@@ -164,6 +165,7 @@ def play(
     thrown: Integers | None = None,
 ) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
+    refuse_units(summary)  # Rows of one unit would be witness and judge.
     batches_of = split(summary, seed) if thrown is None else thrown
     return Game(tuple(tuple(_rounds(batches, summary.n, delta, witness, start)) for batches in batches_of))
 

@@ -186,6 +186,8 @@ def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: s
     values = np.unique(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels)
     if np.isin(scores, (0, 1)).all() and values.min() >= 0 and values.max() <= 1:
         return f"{head} The scores are all 0 or 1: are the two arguments swapped? Call certify(scores, labels)."
+    if values.min() >= 0 and values.max() <= 1:
+        return f"{head} For shares between 0 and 1, as of several annotators, pass soft_labels=True."
     if values.size <= 2 and np.isin(values, (-1, 1)).all():
         return f"{head} For -1/+1 labels pass labels > 0."
     if values.size == 2:
@@ -253,11 +255,23 @@ def _kind(array: NDArray[Any]) -> str:
     )
 
 
-def check_summary(summary: Any) -> None:
-    """A Summary with at least one row."""
+def check_summary(summary: Any, *, units: bool = False) -> None:
+    """A Summary with at least one row; of plain rows, unless what follows is proved for `units`."""
     if type(summary).__name__ != "Summary" or not hasattr(summary, "points"):
         raise TypeError(
             f"summary must be a calcert.Summary; got {type(summary).__name__}. Pass calcert.summarize(scores, labels)."
         )
     if summary.n == 0:
         raise ValueError("summary must hold at least one row; got none.")
+    if not units:
+        refuse_units(summary)
+
+
+def refuse_units(summary: Any) -> None:
+    """What is proved for plain rows alone is not computed as if rows in clusters or with weights were such."""
+    if summary.units is not None:
+        raise ValueError(
+            f"summary must be of independent rows of equal weight; got {summary.rows:,} rows{summary.units.words}. "
+            "What is proved for them: distance, ranges, crossings, mean_gap, finite, perturbed, as_it_is and "
+            "bounded_variation."
+        )

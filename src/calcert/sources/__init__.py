@@ -5,11 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.kinds import refuse_ignored, source_of
+from calcert.sources.kinds import Source, refuse_ignored, source_of
+from calcert.sources.weighing import Weighing, weigh_arrays
 from calcert.summary.counts import Summary
 
 
-def summarize(scores: Any, labels: Any = None, *, score: str | None = None, label: str | None = None) -> Summary:
+def summarize(
+    scores: Any,
+    labels: Any = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    clusters: Any = None,
+    weights: Any = None,
+    counts: Any = None,
+    largest_weight: float | None = None,
+    largest_gain: float | None = None,
+    weight_unit: float | None = None,
+    soft_labels: bool = False,
+) -> Summary:
     """Read all rows once and return their Summary, the same one to the last bit from every kind of source.
 
     Parameters
@@ -25,11 +39,29 @@ def summarize(scores: Any, labels: Any = None, *, score: str | None = None, labe
     score, label
         Names of the columns of a table. A name left out is found if exactly one pair of columns is plausible, and the
         logger ``calcert`` says which.
+    clusters
+        What each row belongs to, where rows of one user, patient or session come together: rows of different clusters
+        are independent, rows of one need not be. An array of any values, or a column of the table.
+    weights
+        How much each row counts, in whole multiples of `weight_unit`; an array, or a column of the table.
+    counts
+        How many independent, equal rows each line stands for; an array. Not a weight.
+    largest_weight
+        A bound, known before the rows were seen, on the weight of a row, or of all rows of a cluster. To be given where
+        weights depend on labels or scores: bounds then speak of the population that the weights stand for.
+    largest_gain
+        A bound, known likewise, on the weight times the distance of label and score, added up over a cluster.
+    weight_unit
+        What all weights are whole multiples of; 1 where it is left out, 1/2520 for soft labels.
+    soft_labels
+        True where labels are shares between 0 and 1: ties, or votes of several annotators.
 
     Examples
     --------
     >>> calcert.summarize([0.1, 0.8, 0.8], [0, 1, 0])
     Summary of 3 rows: base rate 0.3333, mean score 0.5667, 2 cells, 2 distinct scores
+    >>> calcert.summarize([0.1, 0.8, 0.8], [0, 1, 0], clusters=["ann", "ann", "bob"])
+    Summary of 3 rows in 2 clusters: base rate 0.3333, mean score 0.5667, 2 cells, 2 distinct scores
     >>> import polars
     >>> frame = polars.DataFrame({"p": [0.1, 0.8, 0.8], "y": [False, True, False]})
     >>> calcert.summarize(frame.lazy(), score="p", label="y")
@@ -37,6 +69,9 @@ def summarize(scores: Any, labels: Any = None, *, score: str | None = None, labe
     """
     source = source_of(scores)
     refuse_ignored(source, labels, score, label)
+    weighing = Weighing(clusters, weights, counts, largest_weight, largest_gain, weight_unit, soft_labels)
+    if weighing.given:
+        return _weighed(source, labels, score, label, weighing)
     # Files and engines have imports of their own: only those who bring them pay.
     if source.kind == "files":
         from calcert.sources.files import summarize_files
@@ -47,3 +82,11 @@ def summarize(scores: Any, labels: Any = None, *, score: str | None = None, labe
 
         return summarize_table(source.value, score, label)
     return scores if isinstance(scores, Summary) else summarize_arrays(scores, labels)
+
+
+def _weighed(source: Source, labels: Any, score: str | None, label: str | None, weighing: Weighing) -> Summary:
+    if source.kind == "summary":
+        raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
+    if source.kind == "arrays":
+        return weigh_arrays(source.value, labels, weighing)
+    raise TypeError(f"{weighing.given[0]} must come with arrays; got a table. Pass its columns as arrays.")

@@ -17,6 +17,7 @@ from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
 from calcert.summary.counts import Summary
 
+WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
 STRIDE = 1 << 24
 """Rows between two looks at the clock, about a tenth of a second."""
 
@@ -124,24 +125,12 @@ def column(name: str, values: Any) -> NDArray[Any]:
 
     Raises TypeError or ValueError that names the argument, the requirement, what it was and where.
     """
-    wanted = "a one-dimensional array of numbers in [0, 1]" if name == "scores" else "a one-dimensional array of 0/1"
+    wanted = f"a one-dimensional array of {WANTED.get(name, 'numbers')}"
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} must be {wanted}; got the string {values!r}.")
     if values is None or np.isscalar(values):
         raise TypeError(f"{name} must be {wanted}; got {values!r}.")
-    if isinstance(values, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(values)
-        if masked.any():
-            raise ValueError(missing_message(name, f"at row {int(np.argmax(masked.ravel()))}"))
-        values = values.data
-    elif type(values).__module__.partition(".")[0] == "torch":
-        values = _from_torch(name, values)
-    elif not isinstance(values, (np.ndarray, list, tuple)):
-        values = _from_frame_library(name, values)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be {wanted}; got nested values of unequal lengths.") from error
+    array = as_numpy(name, values)
     if array.ndim != 1:
         hint = ""
         if array.ndim == 0:
@@ -167,6 +156,24 @@ def column(name: str, values: Any) -> NDArray[Any]:
         such = f"such as {array[0].item()!r} at row 0"
         raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, {such}.{hint}")
     return array
+
+
+def as_numpy(name: str, values: Any) -> NDArray[Any]:
+    """A column of any library as a NumPy array of whatever it holds, nothing missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values)
+        if masked.any():
+            raise ValueError(missing_message(name, f"at row {int(np.argmax(masked.ravel()))}"))
+        values = values.data
+    elif type(values).__module__.partition(".")[0] == "torch":
+        values = _from_torch(name, values)
+    elif not isinstance(values, (np.ndarray, list, tuple)):
+        values = _from_frame_library(name, values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        wanted = f"a one-dimensional array of {WANTED.get(name, 'values')}"
+        raise ValueError(f"{name} must be {wanted}; got nested values of unequal lengths.") from error
 
 
 def _from_torch(name: str, values: Any) -> Any:

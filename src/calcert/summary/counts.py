@@ -9,7 +9,6 @@ long as there are at most 4,096 of them: that is how a finite score set is recog
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +19,10 @@ from numpy.typing import NDArray
 
 from calcert.foundation.whole_file import replacing
 from calcert.summary import cells, query_result, saved
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.addition import added, refuse_clusters
+from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.points import Points
+from calcert.summary.units import Units
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,6 +45,8 @@ class Summary:
         4,096.
     distinct_count
         Rows per distinct score and label; None likewise.
+    units
+        What is known of clusters and weights; None for plain rows. With units, counts are sums of weights.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Summary:
     offset: Integers
     distinct: Integers | None
     distinct_count: Integers | None
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         for array in (self.cell, self.count, self.offset, self.distinct, self.distinct_count):
@@ -104,8 +108,13 @@ class Summary:
 
     @property
     def n(self) -> int:
-        """The number of rows."""
+        """The number of rows; the sum of their weights, in multiples of the weight's unit, where they have weights."""
         return int(self.count.sum())
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, whatever their weights."""
+        return self.n if self.units is None else self.units.rows
 
     @property
     def positives(self) -> int:
@@ -175,24 +184,27 @@ class Summary:
     def __add__(self, other: object) -> Summary:
         if not isinstance(other, Summary):
             return NotImplemented
-        if self.n + other.n > ROW_LIMIT:
-            raise OverflowError(f"a Summary holds at most 2^36 rows; got {self.n + other.n:,}. Certify the parts.")
-        cell, (count, offset) = _merge(
-            (self.cell, other.cell), ((self.count, other.count), (self.offset, other.offset))
-        )
-        if (
-            self.distinct is None
-            or self.distinct_count is None
-            or other.distinct is None
-            or other.distinct_count is None
-        ):
-            return Summary(cell, count, offset, None, None)
-        distinct, (distinct_count,) = _merge(
-            (self.distinct, other.distinct), ((self.distinct_count, other.distinct_count),)
-        )
-        if distinct.size > DISTINCT_LIMIT:
-            return Summary(cell, count, offset, None, None)
-        return Summary(cell, count, offset, distinct, distinct_count)
+        if self.n == 0 or other.n == 0:
+            return other if self.n == 0 else self
+        refuse_clusters(self, other)
+        return Summary(*added(self, other))
+
+    def plus(self, other: Summary, *, disjoint: bool) -> Summary:
+        """The Summary of the rows of both, no cluster of which has rows in both: `disjoint=True` says so.
+
+        Examples
+        --------
+        >>> monday = calcert.summarize([0.2, 0.7], [0, 1], clusters=["ann", "ann"])
+        >>> tuesday = calcert.summarize([0.2], [1], clusters=["bob"])
+        >>> monday.plus(tuesday, disjoint=True).units.number
+        2
+        """
+        if disjoint is not True:
+            raise ValueError(
+                f"disjoint must be True: no cluster has rows in both; got {disjoint!r}. Where clusters span the parts, "
+                "summarise all rows together."
+            )
+        return Summary(*added(self, other))
 
     def __radd__(self, other: object) -> Summary:
         """Lets ``sum(summaries)`` start from 0."""
@@ -210,8 +222,9 @@ class Summary:
 
     def __repr__(self) -> str:
         known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"
+        among = "" if self.units is None else self.units.words
         return (
-            f"Summary of {self.n:,} rows: base rate {self.base_rate:.4f}, mean score {self.mean_score:.4f}, "
+            f"Summary of {self.rows:,} rows{among}: base rate {self.base_rate:.4f}, mean score {self.mean_score:.4f}, "
             f"{self.cell.size:,} cells, {known} distinct scores"
         )
 
@@ -254,20 +267,7 @@ class Summary:
             "offset": self.offset,
             "distinct": self.distinct,
             "distinct_count": self.distinct_count,
+            "pairs": None if self.units is None else self.units.pairs,
+            "units": None if self.units is None else self.units.to_array(),
         }
         return {key: array for key, array in named.items() if array is not None}
-
-
-def _merge(
-    keys: tuple[Integers, Integers], columns: Iterable[tuple[Integers, Integers]]
-) -> tuple[Integers, list[Integers]]:
-    """The union of two increasing key arrays, and the columns added up over it."""
-    union = np.union1d(*keys)
-    places = [np.searchsorted(union, key) for key in keys]
-    merged = []
-    for pair in columns:
-        total = np.zeros((union.size, 2), np.int64)
-        for place, column in zip(places, pair, strict=True):
-            total[place] += column
-        merged.append(total)
-    return union, merged

@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, Arrays, checked
+from calcert.summary.units import Units, check_units
 
 Integers = NDArray[np.int64]
 
-FORMAT = 1
+FORMAT, WITH_UNITS = 1, 2
+"""Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more."""
+
 MAGIC = b"calcert summary"
 
 MOST = 8 << 20
@@ -37,6 +40,8 @@ LARGEST = {
     "offset": 16 * cells.CELLS,
     "distinct": 8 * DISTINCT_LIMIT,
     "distinct_count": 16 * DISTINCT_LIMIT,
+    "pairs": 16 * cells.CELLS,
+    "units": 8 * 16,
 }
 """The arrays that may be there, and the most bytes that each has."""
 
@@ -55,18 +60,20 @@ def to_bytes(arrays: Mapping[str, Integers]) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     body = buffer.getvalue()
-    return b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
+    form = WITH_UNITS if "units" in arrays else FORMAT
+    return b"%s %d %s\n" % (MAGIC, form, hashlib.sha256(body).hexdigest().encode()) + body
 
 
-def from_bytes(content: bytes, name: str) -> Arrays:
+def from_bytes(content: bytes, name: str) -> tuple[*Arrays, Units | None]:
     """The arrays of a saved Summary, checked; ValueError, in words, where they are not those of any rows."""
     header, _, body = content.partition(b"\n")
     words = header.split(b" ")
     if not header.startswith(MAGIC + b" ") or len(words) != 4 or not words[2].isdigit():
         raise ValueError(f"{name} is not a saved Summary: it does not begin with {MAGIC.decode()!r}.")
-    if words[2] != b"%d" % FORMAT:
+    if words[2] not in (b"%d" % FORMAT, b"%d" % WITH_UNITS):
         raise ValueError(
-            f"{name} holds a Summary of format {words[2][:20].decode()}; this calcert reads format {FORMAT}. "
+            f"{name} holds a Summary of format {words[2][:20].decode()}; this calcert reads formats {FORMAT} and "
+            f"{WITH_UNITS}. "
             "Summaries of different formats do not mix: summarise the rows again with one version."
         )
     if hashlib.sha256(body).hexdigest().encode() != words[3]:
@@ -74,9 +81,22 @@ def from_bytes(content: bytes, name: str) -> Arrays:
     try:
         found = _arrays(body)
         whole = found["cell"], found["count"], found["offset"]
-        return checked((*whole, found.get("distinct"), found.get("distinct_count")))
+        arrays = checked((*whole, found.get("distinct"), found.get("distinct_count")))
+        return *arrays, _units(found, int(words[2]))
     except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{name} is damaged: {error}. Summarise the rows again.") from error
+
+
+def _units(found: Mapping[str, Integers], form: int) -> Units | None:
+    """What is known of units, checked."""
+    wanted = {"pairs", "units"} if form == WITH_UNITS else set()
+    if found.keys() & {"pairs", "units"} != wanted:
+        raise ValueError(f"format {form} has {' and '.join(sorted(wanted)) or 'no units'}; it does not")
+    if not wanted:
+        return None
+    units = Units.from_array(found["pairs"], found["units"])
+    check_units(units, found["count"])
+    return units
 
 
 def _arrays(body: bytes) -> dict[str, Integers]:

@@ -1,0 +1,53 @@
+"""How rows make units, and what was declared of their weights: the part of a Summary that was fixed before the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CLOSE = 1e-9
+"""Weights are whole multiples of the quantum up to this share: doubles are not exact."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How rows make units, and what was declared of their weights before they were seen.
+
+    Attributes
+    ----------
+    clustered, weighted, soft
+        Whether rows came in clusters, with weights, with shares for labels.
+    quantum
+        What the weights are multiples of.
+    largest_weight, largest_gain
+        Declared bounds on W and on R, in the user's own weights; None where nothing was declared. With a largest weight
+        the bounds speak of the population that the weights stand for.
+    """
+
+    clustered: bool = False
+    weighted: bool = False
+    soft: bool = False
+    quantum: float = 1.0
+    largest_weight: float | None = None
+    largest_gain: float | None = None
+
+    @property
+    def only_soft(self) -> bool:
+        """True where every row is a unit of the same weight, with a share for a label."""
+        return self.soft and not self.clustered and not self.weighted
+
+    @property
+    def population(self) -> bool:
+        """True where bounds speak of the population that the weights stand for: a largest weight was declared."""
+        return self.largest_weight is not None
+
+    @property
+    def words(self) -> str:
+        """The law that bounds speak of; continues "of the classifier as it is, "."""
+        if self.population:
+            return f"in the population that the weights stand for, none above {self.largest_weight:g}"
+        if self.only_soft:
+            return "for labels drawn with the shares given"
+        if self.clustered:
+            drawn = "row drawn by weight from" if self.weighted else "row of"
+            return f"for a {drawn} clusters of these sizes"
+        return "for a row drawn by its weight"

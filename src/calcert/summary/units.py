@@ -1,0 +1,180 @@
+"""Independent units: what a Summary knows of rows that come in clusters, with weights, or with shares for labels.
+
+A unit is a cluster of rows, or a row by itself. Rows have whole weights w (multiples of a quantum), a unit has the sum
+W of the weights of its rows and the sum R of w |y - x|, each |y - x| rounded up to a multiple of 2^-20. Counts and
+offsets of a Summary are then sums of weights; beside them stands, per cell and label, the sum of w W over the rows, and
+of all units a few sums of powers. Everything is an integer, so that every engine gives the same (theory of the units).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.summary.design import CLOSE, Design
+
+Integers = NDArray[np.int64]
+
+GAIN_BITS = 20
+"""R is known to 2^-20 of a quantum."""
+
+GAIN = 1 << GAIN_BITS
+
+HEAVIEST = 1 << 31
+"""A unit is lighter than this, in quanta, and squares of weights add up to less than 2^62: sums stay in 64 bits."""
+
+SQUARES = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Sums over units, beside the counts of a Summary; weights in quanta.
+
+    Attributes
+    ----------
+    pairs
+        The sum of w W over the rows of each cell and label, W the weight of the row's unit; shape (cells, 2).
+    rows, number
+        How many rows there are, and how many units.
+    largest
+        The largest W.
+    fourth
+        The sum of W^4.
+    gain_squares, gain_weights
+        The sums of R^2 and of R W, R in multiples of 2^-20.
+    design
+        How the units came about.
+    """
+
+    pairs: Integers
+    rows: int
+    number: int
+    largest: int
+    fourth: int
+    gain_squares: int
+    gain_weights: int
+    design: Design
+
+    def __post_init__(self) -> None:
+        self.pairs.setflags(write=False)
+
+    @property
+    def words(self) -> str:
+        """How many units there are, to follow the number of rows."""
+        if self.design.clustered:
+            return f" in {self.number:,} cluster{'s' * (self.number != 1)}"
+        return " with shares for labels" if self.design.soft else " with weights"
+
+    @property
+    def squares(self) -> int:
+        """The sum of W^2."""
+        return int(self.pairs.sum())
+
+    @property
+    def cap(self) -> float:
+        """The declared bound on W in quanta, a little more than was said; infinite where nothing was."""
+        declared = self.design.largest_weight
+        return math.inf if declared is None else declared / self.design.quantum * (1 + CLOSE)
+
+    @property
+    def gain_cap(self) -> float:
+        """The declared bound on R in quanta: what was said, but never above that on W."""
+        declared = self.design.largest_gain
+        return self.cap if declared is None else min(declared / self.design.quantum * (1 + CLOSE), self.cap)
+
+    def plus(self, other: Units, pairs: Integers) -> Units:
+        """Units of two parts of the rows, of which none is in both."""
+        return Units(
+            pairs=pairs,
+            rows=self.rows + other.rows,
+            number=self.number + other.number,
+            largest=max(self.largest, other.largest),
+            fourth=self.fourth + other.fourth,
+            gain_squares=self.gain_squares + other.gain_squares,
+            gain_weights=self.gain_weights + other.gain_weights,
+            design=self.design,
+        )
+
+    def to_array(self) -> Integers:
+        """Everything but the pairs, in 64-bit integers."""
+        design = self.design
+        declared = [math.nan if value is None else value for value in (design.largest_weight, design.largest_gain)]
+        return np.array(
+            [
+                self.rows,
+                self.number,
+                self.largest,
+                *_limbs(self.fourth),
+                *_limbs(self.gain_squares),
+                *_limbs(self.gain_weights),
+                design.clustered + 2 * design.weighted + 4 * design.soft,
+                *(int(np.float64(value).view(np.int64)) for value in (design.quantum, *declared)),
+            ],
+            np.int64,
+        )
+
+    @classmethod
+    def from_array(cls, pairs: Integers, values: Integers) -> Units:
+        """The inverse of :meth:`to_array`, unchecked."""
+        if values.shape != (16,):
+            raise ValueError(f"units must be 16 integers; got shape {values.shape}")
+        rows, number, largest, *rest = (int(value) for value in values)
+        kinds = rest[9]
+        quantum, *declared = (float(np.int64(bits).view(np.float64)) for bits in rest[10:])
+        if not 0 <= kinds < 8 or not (math.isfinite(quantum) and quantum > 0):
+            raise ValueError(f"units must be of a known kind; got {kinds} and quantum {quantum}")
+        known = [None if math.isnan(value) else value for value in declared]
+        return cls(
+            pairs=pairs,
+            rows=rows,
+            number=number,
+            largest=largest,
+            fourth=_joined(rest[0:3]),
+            gain_squares=_joined(rest[3:6]),
+            gain_weights=_joined(rest[6:9]),
+            design=Design(bool(kinds & 1), bool(kinds & 2), bool(kinds & 4), quantum, *known),
+        )
+
+
+def _limbs(value: int) -> tuple[int, int, int]:
+    """A large integer as three of 62 bits, the lowest first."""
+    return value % SQUARES, (value >> 62) % SQUARES, value >> 124
+
+
+def _joined(limbs: list[int]) -> int:
+    if min(limbs) < 0:
+        raise ValueError("sums over units must not be negative; got a negative one")
+    return limbs[0] + (limbs[1] << 62) + (limbs[2] << 124)
+
+
+def check_units(units: Units, count: Integers) -> None:
+    """Refuse sums that are those of no units; ValueError in words that fit after "is damaged: "."""
+    pairs, total, number, largest = units.pairs, int(count.sum()), units.number, units.largest
+    if pairs.dtype != np.int64 or pairs.shape != count.shape:
+        raise ValueError(f"pairs must be int64 of shape {count.shape}; got {pairs.dtype} of shape {pairs.shape}")
+    # A row of weight w is in a unit of weight W, w <= W <= largest; floats are good enough for what cannot overflow.
+    if (pairs < count).any() or (pairs > count * float(largest) * (1 + CLOSE)).any() or not 0 < largest < HEAVIEST:
+        raise ValueError("pairs must fit the weights of their cells and of units; got some that do not")
+    if sum(map(int, pairs.ravel())) >= SQUARES:
+        raise ValueError("squares of the weights of units must add up to less than 2^62; got more")
+    squares, fourth, gains, mixed = units.squares, units.fourth, units.gain_squares, units.gain_weights
+    fits = (
+        0 < number <= total <= number * largest
+        and units.rows >= number
+        and total**2 <= number * squares
+        and squares <= largest * total
+        and squares**2 <= number * fourth
+        and fourth <= largest**2 * squares
+        and mixed**2 <= gains * squares
+        and gains <= GAIN * mixed <= GAIN**2 * squares
+        and largest <= units.cap
+        and (not units.design.only_soft or number * largest == total)
+    )
+    if not fits:
+        raise ValueError(
+            f"sums over units must fit each other; got {number:,} units of at most {largest:,} in {units.rows:,} rows, "
+            "with sums of powers that no such units have"
+        )

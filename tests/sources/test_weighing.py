@@ -1,0 +1,119 @@
+"""Columns in memory with clusters, weights, counts or shares for labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import polars
+import pytest
+
+import calcert
+
+X, Y = [0.2, 0.25, 0.7, 0.7, 1.0], [0, 1, 1, 0, 1]
+
+
+def test_one_row_a_cluster_of_weight_one_has_the_counts_of_plain_rows() -> None:
+    plain, clustered = calcert.summarize(X, Y), calcert.summarize(X, Y, clusters=range(5))
+    for name in ("cell", "count", "offset", "distinct", "distinct_count"):
+        assert np.array_equal(getattr(plain, name), getattr(clustered, name))
+    assert np.array_equal(clustered.units.pairs, plain.count)
+    assert plain.units is None
+
+
+def test_clusters_may_be_called_anything_and_come_from_any_library() -> None:
+    wanted = calcert.summarize(X, Y, clusters=[7, 3, 7, 1, 3])
+    for clusters in (
+        ["b", "a", "b", "c", "a"],
+        [1.5, 2.5, 1.5, 0.5, 2.5],
+        np.array([b"b", b"a", b"b", b"c", b"a"]),
+        [(1, 2), (1, 3), (1, 2), (2, 2), (1, 3)],
+        pandas.Series(["b", "a", "b", "c", "a"]),
+        pandas.Series(["b", "a", "b", "c", "a"], dtype="category"),
+        polars.Series(["b", "a", "b", "c", "a"]),
+    ):
+        assert calcert.summarize(X, Y, clusters=clusters) == wanted
+
+
+def test_weights_are_whole_multiples_of_their_unit() -> None:
+    summary = calcert.summarize(X, Y, weights=[0.1, 0.2, 0.30000000000000004, 0.4, 0.5], weight_unit=0.1)
+    assert summary.count.sum() == 15
+    assert summary == calcert.summarize(X, Y, weights=[0.1, 0.2, 0.3, 0.4, 0.5], weight_unit=0.1)
+
+
+def test_a_row_of_weight_zero_is_a_row_and_no_unit() -> None:
+    summary = calcert.summarize(X, Y, weights=[1, 0, 1, 2, 1])
+    assert (summary.rows, summary.units.number) == (5, 4)
+    assert 0.25 not in summary.values
+
+
+def test_counts_are_plain_rows() -> None:
+    assert calcert.summarize([0.25, 0.5], [1, 0], counts=[3, 2]) == calcert.summarize(
+        [0.25] * 3 + [0.5] * 2, [1] * 3 + [0] * 2
+    )
+
+
+def test_shares_for_labels_are_a_row_of_either_label() -> None:
+    summary = calcert.summarize([0.25, 0.5, 0.5], [1 / 3, 0.5, 1.0], soft_labels=True)
+    assert summary.count.tolist() == [[1680, 840], [1260, 1260 + 2520]]
+    assert (summary.rows, summary.units.number, summary.units.largest) == (3, 3, 2520)
+    whole = calcert.summarize(X, Y, soft_labels=True)
+    assert np.array_equal(whole.count, 2520 * calcert.summarize(X, Y).count)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": [1, 2, 3, 4]}, "weights must be as long as scores; got 4 weights and 5 scores"),
+        ({"weights": [1, 2, -3, 4, 5]}, "weights must be finite and not negative; got -3 at row 2"),
+        ({"weights": [1, 2, np.inf, 4, 5]}, "weights must be finite and not negative; got inf at row 2"),
+        ({"weights": [0, 0, 0, 0, 0]}, "weights must not all be zero"),
+        ({"weights": [1, 2, 0.25, 4, 5]}, r"whole multiples of weight_unit = 1; got 0.25 at row 2"),
+        ({"weights": [1, 2, 3, 4, 2**40]}, r"weights must add up to at most 2\^36"),
+        ({"clusters": ["a", "b", None, "a", "b"]}, "clusters must have no missing values; got one at row 2"),
+        ({"clusters": [1.0, 2.0, np.nan, 1.0, 2.0]}, "clusters must have no missing values; got one at row 2"),
+        ({"counts": [1, 2, 3, 4, 0.5]}, "counts must be whole numbers; got 0.5 at row 4"),
+        ({"weights": [1, 2, 3, 4, 5], "largest_weight": 4}, "largest_weight must bound the weight of all rows"),
+        ({"clusters": [1, 1, 1, 2, 2], "largest_weight": 2}, "largest_weight must bound the weight of all clusters"),
+        ({"weights": [1, 2, 3, 4, 5], "largest_weight": 9, "largest_gain": 1}, "largest_gain must bound"),
+        ({"weights": [1, 2, 3, 4, 5], "largest_weight": 0}, "largest_weight must be a positive number"),
+        ({"soft_labels": True, "weight_unit": 0.3}, "whole multiples of weight_unit = 0.3; got 1.0 at row 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(options: dict[str, object], message: str) -> None:
+    with pytest.raises((ValueError, OverflowError), match=message):
+        calcert.summarize(X, Y, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"counts": [1] * 5, "clusters": [1] * 5}, "counts must stand alone"),
+        ({"largest_weight": 5}, "largest_weight must come with weights or clusters"),
+        ({"weights": [1] * 5, "largest_gain": 5}, "largest_gain must come with largest_weight"),
+        ({"weight_unit": 0.5}, "weight_unit must come with weights or soft_labels"),
+        ({"soft_labels": "yes"}, "soft_labels must be True or False"),
+        ({"clusters": "user"}, "clusters must be an array as long as scores, as there is no table; got 'user'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        calcert.summarize(X, Y, **options)
+
+
+def test_shares_without_the_option_are_refused_and_the_error_names_it() -> None:
+    with pytest.raises(ValueError, match="pass soft_labels=True"):
+        calcert.summarize([0.3, 0.6, 0.1], [0.5, 1, 0])
+    with pytest.raises(ValueError, match=r"labels must lie in \[0, 1\]; got 1.5 at row 0"):
+        calcert.summarize([0.3], [1.5], soft_labels=True)
+
+
+def test_weights_that_are_one_number_for_each_label_need_a_cap() -> None:
+    labels = np.arange(100) % 2
+    with pytest.raises(ValueError, match="pass largest_weight=10"):
+        calcert.summarize(np.full(100, 0.5), labels, weights=np.where(labels, 1, 10))
+    assert calcert.summarize(np.full(100, 0.5), labels, weights=np.where(labels, 1, 10), largest_weight=10).n == 550
+
+
+def test_a_summary_takes_no_clusters() -> None:
+    with pytest.raises(TypeError, match="clusters must come with rows; got a Summary"):
+        calcert.summarize(calcert.summarize(X, Y), clusters=[1] * 5)
