@@ -363,7 +363,7 @@ def test_the_report_says_which_variation_was_asked_for_whichever_theorem_won() -
     assert unmodified.parameters["variation"] == 1.5
 
 
-@pytest.mark.parametrize("name", CERTIFICATES.keys() - {"mean_gap"})
+@pytest.mark.parametrize("name", [name for name in CERTIFICATES if name != "mean_gap"])
 def test_every_certificate_with_a_bet_has_its_e_value(name: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(1, 20, 3_000) / 20

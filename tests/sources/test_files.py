@@ -162,7 +162,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 def refusal(*paths: Any, **names: str) -> str:
     with pytest.raises((ValueError, TypeError, OSError)) as raised:
-        calcert.summarize(list(paths), **names)
+        calcert.summarize(list(paths), **names)  # type: ignore[arg-type]
     return str(raised.value)
 
 

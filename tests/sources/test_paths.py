@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refusal(*paths: Any, **names: str) -> str:
     with pytest.raises((ValueError, OSError)) as raised:
-        calcert.summarize(list(paths), **names)
+        calcert.summarize(list(paths), **names)  # type: ignore[arg-type]
     return str(raised.value)
 
 
