@@ -151,7 +151,7 @@ class Perturb(nn.Module):
         wide = torch.float32 if probabilities.device.type == "mps" else torch.float64
         x = probabilities.to(wide)
         if self.generator is None:
-            u = _fresh_uniform(x.detach())
+            u = torch.ops.calcert.fresh_uniform(x.detach())
         else:
             u = torch.rand(x.shape, generator=self.generator, dtype=wide, device=x.device)
         served = (self.bandwidth * _served(x, 1 - x, u, 1 - u, self.bandwidth)[0]).clamp(0.0, 1.0)
@@ -162,7 +162,10 @@ class Perturb(nn.Module):
         return f"bandwidth={self.bandwidth:g}"
 
 
-@torch.library.custom_op("calcert::fresh_uniform", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+torch.library.define("calcert::fresh_uniform", "(Tensor like) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+
+
+@torch.library.impl("calcert::fresh_uniform", "default")
 def _fresh_uniform(like: Tensor) -> Tensor:
     """Numbers in [0, 1) of this shape, from a seed that nobody else has.
 
@@ -175,7 +178,7 @@ def _fresh_uniform(like: Tensor) -> Tensor:
     return torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
-@_fresh_uniform.register_fake
+@torch.library.register_fake("calcert::fresh_uniform")  # type: ignore[untyped-decorator]
 def _(like: Tensor) -> Tensor:
     return torch.empty_like(like, memory_format=torch.contiguous_format)
 
