@@ -5,42 +5,35 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from calcert.foundation.uninterrupted import load
-
-# Interrupted in the middle, NumPy would say that it is broken, and a command would end with a code that means another
-# thing: Ctrl-C waits until it is there.
-load("numpy")
-
-from calcert.certificates.bounded_variation import bounded_variation
-from calcert.certificates.certificate import Certificate
-from calcert.certificates.distance import distance
-from calcert.certificates.finite import finite
-from calcert.certificates.lipschitz import lipschitz
-from calcert.certificates.perturbed import perturbed
-from calcert.certificates.squared import squared
-from calcert.reports.certify import certify
-from calcert.reports.estimates import estimates
-from calcert.reports.report import Report
-from calcert.serving.noise import perturb, perturb_logits
-from calcert.serving.sql_expression import perturb_sql
-from calcert.sources import summarize
-from calcert.sources.sql_text import sql
-from calcert.summary.counts import Summary
-
 if TYPE_CHECKING:
     from calcert import published as published
     from calcert.certificates.band import calibration_band
+    from calcert.certificates.bounded_variation import bounded_variation
+    from calcert.certificates.certificate import Certificate
     from calcert.certificates.crossings import crossings, visible_error
+    from calcert.certificates.distance import distance
+    from calcert.certificates.finite import finite
+    from calcert.certificates.lipschitz import lipschitz
     from calcert.certificates.mean_gap import mean_gap, observed_over_expected
     from calcert.certificates.monotone_band import monotone_band
+    from calcert.certificates.perturbed import perturbed
     from calcert.certificates.ranges import ranges, worst_range
     from calcert.certificates.score_table import score_table
     from calcert.certificates.sides import finite_sides, sides
+    from calcert.certificates.squared import squared
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
+    from calcert.reports.certify import certify
     from calcert.reports.comparison import compare
+    from calcert.reports.estimates import estimates
     from calcert.reports.p_value import test
     from calcert.reports.plan import plan
+    from calcert.reports.report import Report
+    from calcert.serving.noise import perturb, perturb_logits
+    from calcert.serving.sql_expression import perturb_sql
+    from calcert.sources import summarize
+    from calcert.sources.sql_text import sql
+    from calcert.summary.counts import Summary
 
 __version__ = "0.1.0"
 
@@ -81,21 +74,37 @@ __all__ = [
 ]
 
 
-# A third of the time that importing all of it would take: only those who ask for these pay for them.
+# Only those who ask for a name pay for it, and a library that is missing is missed where somebody can say so.
 _LATER = {
+    "Certificate": "calcert.certificates.certificate",
     "Monitor": "calcert.monitoring.monitor",
+    "Report": "calcert.reports.report",
+    "Summary": "calcert.summary.counts",
     "bandwidth_costs": "calcert.reports.bandwidths",
+    "bounded_variation": "calcert.certificates.bounded_variation",
     "calibration_band": "calcert.certificates.band",
+    "certify": "calcert.reports.certify",
     "compare": "calcert.reports.comparison",
     "crossings": "calcert.certificates.crossings",
+    "distance": "calcert.certificates.distance",
+    "estimates": "calcert.reports.estimates",
+    "finite": "calcert.certificates.finite",
     "finite_sides": "calcert.certificates.sides",
+    "lipschitz": "calcert.certificates.lipschitz",
     "mean_gap": "calcert.certificates.mean_gap",
     "monotone_band": "calcert.certificates.monotone_band",
     "observed_over_expected": "calcert.certificates.mean_gap",
+    "perturb": "calcert.serving.noise",
+    "perturb_logits": "calcert.serving.noise",
+    "perturb_sql": "calcert.serving.sql_expression",
+    "perturbed": "calcert.certificates.perturbed",
     "plan": "calcert.reports.plan",
     "ranges": "calcert.certificates.ranges",
     "score_table": "calcert.certificates.score_table",
     "sides": "calcert.certificates.sides",
+    "sql": "calcert.sources.sql_text",
+    "squared": "calcert.certificates.squared",
+    "summarize": "calcert.sources",
     "test": "calcert.reports.p_value",
     "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",
@@ -103,12 +112,12 @@ _LATER = {
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER, "published"]
+    return sorted({*globals(), *__all__, "published"})
 
 
 def __getattr__(name: str) -> object:
     if name == "published":
         return import_module("calcert.published")
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
+        return globals().setdefault(name, getattr(import_module(_LATER[name]), name))
     raise AttributeError(f"module 'calcert' has no attribute {name!r}")

@@ -1,5 +1,35 @@
-"""``python -m calcert``: the command line where no script is on the path."""
+"""The program: ``calcert``, or ``python -m calcert`` where no script is on the path."""
 
-from calcert.cli import main
+from __future__ import annotations
 
-main(prog_name="calcert")
+import sys
+from typing import NoReturn
+
+from calcert.foundation.uninterrupted import uninterrupted
+
+CANNOT_START = 70
+
+
+def run() -> NoReturn:
+    """Run the command line; an installation that cannot start says so, with a code that means nothing else.
+
+    Python's own code for that would be 1, by which ``calcert check`` says that nothing is certified.
+    """
+    try:
+        # Interrupted in the middle, NumPy would say that it is broken: Ctrl-C waits until all is there.
+        with uninterrupted():
+            from calcert.cli import main
+    except Exception as error:
+        print(
+            f"calcert cannot start: {type(error).__name__}: {error}\n"
+            "A library that it needs is missing or too old. Install calcert again with pip install --upgrade, which "
+            "brings what it needs.",
+            file=sys.stderr,
+        )
+        sys.exit(CANNOT_START)
+    main(prog_name="calcert")
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    run()

@@ -86,6 +86,10 @@ class CommandGroup(click.Group):
             super().main(**options)
         except SystemExit as end:
             _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
+        except Exception:
+            # Outside of any command, as while help is made; inside one, `invoke` has dealt with it.
+            traceback.print_exc()
+            _leave(BUG)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

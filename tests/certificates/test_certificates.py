@@ -245,7 +245,16 @@ def test_a_lower_bound_above_the_upper_one_is_called_a_false_assumption() -> Non
     x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 0.0, 1.0))
     report = calcert.certify(x, y, variation=0.01)
     assert any("the assumption is false" in warning for warning in report.warnings)
-    assert not any("assumption" in warning for warning in calcert.certify(x, y, variation=40.0).warnings)
+    true = calcert.certify(x, y, variation=40.0, crossings=80)
+    assert not any("assumption" in warning for warning in true.warnings)
+
+
+def test_any_lower_bound_on_the_same_error_refutes_an_assumption() -> None:
+    x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 0.0, 1.0))
+    report = calcert.certify(x, y, variation=40.0, crossings=1)
+    assert report.crossings.lower < report.crossings.upper <= report.unmodified.lower, "its own lower bound does not"
+    (warning,) = report.warnings
+    assert "with confidence 0.85 the assumption is false (the true curve changes sides of the diagonal" in warning
 
 
 @pytest.mark.parametrize(

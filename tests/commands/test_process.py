@@ -200,3 +200,18 @@ def test_a_closed_standard_output_is_no_crash(folder: Path) -> None:
     )
     assert "Traceback" not in done.stderr
     assert done.returncode in (0, 141)
+
+
+@pytest.mark.parametrize("missing", ["click", "numpy", "calcert.commands.options", "calcert.summary.cells"])
+@pytest.mark.parametrize("arguments", [["check", "rows.csv", "--max", "0.9", "--statement", "perturbed"], ["--help"]])
+def test_an_installation_that_lacks_something_never_ends_with_the_code_of_check(
+    missing: str, arguments: list[str], folder: Path
+) -> None:
+    start = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['calcert', *{arguments!r}]"
+    code = f"{start}; from calcert.__main__ import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=plain_environment(), check=False
+    )
+    assert done.returncode in (2, 70) or (arguments == ["--help"] and done.returncode == 0)
+    if done.returncode:
+        assert missing.split(".")[-1] in done.stderr

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,12 +16,17 @@ from calcert.reports.statements import STATEMENTS
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
 from calcert.show import words
 
+if TYPE_CHECKING:
+    NumberType = click.ParamType[float]
+else:  # Subscripts are younger than the click that is asked for.
+    NumberType = click.ParamType
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 POWER = re.compile(r"(?P<base>[0-9.]+)(?:\^|\*\*)(?P<exponent>[+-]?[0-9.]+)")
 
 
-class Ratio(click.ParamType[float]):
+class Ratio(NumberType):
     """A positive number as people write it: 1/64, 2^-6, 2**-6, 0.015625."""
 
     name = "number"
@@ -48,7 +53,7 @@ def _read(text: str) -> float:
     return float(text)
 
 
-class Probability(click.ParamType[float]):
+class Probability(NumberType):
     """A number strictly between 0 and 1, with a hint for those who think in percent."""
 
     name = "number"

@@ -50,7 +50,7 @@ def _contradiction(refuted: Certificate) -> str:
     """
     return (
         "a lower bound on the L1 error of the classifier as it is has reached the upper one: with confidence "
-        f"{confidence(3 * refuted.delta)} the assumption is false ({refuted.assumption}). "
+        f"{confidence(round(3 * refuted.delta, 15))} the assumption is false ({refuted.assumption}). "
         "Use report.distance, report.ranges or report.perturbed, which assume nothing."
     )
 

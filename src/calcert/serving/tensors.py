@@ -35,7 +35,10 @@ def uniform(like: Tensor, generator: torch.Generator | None) -> Tensor:
     return torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
-@torch.library.custom_op("calcert::fresh_uniform", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+torch.library.define("calcert::fresh_uniform", "(Tensor like) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+
+
+@torch.library.impl("calcert::fresh_uniform", "default")
 def _fresh_uniform(like: Tensor) -> Tensor:
     """Numbers in [0, 1) of this shape, from a seed that nobody else has.
 
@@ -48,7 +51,7 @@ def _fresh_uniform(like: Tensor) -> Tensor:
     return torch.rand(like.shape, generator=generator, dtype=like.dtype, device=like.device)
 
 
-@_fresh_uniform.register_fake
+@torch.library.register_fake("calcert::fresh_uniform")  # type: ignore[untyped-decorator]
 def _(like: Tensor) -> Tensor:
     return torch.empty_like(like, memory_format=torch.contiguous_format)
 
