@@ -286,3 +286,16 @@ def test_windows_bound_the_distance_of_their_own_law(tmp_path: Path) -> None:
     (window,) = monitor.status().windows
     assert window.distance.lower <= law.distance <= window.distance.upper < 0.08
     assert window.distance.delta == calcert.Monitor(monitor.path).status().windows[0].distance.delta < 0.05 / 4
+
+
+def test_bounds_and_changes_of_windows_say_what_they_assume(tmp_path: Path) -> None:
+    monitor, rng = calcert.Monitor(tmp_path / "state", statement="perturbed"), np.random.default_rng(0)
+    for week, power in (("a", 1.0), ("b", 3.0)):
+        x = rng.random(20_000)
+        monitor.add(x, rng.random(20_000) < x**power, batch_id=week, time=f"2026-03-0{1 + (week == 'b')}", window=week)
+    shown = " ".join(str(monitor.status()).split())
+    assumed = "calibration function of total variation at most 1 (as any monotone one)"
+    assert f"As it is, at most: assumes a {assumed}." in shown
+    changed = shown.partition("Calibration has changed (as it is)")[2].partition("Calibration has changed")[0]
+    assert f", if in both windows: {assumed}." in changed
+    assert "if in both windows" not in shown.partition("Calibration has changed (perturbed)")[2]

@@ -47,7 +47,8 @@ def command() -> None:
     """Keep watch: add labelled batches as they come, and look as often as you like.
 
     STATE is one file, started by the first batch. Adding is safe against crashes, and the same batch twice counts once.
-    All bounds hold at all times together, and the alarm is false with probability at most delta in a lifetime.
+    Each kind of bound holds at all times together, if batches are independent given the past and their sizes do not
+    react to rows, and the alarm is false with probability at most delta in a lifetime.
     """
 
 

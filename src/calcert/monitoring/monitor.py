@@ -44,7 +44,8 @@ class Monitor:
         * ``upper``: at each look, the error under the pooled law of all rows so far is at most ``upper``. Laws may
           drift, but not in response to rows seen. Pooled means mixed: opposite errors in different months may cancel.
           Windows say more about today.
-        * windows: all intervals of all windows, so that two that do not meet prove that calibration has changed.
+        * windows, for each statement that they make by itself: all its intervals in all windows, over the rows and the
+          throws, so that two that do not meet prove that calibration has changed.
 
         The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
         or the L1 calibration error, of the classifier served with perturbed scores for ``upper``, as it is for

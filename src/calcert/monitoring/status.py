@@ -180,8 +180,8 @@ class Status(Result):
     Attributes
     ----------
     delta
-        Each of the three kinds of bounds (lower bounds with the alarm; upper bounds; windows with changes) holds for
-        ever, at all moments together, with probability at least 1 - delta.
+        Each of the three kinds of bounds (lower bounds with the alarm; upper bounds; windows with changes, for each of
+        their statements) holds for ever, at all moments together, with probability at least 1 - delta.
     statement
         What is watched: "distance", "ranges" or "perturbed".
     below

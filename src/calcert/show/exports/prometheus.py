@@ -49,9 +49,8 @@ def prometheus_text(status: Status) -> str:
                 ({"window": window.key, "statement": statement}, float(getattr(certificate, name)))
                 for statement, certificate in window.certificates.items()
             ]
-            gauges.append(
-                (f"window_error_{name}", f"Certified: error of the last window, {words}, by statement.", values)
-            )
+            told = f"Certified: error of the last window, {words}, by statement; unmodified assumes a variation."
+            gauges.append((f"window_error_{name}", told, values))
     lines = []
     for name, words, values in gauges:
         lines += [f"# HELP calcert_{name} {words}", f"# TYPE calcert_{name} gauge"]

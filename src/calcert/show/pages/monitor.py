@@ -31,14 +31,15 @@ NEVER_PROMISED = (
     "Bounds are averages over rows. For a group of people, a range of scores or a single row the error can be larger.",
     "A limit that is not exceeded for certain may still be exceeded: no alarm is no proof of calibration.",
     "They speak of one classifier. After retraining or recalibrating, start another state.",
-    "They need rows that were not used to train the classifier, and labels whose coming does not depend on what they "
-    "are.",
+    "They need rows that were not used to train the classifier and are independent given what came before, labels "
+    "whose coming does not depend on what they are, and sizes and windows of batches that do not react to rows.",
 )
 
 READING = (
     "The steps from below are what is certain of the worst batch so far; they never fall. The dotted steps from above "
-    "bound the error over all rows pooled. Bars are windows: where two do not overlap, "
-    "calibration has changed. The alarm is raised where the steps from below cross the dashed limit."
+    "bound the error over all rows pooled. Bars are windows: where two do not overlap, calibration has changed, with "
+    "the stated probability and if what their statement assumes is true. The alarm is raised where the steps from "
+    "below cross the dashed limit."
 )
 
 

@@ -13,7 +13,7 @@ from calcert.foundation.visible import visible
 from calcert.reports.statements import columns
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table
-from calcert.show.words import MEASURE, STATEMENTS
+from calcert.show.words import MEASURE, STATEMENTS, assumed
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -29,7 +29,7 @@ def status_view(status: Status) -> RenderableType:
         lines += [Text(alarm_sentence(status), style="bold red" if status.alarm is not None else ""), Text("")]
     lines += [Text(lower_sentence(status)), Text(upper_sentence(status))]
     if status.windows:
-        lines += [Text(""), _window_table(status)]
+        lines += [Text(""), _window_table(status), *map(Text, assumption_lines(status))]
         lines += [Text(words, style="yellow") for words in change_lines(status)]
         if not status.changes:
             lines.append(Text("No change between windows is proven."))
@@ -44,11 +44,27 @@ def change_lines(status: Status) -> list[str]:
         if found:
             change = found[-1]
             verb, subject = "grown" if change.grown else "fallen", STATEMENTS[statement].short
+            assuming = "".join(f", if in both windows: {assumption}" for assumption in assumptions(status, statement))
             lines.append(
                 f"Calibration has changed ({subject}): from {visible(change.earlier)} to {visible(change.later)} the "
-                f"error has {verb} by at least {at_least(change.by)}."
+                f"error has {verb} by at least {at_least(change.by)}{assuming}."
             )
     return lines
+
+
+def assumptions(status: Status, statement: str) -> list[str]:
+    """What the intervals of windows assume of the curve; nothing for most statements."""
+    found = {window.certificates[statement].assumption for window in status.windows}
+    return sorted(found - {"none"})
+
+
+def assumption_lines(status: Status) -> list[str]:
+    """One sentence for each statement whose upper bounds assume something in some window."""
+    return [
+        f"{STATEMENTS[statement].short.capitalize()}, at most: assumes {assumed(assumption)}."
+        for statement in columns(status.of_windows)
+        for assumption in assumptions(status, statement)
+    ]
 
 
 def alarm_sentence(status: Status) -> str:
