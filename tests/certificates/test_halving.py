@@ -16,7 +16,7 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    batches = halved(count, 0)
+    batches = halved(count, 0, 3)
     assert batches.shape == (8, *count.shape)
     assert (batches.sum(axis=0) == count).all()
     assert (batches >= 0).all()
@@ -42,7 +42,7 @@ def test_a_biased_coin_would_be_noticed() -> None:
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
     count = np.full((4000, 2), 16)
-    share = halved(count, 0) - 2.0
+    share = halved(count, 0, 3) - 2.0
     for first, second in (((0, 0), (0, 1)), ((0, 0), (5, 1))):
         together = (share[first[0], :, first[1]] * share[second[0], :, second[1]]).mean()
         assert abs(together) < 5 * 1.75 / math.sqrt(4000)
@@ -54,6 +54,6 @@ def test_seeds_and_rows_decide_the_throws_and_nothing_else() -> None:
     count = np.full((50, 2), 9)
     other = count.copy()
     other[0, 0] += 1
-    assert (halved(count, 3) == halved(count, 3)).all()
-    assert (halved(count, 3) != halved(count, 4)).any()
-    assert (halved(count, 3)[:, 1:] != halved(other, 3)[:, 1:]).any()
+    assert (halved(count, 3, 3) == halved(count, 3, 3)).all()
+    assert (halved(count, 3, 3) != halved(count, 4, 3)).any()
+    assert (halved(count, 3, 3)[:, 1:] != halved(other, 3, 3)[:, 1:]).any()

@@ -16,12 +16,15 @@ from scipy.stats import binom
 import calcert
 from calcert import Summary
 from calcert.certificates import simple_witnesses
+from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.simple_witnesses import (
     EVERYWHERE,
+    FOR_CROSSINGS,
     FOR_DISTANCE,
     FOR_L1,
+    FOR_ONE_CROSSING,
     FOR_RANGES,
     HALVES,
     ONE_CHANGE,
@@ -29,7 +32,8 @@ from calcert.certificates.simple_witnesses import (
     SimpleWitnesses,
     least_mean,
 )
-from tests.lab.laws import by_cells, summary_of, too_many
+from tests.lab.laws import Law, by_cells, summary_of, too_many
+from tests.lab.sums import range_truth, visible_truth
 
 DELTA = 0.4
 ALONE = SimpleWitnesses({EVERYWHERE: 1.0})
@@ -114,12 +118,14 @@ NEAR = ("calibrated", "too high", "a few are sure and wrong", "zigzag", "some la
 
 @pytest.mark.parametrize("law", NEAR)
 def test_laws_near_calibration_are_refuted_no_more_often_than_delta(law: str) -> None:
-    rng, runs = np.random.default_rng(0), 300
-    misses = np.zeros(4)
+    rng, runs = np.random.default_rng(0), 200
+    misses = np.zeros(6)
     for _ in range(runs):
         rows, error, distance, worst = draws(law, int(rng.choice([60, 300, 1000])), rng)
-        limits = [s.limit(rows, DELTA) for s in (FOR_L1, FOR_DISTANCE, FOR_RANGES, ALONE)]
-        misses += np.array(limits) > np.array([error, distance, worst, distance])
+        witnesses = (FOR_L1, FOR_DISTANCE, FOR_RANGES, ALONE, FOR_CROSSINGS, FOR_ONE_CROSSING)
+        # Signs that change once show what two ranges do, at most, and those that change thrice what four do.
+        truths = error, distance, worst, distance, min(error, 4 * worst), min(error, 2 * worst)
+        misses += np.array([s.limit(rows, DELTA) for s in witnesses]) > np.array(truths)
     for number in misses:
         assert not too_many(int(number), runs, DELTA), misses
 
@@ -162,11 +168,52 @@ def test_variables_of_the_least_mean_exceed_the_total_no_more_often_than_delta(t
 
 
 def test_the_shares_leave_something_for_the_bet() -> None:
-    for witnesses in (FOR_L1, FOR_DISTANCE, FOR_RANGES):
+    for witnesses in (FOR_L1, FOR_DISTANCE, FOR_RANGES, FOR_CROSSINGS, FOR_ONE_CROSSING):
         assert 0.5 < witnesses.share < 0.95
     assert set(FOR_DISTANCE.shares) == {EVERYWHERE}
     # A range is a stretch of scores without a gap.
     assert set(FOR_RANGES.shares) == {EVERYWHERE, *HALVES, *QUARTERS}
+
+
+def given(law: Law, kept: list[int]) -> tuple[Law, float]:
+    """The law given that the score is one of those kept, and the chance of that."""
+    share = sum(law.weight[i] for i in kept)
+    parts = zip(*((law.score[i], law.weight[i] / share, law.chance[i]) for i in kept), strict=True)
+    return Law(*parts), share
+
+
+def test_on_each_range_the_distance_is_at_most_twice_what_ranges_show_and_four_times_what_one_change_shows() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        size = int(rng.integers(2, 6))
+        score = tuple(np.sort(rng.random(size)).tolist())
+        law = Law(score, tuple(rng.dirichlet(np.full(size, 0.5)).tolist()), tuple(rng.random(size).round().tolist()))
+        shown, once = range_truth(law), visible_truth(law, 1)
+        first = int(rng.integers(0, size))
+        part, share = given(law, list(range(first, size)))
+        assert law.distance <= 2 * shown + 2e-5
+        assert share * part.distance <= min(2 * shown, 4 * once) + 2e-5
+        assert visible_truth(law, 2) >= shown - 1e-12
+    # A constant below 1 would not do.
+    alone = Law((0.5,), (1.0,), (0.6,))
+    assert alone.distance > 0.999 * range_truth(alone)
+
+
+def test_a_change_of_sign_pays_for_both_its_stretches() -> None:
+    half = SimpleWitnesses({ONE_CHANGE: 1.0}, 2.0), SimpleWitnesses({ONE_CHANGE: 1.0}, 2.0, by_stretch=True)
+    rows = by_cells(np.repeat([0.25, 0.75], 500), np.repeat([1, 0, 1, 0], [200, 300, 300, 200]))
+    one, both = (witnesses.limit(rows, 0.05) for witnesses in half)
+    assert both > 0
+    assert one == pytest.approx(2 * both)
+
+
+@pytest.mark.parametrize(("changes", "least"), [(1, 0.8), (3, 0.8)])
+def test_crossings_find_what_a_change_of_sign_shows_in_a_few_rows(changes: int, least: float) -> None:
+    rng = np.random.default_rng(0)
+    data = [rows_with(lambda x: x**0.7 / (x**0.7 + (1 - x) ** 0.7), 1000, rng) for _ in range(60)]
+    assert sum(crossings_lower(rows, changes, 0.05, 0).limit > 0 for rows in data) >= least * 60
+    straight = [rows_with(lambda x: x, 1000, rng) for _ in range(60)]
+    assert not too_many(sum(crossings_lower(rows, changes, 0.05, 0).limit > 0 for rows in straight), 60, 0.05)
 
 
 def rows_with(chance: Callable[[np.ndarray], np.ndarray], n: int, rng: np.random.Generator) -> Summary:

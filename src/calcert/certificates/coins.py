@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from calcert.certificates.deviations import crossing
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 ACCURACY = 1e-7
 """Added to every tail: more than aliasing, dropped frequencies and rounding may hide (theory, "Near calibration")."""
@@ -75,13 +76,18 @@ def largest_move(successes: int, chance: Floats, coins: Floats, delta: float) ->
 
     if rarity(0.0) <= 0:
         return 0.0
-    return top if rarity(top) > 0 else crossing(rarity, 0.0, top)[0]
+    return top if rarity(top) > 0 else crossing(rarity, 0.0, top, 1e-6)[0]
+
+
+def run_of(chance: Floats) -> Integers:
+    """The number of the run of each chance."""
+    angle = np.arcsin(np.sqrt(np.clip(chance, 0.0, 1.0))) / (math.pi / 2)
+    return np.asarray(np.minimum((RUNS * angle).astype(np.int64), RUNS - 1))
 
 
 def in_runs(chance: Floats, coins: Floats) -> tuple[Floats, Floats]:
     """Coins of nearly equal chance joined, at their mean chance: few successes become no less probable."""
-    angle = np.arcsin(np.sqrt(np.clip(chance, 0.0, 1.0))) / (math.pi / 2)
-    run = np.minimum((RUNS * angle).astype(np.int64), RUNS - 1)
+    run = run_of(chance)
     number, total = (np.asarray(np.bincount(run, part, RUNS), np.float64) for part in (coins, coins * chance))
     held = number > 0
     return total[held] / number[held], number[held]

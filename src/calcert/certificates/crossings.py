@@ -14,7 +14,7 @@ from calcert.certificates.excess import Excess
 from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
-from calcert.certificates.simple_witnesses import FOR_RANGES
+from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -180,8 +180,9 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
         f = best_signs(net, crossings)
         return worst_gain(points, np.repeat(f, np.diff(np.append(start, middle.size))))
 
-    # Two changes of sign see what any range shows (theory, "Near calibration").
-    return lower_limit(summary, delta, seed, witness, beside=FOR_RANGES if crossings >= 2 else None)
+    # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
+    beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
+    return lower_limit(summary, delta, seed, witness, beside=beside)
 
 
 def best_signs(net: Floats, changes: int) -> Floats:

@@ -184,14 +184,16 @@ def largest_candidate(excess: Excess, low: float, high: float) -> float:
     return min(high + SLACK, 1.0)
 
 
-def crossing(falling: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Where a function that is positive at `low` and not at `high` changes sign, to PRECISION of the end (Illinois).
+def crossing(
+    falling: Callable[[float], float], low: float, high: float, precision: float = PRECISION
+) -> tuple[float, float]:
+    """Where a function that is positive at `low` and not at `high` changes sign, to `precision` of the end (Illinois).
 
     It stays positive at the first number returned, and not at the second.
     """
     at_low, at_high, side = falling(low), falling(high), 0
     for _ in range(100):
-        if high - low <= PRECISION * abs(high):
+        if high - low <= precision * abs(high):
             break
         share = at_low / (at_low - at_high) if math.isfinite(at_low) else 0.5
         middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)

@@ -30,8 +30,11 @@ Integers = NDArray[np.int64]
 SCALE = 5e-4
 """Blocks are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle."""
 
-RUNS = 16, 64
-"""Runs of points for a witness: twice the root of the rows it knows, but not outside this range."""
+RUNS = 8, 64
+"""Runs of points for a witness: the root of the rows it knows, but not outside this range."""
+
+TOSSES = {1: 3, 3: 2}
+"""By the number of throws: eight batches of one, four of each of three, which need a witness or two more."""
 
 NEAR = 0.01
 """In standard errors, how far from the best a pair may be."""
@@ -52,7 +55,8 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
 
 def thrown(count: Integers, seed: int) -> Integers:
     """The rows of every block and label thrown into batches, once or several times as their number has it."""
-    return np.stack([halved(count, seed, throw) for throw in range(throws(int(count.sum())).number)])
+    number = throws(int(count.sum())).number
+    return np.stack([halved(count, seed, TOSSES[number], throw) for throw in range(number)])
 
 
 def gains(points: Points, known: Integers) -> Floats:
@@ -63,7 +67,7 @@ def gains(points: Points, known: Integers) -> Floats:
 
 def suggested(points: Points, known: Integers, rows: float) -> tuple[Floats, Floats]:
     """Knots and an admissible pair on them, nearly the best for rows that lie as `known` says, so many in all."""
-    runs = int(min(max(2 * math.sqrt(rows), RUNS[0]), RUNS[1]))
+    runs = int(min(max(math.sqrt(rows), RUNS[0]), RUNS[1]))
     knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
     mass, _ = put(knots, points.low, points.high, points.fraction, known)
     pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))

@@ -1,4 +1,4 @@
-"""Rows thrown into eight batches by three tosses of a coin each, for the lower bound of Theorem 6.
+"""Rows thrown into batches by tosses of a coin, two each or three, for the lower bound of Theorem 6.
 
 What is known of a batch is how many rows of each block and label it holds. Of c rows as many go to one side as there
 are ones among c random bits: sixty-four rows are thrown at a time.
@@ -13,24 +13,23 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 
-TOSSES = 3
 MANY = 1 << 13
 """From so many rows on, drawing how many go to a side takes less time than tossing for each."""
 
 
-def halved(count: Integers, seed: int, throw: int = 0) -> Integers:
-    """Throw every row of a table of counts, shape (points, 2), into one of 8 batches independently.
+def halved(count: Integers, seed: int, tosses: int, throw: int = 0) -> Integers:
+    """Throw every row of a table of counts, shape (points, 2), into one of 2^tosses batches independently.
 
-    Returns the counts per batch, shape (8, points, 2), which add up to the table. The draws are seeded by the seed, the
-    number of the throw and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
+    Returns the counts per batch, shape (2^tosses, points, 2), which add up to the table. The draws are seeded by the
+    seed, the number of the throw and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
     rng = np.random.default_rng([seed, throw, *np.frombuffer(digest, np.uint32).tolist()])
     batches = count.reshape(1, -1)
-    for _ in range(TOSSES):
+    for _ in range(tosses):
         heads = tossed(batches, rng)
         batches = np.concatenate([heads, batches - heads])
-    return batches.reshape(1 << TOSSES, *count.shape)
+    return batches.reshape(1 << tosses, *count.shape)
 
 
 def tossed(count: Integers, rng: np.random.Generator) -> Integers:

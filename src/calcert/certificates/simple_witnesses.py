@@ -11,15 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.coins import largest_move
+from calcert.certificates.coins import RUNS, largest_move, run_of
 from calcert.certificates.deviations import mean_lower
+from calcert.certificates.score_groups import across_labels
+from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.counts import Summary
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 TAILS = 0.98
@@ -44,11 +50,14 @@ class SimpleWitnesses:
     shares
         The witnesses and their shares of delta.
     moved
-        If the error is c, the mean distance of scores and chances is at most this times c.
+        If the error is c, the mean distance of scores and chances is at most this times c on a stretch of one sign.
+    by_stretch
+        True where every stretch of one sign has to pay for itself; else all of them together move that much.
     """
 
     shares: Mapping[Signs, float]
     moved: float = 1.0
+    by_stretch: bool = False
 
     @property
     def share(self) -> float:
@@ -57,27 +66,53 @@ class SimpleWitnesses:
 
     def limit(self, summary: Summary, delta: float) -> float:
         """The least error that none of the witnesses refutes, each at its share of delta, both signs."""
-        quarter = np.minimum((4 * summary.left).astype(np.int64), 3)
-        missing = np.bincount(quarter, summary.score_sum.sum(axis=1) - summary.count[:, 1], 4)
+        stretches = _stretches(summary)
+        missing = (stretches.score_sum - stretches.positives).sum(axis=1)
         refuted = 0.0
         for signs, share in self.shares.items():
             # Positives are missing where the witness is 1, and in excess where it is -1; or the other way round.
             side = 1 if np.dot(signs, missing) > 0 else -1
-            moved = _moved(summary, side * np.array(signs)[quarter], TAILS / 2 * share * delta)
-            refuted = max(refuted, least_mean(moved, summary.n, (1 - TAILS) * share * delta))
-        return refuted / self.moved
+            moved = _moved(stretches, side * np.array(signs), TAILS / 2 * share * delta)
+            pieces = sum(bool(sign) and sign != before for before, sign in pairwise((0, *signs)))
+            least = least_mean(moved, summary.n, (1 - TAILS) * share * delta)
+            refuted = max(refuted, least / (self.moved * (pieces if self.by_stretch else 1)))
+        return refuted
 
 
-def _moved(summary: Summary, sign: Integers, delta: float) -> float:
+class Stretches(NamedTuple):
+    """Rows, sums of their scores and positives by quarter and by stretch of nearly equal scores."""
+
+    rows: Floats
+    score_sum: Floats
+    positives: Floats
+
+
+def _stretches(summary: Summary) -> Stretches:
+    place, size = _stretch_of_cells()[summary.cell], (4, RUNS)
+    rows, score_sum = (across_labels(values) for values in (summary.count, summary.score_sum))
+    columns = (rows, score_sum, summary.count[:, 1])
+    sums = [np.asarray(np.bincount(place, values, 4 * RUNS), np.float64).reshape(size) for values in columns]
+    return Stretches(*sums)
+
+
+@lru_cache(maxsize=1)
+def _stretch_of_cells() -> Integers:
+    """For every cell its quarter, times RUNS, and its stretch: as wide as those of :func:`coins.in_runs`."""
+    left = np.asarray(cells.bounds(np.arange(cells.CELLS))[0] * RESOLUTION, np.float64)
+    quarter = np.minimum((4 * left).astype(np.int64), 3)
+    return np.asarray(quarter * RUNS + run_of(left), np.int64)
+
+
+def _moved(stretches: Stretches, signs: Integers, delta: float) -> float:
     """By how much chances must differ from scores in all for what the witness sees to be no rarer than delta."""
-    held = sign != 0
-    positive, count = sign[held] > 0, summary.count[held]
-    rows = count.sum(axis=1)
-    score = summary.score_sum[held].sum(axis=1) / rows
+    held = (signs != 0)[:, None] & (stretches.rows > 0)
+    rows, score_sum, positives = (values[held] for values in stretches)
+    positive = np.repeat(signs > 0, held.sum(axis=1))
+    score = score_sum / rows
     # Scores are known to 2^-40; a little less than what is promised is on the safe side.
     chance = np.maximum(np.where(positive, score, 1 - score) - 2 * RESOLUTION, 0.0)
-    successes = int(np.where(positive, count[:, 1], count[:, 0]).sum())
-    return largest_move(successes, chance, rows.astype(np.float64), delta)
+    successes = round(float(np.where(positive, positives, rows - positives).sum()))
+    return largest_move(successes, chance, rows, delta)
 
 
 def least_mean(total: float, n: int, delta: float) -> float:
@@ -91,5 +126,10 @@ FOR_L1 = SimpleWitnesses({EVERYWHERE: 0.4, ONE_CHANGE: 0.2, **dict.fromkeys(QUAR
 FOR_DISTANCE = SimpleWitnesses({EVERYWHERE: 0.92})
 """For the distance from calibration: a score that moves a little may cross any edge, so that there is to be none."""
 
-FOR_RANGES = SimpleWitnesses({EVERYWHERE: 0.6, **dict.fromkeys(HALVES, 0.075), **dict.fromkeys(QUARTERS, 0.0125)}, 3.0)
-"""For what any range of scores shows: on each range the distance from calibration is at most three times that."""
+FOR_RANGES = SimpleWitnesses({EVERYWHERE: 0.6, **dict.fromkeys(HALVES, 0.075), **dict.fromkeys(QUARTERS, 0.0125)}, 2.0)
+"""For what any range of scores shows: on each range the distance from calibration is at most twice that."""
+
+_SIGNS = {EVERYWHERE: 0.45, ONE_CHANGE: 0.2, **dict.fromkeys(HALVES, 0.05), **dict.fromkeys(QUARTERS, 0.0125)}
+FOR_CROSSINGS = SimpleWitnesses(_SIGNS, 2.0, by_stretch=True)
+FOR_ONE_CROSSING = SimpleWitnesses(_SIGNS, 4.0, by_stretch=True)
+"""For what signs with few changes show: two changes see any range, and one sees half as much of it."""
