@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, expit, kl_div, logit, xlogy
 
+from calcert.certificates.bends import Bend, bends_of
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary, refuse_units
 from calcert.serving.coordinate import coordinate_of
@@ -103,6 +104,21 @@ class CalibrationBand(Result):
             negative=self.negative[centre],
             positive=self.positive[centre],
         )
+
+    @property
+    def bends(self) -> tuple[Bend, ...]:
+        """Ranges of served scores in which the chance is off, the largest first; they hold wherever the band does.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.random(100_000)
+        >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
+        >>> print(band.bends[0])
+        between 0.21 and 0.76 the chance is below the score by at least 0.14
+        """
+        share = (self.negative + self.positive) * np.diff(self.edges)
+        return bends_of(self.edges, self.lower, self.upper, share)
 
     def _rows(self) -> list[dict[str, Any]]:
         names = ("t", "estimate", "lower", "upper", "negative", "positive")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.clopper_pearson import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.validation import check_delta, check_scores, check_summary
@@ -67,6 +68,13 @@ class MonotoneBand:
             self.lower[np.searchsorted(self.edges, x, "right") - 1],
             self.upper[np.searchsorted(self.edges, x, "left")],
         )
+
+    @property
+    def bends(self) -> tuple[Bend, ...]:
+        """Ranges of scores in which the chance is certainly off, if it never falls; none where rows refute that."""
+        if self.refuted_at is not None:
+            return ()
+        return bends_of(self.edges, self.lower[:-1], self.upper[1:], np.diff(self.edges))
 
     @property
     def mean_width(self) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.bends import Bend, bends_at
 from calcert.certificates.clopper_pearson import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.validation import check_delta, check_summary
@@ -50,6 +51,11 @@ class ScoreTable:
     def estimate(self) -> Floats:
         """The share of positives at each score: an estimate."""
         return np.asarray(self.positives / self.rows)
+
+    @property
+    def bends(self) -> tuple[Bend, ...]:
+        """Scores at which the chance is certainly off, those that matter to most rows first."""
+        return bends_at(self.score, self.lower, self.upper, self.rows / self.n)
 
 
 def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:

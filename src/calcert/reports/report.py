@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.plain import UNSAVED
+from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.reports.advice import advise, warnings_of
 from calcert.reports.estimates import estimates
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from calcert.certificates.band import CalibrationBand
+    from calcert.certificates.bends import Bend
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Report(Certified, Result):
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
+    derived: ClassVar[tuple[str, ...]] = ("bends",)
 
     certificates: Mapping[str, Certificate]
     settings: Settings
@@ -89,6 +91,23 @@ class Report(Certified, Result):
 
         return served_band(self.summary, self.settings.noise, self.settings.delta)
 
+    @cached_property
+    def bends(self) -> tuple[Bend, ...] | None:
+        """Ranges of served scores in which the chance is certainly off, the largest first.
+
+        They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
+        where they are not known: in a report without a Summary whose JSON was written before they were.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.random(40_000)
+        >>> report = calcert.certify(x, rng.random(40_000) < x**1.5)
+        >>> print(report.bends[0])
+        between 0.09 and 0.78 the chance is below the score by at least 0.039
+        """
+        return None if self.summary is None else self.band.bends
+
     def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
 
@@ -106,6 +125,17 @@ class Report(Certified, Result):
 
     def _rows(self) -> list[dict[str, Any]]:
         return certificate_rows({}, self.certificates)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`to_dict`; another kind, a foreign schema and what no report can say are refused."""
+        found = super().from_dict(values)
+        if values.get("bends") is not None:
+            from calcert.certificates.bends import Bend
+
+            # What the rows showed is remembered as if it had been computed.
+            vars(found)["bends"] = restored(tuple[Bend, ...], values["bends"], f"{cls.noun}, bends")
+        return found
 
     @classmethod
     def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:

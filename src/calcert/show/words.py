@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation import numbers
 from calcert.foundation.numbers import at_least, at_most, e_value, fraction, number, percent_sure
 from calcert.reports.settings import Settings
 from calcert.serving.noise import Noise
@@ -227,6 +228,12 @@ def terms_description(report: Report) -> str:
         made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
         bars.append(f"{STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}")
     return "Stacked bars. " + ". ".join(bars) + "."
+
+
+def bends_lead(report: Report) -> str:
+    """What comes before the ranges in which the served curve leaves the diagonal."""
+    served, sure = report.settings.noise.words, numbers.confidence(report.settings.delta)
+    return f"Where it bends, served with perturbed scores, {served}; all of it with probability {sure}:"
 
 
 def quantity(name: str, certificate: Certificate) -> str:

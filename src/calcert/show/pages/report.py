@@ -75,6 +75,8 @@ def shown(report: Report) -> dict[str, Any]:
         "n": report.n,
         "statements": _statements(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
+        "bends": [str(bend) for bend in report.bends or ()],
+        "bends_lead": words.bends_lead(report),
         "warnings": report.warnings,
         "advice": report.advice,
         "estimates": _estimates(report),

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.layout import table
-from calcert.show.words import evidence
+from calcert.show.words import bends_lead, evidence
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -37,9 +37,17 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
         *([Text(said)] if (said := evidence(asked)) else []),
+        *(Text(line) for line in bend_lines(report, statements)),
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
     ]
     if not statements:  # The advice speaks of all of them.
         lines.append(Text(f"To tighten. {report.advice}"))
     lines += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
     return Group(*lines)
+
+
+def bend_lines(report: Report, statements: Collection[str] = ()) -> list[str]:
+    """Where the served curve leaves the diagonal; nothing where it is not known to, or not asked for."""
+    if not report.bends or (statements and "perturbed" not in statements):
+        return []
+    return [bends_lead(report), *(f"  {bend}" for bend in report.bends)]

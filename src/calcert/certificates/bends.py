@@ -1,0 +1,130 @@
+"""Where a certified curve leaves the diagonal: ranges of scores in which the chance is off by at least so much.
+
+Where the limits of a band hold for every score of a stretch, the chance is below the score by at least the smallest
+score of the stretch less the upper limit, and above it by at least the lower limit less the largest score. Whatever is
+said of a range follows from the stretches that it is made of, so that all of it holds wherever the band does, and needs
+no delta of its own (theory, Theorem 8 and Theorem 13).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.numbers import given
+
+Floats = NDArray[np.float64]
+Side = Literal["below", "above"]
+
+ROUNDING = 1e-12
+"""Taken off every difference, far more than the rounding of it."""
+
+FEW = 5
+"""More ranges than that are no help to a reader; the largest come first."""
+
+NOTHING = 1e-4
+"""A range whose weight times depth is smaller is left out: the weights add up to 1."""
+
+
+@dataclass(frozen=True)
+class Bend:
+    """In all of a range of scores the chance of label 1 is off by at least so much, to one side.
+
+    Attributes
+    ----------
+    low, high
+        The range, ends included; both the same for a single score.
+    side
+        "below" if the chance is below the score, "above" if it is above.
+    by
+        By at least so much, at every score of the range.
+
+    Examples
+    --------
+    >>> from calcert.certificates.bends import Bend
+    >>> print(Bend(0.61937, 0.71428, "below", 0.02371))
+    between 0.62 and 0.714 the chance is below the score by at least 0.023
+    """
+
+    low: float
+    high: float
+    side: Side
+    by: float
+
+    def __str__(self) -> str:
+        amount = Decimal(repr(self.by))
+        least = amount.quantize(Decimal(1).scaleb(amount.adjusted() - 1), ROUND_FLOOR)
+        return f"{self._where()} the chance is {self.side} the score by at least {float(least):g}"
+
+    def _where(self) -> str:
+        """The range, rounded inward by little of its width."""
+        if self.low == self.high:
+            return f"at {given(self.low)}"
+        unit = Decimal(1).scaleb(math.floor(math.log10((self.high - self.low) / 10)))
+        low, high = (
+            Decimal(repr(end)).quantize(unit, rounding)
+            for end, rounding in ((self.low, ROUND_CEILING), (self.high, ROUND_FLOOR))
+        )
+        return f"between {given(float(low))} and {given(float(high))}"
+
+
+def bends_of(edges: Floats, lower: Floats, upper: Floats, weight: Floats) -> tuple[Bend, ...]:
+    """The ranges in which limits that hold on stretches between edges leave the diagonal, the largest first.
+
+    Each run of stretches that are off to one side gives one range: that with the largest weight times depth. What a
+    stretch weighs decides what is said first, or not at all, and nothing else.
+    """
+    through, found = np.concatenate([[0.0], np.cumsum(weight)]), []
+    for side, gap in _sides(edges[:-1] - upper, lower - edges[1:]):
+        for start, end in _runs(gap):
+            size, first, stop, by = _widest_and_deepest(through[start : end + 1], gap[start:end])
+            found.append((size, Bend(float(edges[start + first]), float(edges[start + stop]), side, by)))
+    return _largest(found)
+
+
+def bends_at(score: Floats, lower: Floats, upper: Floats, weight: Floats) -> tuple[Bend, ...]:
+    """The single scores at which limits leave the diagonal, the largest first."""
+    found = []
+    for side, gap in _sides(score - upper, lower - score):
+        for place in np.flatnonzero(gap > 0).tolist():
+            by = float(gap[place])
+            found.append((float(weight[place]) * by, Bend(float(score[place]), float(score[place]), side, by)))
+    return _largest(found)
+
+
+def _largest(found: list[tuple[float, Bend]]) -> tuple[Bend, ...]:
+    order = sorted((size, place) for place, (size, _) in enumerate(found) if size >= NOTHING)[::-1][:FEW]
+    return tuple(found[place][1] for _, place in order)
+
+
+def _sides(below: Floats, above: Floats) -> Iterator[tuple[Side, Floats]]:
+    yield "below", below - ROUNDING
+    yield "above", above - ROUNDING
+
+
+def _runs(gap: Floats) -> Iterator[tuple[int, int]]:
+    """Where runs of positive gaps begin and end."""
+    change = np.flatnonzero(np.diff(np.concatenate([[False], gap > 0, [False]]).astype(np.int8)))
+    yield from zip(change[::2].tolist(), change[1::2].tolist(), strict=True)
+
+
+def _widest_and_deepest(through: Floats, gap: Floats) -> tuple[float, int, int, float]:
+    """The part of a run with the largest weight times smallest gap: that, its first and last edge, and the gap.
+
+    Parts that may still grow wait on a stack with rising gaps; one is finished when a smaller gap comes.
+    """
+    places, depths = through.tolist(), [*gap.tolist(), 0.0]
+    best, waiting = (-1.0, 0, 0, 0.0), list[tuple[int, float]]()
+    for place, depth in enumerate(depths):
+        begin = place
+        while waiting and waiting[-1][1] >= depth:
+            begin, least = waiting.pop()
+            best = max(best, ((places[place] - places[begin]) * least, begin, place, least))
+        waiting.append((begin, depth))
+    return best
