@@ -148,6 +148,8 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
             f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
             "Recalibrate the classifier."
         )
+    if summary.units is not None:
+        return "More rows would tighten the bound: in more clusters, if they come in clusters. Take fresh ones."
     with working("estimating how many rows would do"):
         wanted = plan(summary, largest, statement=statement, **settings.to_dict())
     if wanted.rows is None:
