@@ -160,3 +160,18 @@ def test_a_bug_is_never_mistaken_for_an_outcome(run: Run, monkeypatch: pytest.Mo
     done = run("check", "rows.csv", "--max", "0.1", "--statement", "distance")
     assert done.exit_code == 70
     assert "This is a bug in calcert" in done.stderr
+
+
+def test_rows_in_clusters_are_checked_as_such(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "clusters.csv"
+    lines = [f"0.5,{number % 2},user {number // 10}" for number in range(2000)]
+    path.write_text("\n".join(["p,y,user", *lines]))
+    alone = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
+    together = run(
+        *("check", str(path), "--score", "p", "--label", "y"),
+        *("--max", "0.05", "--statement", "distance", "--cluster", "user"),
+    )
+    assert alone.exit_code == 0
+    assert together.exit_code == 1
+    assert "for a row of clusters of these sizes" in together.stdout
+    assert "in more clusters" in together.stdout

@@ -17,6 +17,7 @@ from calcert.serving.grid import Grid
 from calcert.serving.log_odds import logit, sample
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import COARSE, ENDS, FARTHEST, FINE, OddsCoordinate
+from calcert.serving.view import unlikely_ends
 from calcert.summary import cells
 from calcert.summary.counts import Summary
 from calcert.summary.points import merged
@@ -145,7 +146,7 @@ def test_without_the_end_rows_the_plug_in_would_be_too_small() -> None:
         found = perturbed.plug_in(summary, Noise("odds", 1 / 16), perturbed.FINENESS)
         view = OddsCoordinate(1 / 16).joined(summary)
         assert found.parts[0] + found.hidden >= wanted
-        assert found.parts[0] - sum(perturbed.unlikely_ends(view)) / 4 + found.hidden < wanted
+        assert found.parts[0] - sum(unlikely_ends(view)) / 4 + found.hidden < wanted
 
 
 def test_likely_end_rows_are_charged_what_they_can_add() -> None:

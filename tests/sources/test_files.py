@@ -160,9 +160,9 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def refusal(*paths: Any, **names: str) -> str:
+def refusal(*paths: Any, **names: Any) -> str:
     with pytest.raises((ValueError, TypeError, OSError)) as raised:
-        calcert.summarize(list(paths), **names)  # type: ignore[arg-type]
+        calcert.summarize(list(paths), **names)
     return str(raised.value)
 
 

@@ -17,6 +17,7 @@ from calcert.summary.packed import pack
 from calcert.summary.saved import FORMAT, MAGIC, WITH_UNITS
 from calcert.summary.unit_sums import SUMS, assembled, parts, refuse_heavy
 from calcert.summary.units import GAIN, check_units
+from tests.lab.units import units_of
 from tests.summary.crafted import crafted
 
 rows = st.lists(
@@ -40,13 +41,13 @@ def by_hand(
 @given(rows)
 def test_sums_over_units_are_exact_and_gains_are_rounded_up_by_little(lines: list[tuple[float, int, int, int]]) -> None:
     x, y, cluster, weight = map(list, zip(*lines, strict=True))
-    units = calcert.summarize(x, y, clusters=cluster, weights=weight, largest_weight=10**9).units
+    units = units_of(calcert.summarize(x, y, clusters=cluster, weights=weight, largest_weight=10**9))
     wanted = list(by_hand(x, y, cluster, weight).values())
-    assert units.number == len(wanted)  # type: ignore[union-attr]
-    assert units.largest == max(size for size, _ in wanted)  # type: ignore[union-attr]
-    assert units.squares == sum(size**2 for size, _ in wanted)  # type: ignore[union-attr]
-    assert units.fourth == sum(size**4 for size, _ in wanted)  # type: ignore[union-attr]
-    for found, power in ((units.gain_squares / Fraction(GAIN) ** 2, 2), (units.gain_weights / Fraction(GAIN), 1)):  # type: ignore[union-attr]
+    assert units.number == len(wanted)
+    assert units.largest == max(size for size, _ in wanted)
+    assert units.squares == sum(size**2 for size, _ in wanted)
+    assert units.fourth == sum(size**4 for size, _ in wanted)
+    for found, power in ((units.gain_squares / Fraction(GAIN) ** 2, 2), (units.gain_weights / Fraction(GAIN), 1)):
         least = sum(gain**power * size ** (2 - power) for size, gain in wanted)
         most = sum((gain + Fraction(size, GAIN)) ** power * size ** (2 - power) for size, gain in wanted)
         assert least <= found <= most
@@ -54,7 +55,7 @@ def test_sums_over_units_are_exact_and_gains_are_rounded_up_by_little(lines: lis
 
 def test_pairs_are_the_weight_of_each_row_times_that_of_its_cluster() -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS)
-    assert summary.units.pairs.tolist() == [[3 * 7, 0], [0, 1 * 6], [1 * 1, 4 * 7], [0, 5 * 6]]  # type: ignore[union-attr]
+    assert units_of(summary).pairs.tolist() == [[3 * 7, 0], [0, 1 * 6], [1 * 1, 4 * 7], [0, 5 * 6]]
     assert summary.count.tolist() == [[3, 0], [0, 1], [1, 4], [0, 5]]
     assert (summary.rows, summary.n) == (5, 14)
 
@@ -85,7 +86,7 @@ def test_plain_rows_are_saved_as_ever_and_units_in_a_format_of_their_own() -> No
         assert summary.to_bytes().startswith(b"%s %d " % (MAGIC, WITH_UNITS))
         back = Summary.from_bytes(summary.to_bytes())
         assert back == summary
-        assert back.units.design == summary.units.design  # type: ignore[union-attr]
+        assert units_of(back).design == units_of(summary).design
     assert clustered != calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS, weight_unit=0.25)
 
 
@@ -95,7 +96,7 @@ def test_plain_rows_are_saved_as_ever_and_units_in_a_format_of_their_own() -> No
 )
 def test_sums_that_no_units_have_are_refused(place: int, value: int) -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS)
-    values = summary.units.to_array()  # type: ignore[union-attr]
+    values = units_of(summary).to_array()
     values[place] = value
     arrays = summary._arrays() | {"units": values}
     content = crafted(arrays).replace(b"%s %d" % (MAGIC, FORMAT), b"%s %d" % (MAGIC, WITH_UNITS), 1)
@@ -105,9 +106,9 @@ def test_sums_that_no_units_have_are_refused(place: int, value: int) -> None:
 
 def test_pairs_that_do_not_fit_their_cells_and_a_format_that_lies_are_refused() -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS)
-    for pairs in (summary.units.pairs * 0, summary.units.pairs * 100, summary.units.pairs[:2]):  # type: ignore[union-attr]
+    for pairs in (units_of(summary).pairs * 0, units_of(summary).pairs * 100, units_of(summary).pairs[:2]):
         with pytest.raises(ValueError, match="pairs must"):
-            check_units(replace(summary.units, pairs=np.ascontiguousarray(pairs)), summary.count)  # type: ignore[arg-type, type-var]
+            check_units(replace(units_of(summary), pairs=np.ascontiguousarray(pairs)), summary.count)
     arrays = summary._arrays()
     with pytest.raises(ValueError, match="format 1 has no units"):
         Summary.from_bytes(crafted(arrays))

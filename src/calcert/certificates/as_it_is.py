@@ -9,6 +9,12 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.summary.counts import Summary
 
+WITHOUT_VARIATION = (
+    "a bound on a variation is of no use where weights may depend on labels or scores (largest_weight), and scores are "
+    "not a finite set: use distance, ranges, crossings or perturbed."
+)
+"""Why there is no statement by variation for units with a declared largest weight."""
+
 
 def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of the unmodified classifier by whichever of theorems 2 and 4 promises more.
@@ -40,8 +46,12 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
     >>> as_it_is(calcert.summarize(x, rng.random(100_000) < x)).theorem
     'Theorem 4'
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
+    if summary.units is not None and summary.units.design.population:
+        if not summary.is_finite:
+            raise ValueError(WITHOUT_VARIATION)
+        return finite.statement(summary, finite.upper_terms(summary, delta), delta, seed)
     each = choice.share(delta, 2)
     by_variation = bounded_variation.upper_terms(summary, variation, each)
     if summary.is_finite:

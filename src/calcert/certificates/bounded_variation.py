@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from calcert.certificates import choice
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, grouped_limit, invert, mean_upper
+from calcert.certificates.deviations import grouped_limit
 from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import (
     Groups,
     Rows,
@@ -25,6 +28,9 @@ from calcert.summary.counts import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""
+
+OWN_SCORE = ", and given its score a label depends neither on other scores of its cluster nor on sizes and weights"
+"""What Theorem U3 assumes beyond Theorem 2."""
 
 
 def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -63,7 +69,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
     return statement(summary, variation, upper_terms(summary, variation, delta), delta, seed)
 
@@ -74,10 +80,12 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         quantity="L1 calibration error",
         subject="as it is",
         assumption=f"calibration function of total variation at most {given(variation)}"
-        + (" (as any monotone one)" if variation >= 1 else ""),
+        + (" (as any monotone one)" if variation >= 1 else "")
+        + ("" if summary.units is None or summary.units.design.only_soft else OWN_SCORE),
         lower=unmodified_lower(summary, delta, seed),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 2",
         terms=terms,
         parameters={"variation": variation, "seed": seed},
@@ -86,7 +94,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
 
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 2 at confidence 1 - delta."""
-    rows = Rows.of(summary.points)
+    rows = replace(Rows.of(summary.points), n=summary.equal_rows)
     position = cumulated_mass(rows)
 
     def bias(rows: Rows, groups: Groups) -> float:
@@ -102,12 +110,11 @@ def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: flo
     discretisation = summary.resolution + ROUNDING
     moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
     each = choice.share(delta, len(options))
-    moment = mean_upper(moment, summary.n, (1 - SPLIT) * each)
     terms = []
     for groups, bias in options:
         mean_distance = plug_in(summary.points, groups, summary.n)
         base = mean_distance + bias + discretisation
-        upper = invert(base, moment, summary.n, SPLIT * each, grouped_limit)
+        upper = upper_mean(summary, base, moment, each, grouped_limit)
         terms.append(
             {
                 "plug-in": mean_distance,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from calcert.foundation.numbers import at_least, at_most, confidence, e_value
 from calcert.foundation.plain import plain_fields, restored_fields
+from calcert.summary.units import Units
 
 TELLING = 0.95
 """Intervals up to this wide are said to say something."""
@@ -101,9 +102,15 @@ class Certificate:
         n: int,
         theorem: str,
         parameters: Mapping[str, float],
+        units: Units | None = None,
     ) -> Certificate:
-        """The certificate whose upper bound is what `terms` add up to; a lower bound above it is cut to it."""
+        """The certificate whose upper bound is what `terms` add up to; a lower bound above it is cut to it.
+
+        With `units` it says of which law it speaks.
+        """
         upper, made_of = total(terms)
+        if units is not None:
+            subject, theorem = f"{subject}, {units.design.words}", f"{theorem} for units"
         return cls(
             quantity=quantity,
             subject=subject,

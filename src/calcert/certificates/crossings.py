@@ -5,6 +5,8 @@ Without that assumption the same numbers bound the error that a witness with so 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,9 @@ from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.unit_lower import EDGES, Pattern, group_sums, units_lower
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
+from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
@@ -124,7 +128,7 @@ def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, 
 def _statement(
     summary: Summary, crossings: int, delta: float, seed: int, *, quantity: str, assumption: str
 ) -> Certificate:
-    check_summary(summary)
+    check_summary(summary, units=True)
     crossings = check_crossings(crossings)
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
@@ -133,7 +137,8 @@ def _statement(
         assumption=assumption,
         lower=crossings_lower(summary, crossings, delta, seed),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 10",
         terms=upper_terms(summary, crossings, delta),
         parameters={"crossings": crossings, "seed": seed},
@@ -171,6 +176,8 @@ def most_gained(net: Floats, inside: Floats, changes: int) -> float:
 
 def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
+    if summary.units is not None:
+        return Lower(units_lower(summary, [crossing_pattern(summary, crossings)], delta))
     points = summary.cell_points
     start = np.flatnonzero(np.diff(summary.cell >> JOINED_BITS, prepend=-1))
     middle = (points.low + points.high) / 2
@@ -183,6 +190,14 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
     return lower_limit(summary, delta, seed, witness, beside=beside)
+
+
+def crossing_pattern(summary: Summary, crossings: int) -> Pattern:
+    """What signs with so few changes gain where they change at fixed edges, and how many such signs there are."""
+    net = group_sums(summary, EDGES)
+    changes = range(min(crossings, net.size - 1) + 1)
+    signs = 2 * sum(math.comb(net.size - 1, k) for k in changes)
+    return Pattern(most_gained(net, np.abs(net), crossings) - ROUNDING, 1 / signs)
 
 
 def best_signs(net: Floats, changes: int) -> Floats:

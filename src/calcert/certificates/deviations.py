@@ -84,6 +84,11 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
     at which he reaches just e; what is searched is the smallest e whose normal tail and Berry-Esseen error at that t
     are at most delta. Every e that passes is a limit, so the search need not be exact.
     """
+    return sharp(variance, bound, n, delta, lambda left: berry_esseen_constant(bound / math.sqrt(left)))
+
+
+def sharp(variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]) -> float:
+    """D3 with any bound `constant` on sqrt(n) sup|F_n - Phi|, a falling function of what the variance is at least."""
     if variance <= 0:
         return math.inf
     u, root, scale = math.log(1 / delta), math.sqrt(n), math.sqrt(n / (2 * variance))
@@ -91,7 +96,7 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
     def excess(e: float) -> float:
         """The logarithm of the bound on the tail beyond e, over delta: e is a limit where it is negative."""
         left = n * e * e / (2 * u) - bound * e / 3  # t^2 variance
-        error = berry_esseen_constant(bound / math.sqrt(left)) / root if left > 0 else math.inf
+        error = constant(left) / root if left > 0 else math.inf
         return math.log((math.erfc(e * scale) / 2 + error) / delta) + SLACK
 
     high = bernstein(variance, bound, n, delta)

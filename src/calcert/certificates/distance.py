@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import Limit, iid_limit
+from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import brier
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
@@ -53,7 +54,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     # Numba takes a moment to import: only those who ask for a distance wait for it.
     from calcert.certificates.distance_lower import distance_lower
 
-    check_summary(summary)
+    check_summary(summary, units=True)
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="distance from calibration",
@@ -61,7 +62,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         assumption="none",
         lower=distance_lower(summary, delta, seed),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 6",
         terms=upper_terms(summary, delta),
         parameters={"seed": seed},
@@ -72,13 +74,12 @@ def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dic
     """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
     from calcert.certificates.transport import best_plan
 
-    points, n = placed(summary), summary.n
-    second = min(brier(points, n) + ROUNDING, 1.0)
-    plan = best_plan(points, math.sqrt(second / n))
+    points = placed(summary)
+    second = min(brier(points, summary.n) + ROUNDING, 1.0)
+    plan = best_plan(points, math.sqrt(second / summary.equal_rows))
     rounding = ROUNDING + summary.resolution
     # Theorem 6, upper: the cost of any plan is at least the distance of the rows, and |g| <= |y - x|.
-    moment = mean_upper(second, n, (1 - SPLIT) * delta)
-    upper = invert(plan.cost + rounding, moment, n, SPLIT * delta, limit)
+    upper = upper_mean(summary, plan.cost + rounding, second, delta, limit)
     return {
         "plug-in": plan.cost - plan.hidden,
         "discretisation": plan.hidden + rounding,
@@ -90,4 +91,4 @@ def placed(summary: Summary) -> Points:
     """The listed scores, or cells put together as far as costs little."""
     from calcert.certificates.blocks import blocks
 
-    return summary.points if summary.is_finite else blocks(summary, min(SCALE, PART / math.sqrt(summary.n)))
+    return summary.points if summary.is_finite else blocks(summary, min(SCALE, PART / math.sqrt(summary.equal_rows)))

@@ -19,6 +19,7 @@ from calcert.certificates.dual_pair import solve
 from calcert.certificates.halving import halved
 from calcert.certificates.knots import lay, put
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
+from calcert.certificates.unit_lower import gap_pattern, units_lower
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -42,6 +43,9 @@ NEAR = 0.01
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
+    if summary.units is not None:
+        # Both pairs of the mean gap are admissible: E|U - X| is at least |E Y - E X|.
+        return Lower(units_lower(summary, [gap_pattern(summary)], delta))
     points = middles(summary, SCALE)
     return lower_limit(
         summary,

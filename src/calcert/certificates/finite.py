@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
 from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import Groups, brier, plug_in
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
@@ -44,7 +44,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
     0.000 to 0.0064; the truth is 0
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     delta, seed = check_delta(delta), check_seed(seed)
     return statement(summary, upper_terms(summary, delta), delta, seed)
 
@@ -57,7 +57,8 @@ def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int
         assumption="none",
         lower=unmodified_lower(summary, delta, seed),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 4",
         terms=terms,
         parameters={"distinct scores": summary.values.size, "seed": seed},
@@ -68,8 +69,8 @@ def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 4 at confidence 1 - delta."""
     groups = Groups(np.arange(summary.values.size), np.zeros(summary.values.size, bool))
     mean_distance = plug_in(summary.points, groups, summary.n)
-    moment = mean_upper(brier(summary.points, summary.n) + ROUNDING, summary.n, (1 - SPLIT) * delta)
-    upper = invert(mean_distance + ROUNDING, moment, summary.n, SPLIT * delta, iid_limit)
+    square = brier(summary.points, summary.n) + ROUNDING
+    upper = upper_mean(summary, mean_distance + ROUNDING, square, delta)
     return {
         "plug-in": mean_distance,
         "discretisation": ROUNDING,

@@ -7,7 +7,8 @@ rows. So one deviation is all there is to bound, however large the class.
 
 from __future__ import annotations
 
-from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import Limit, iid_limit
+from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import brier
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -23,8 +24,7 @@ def largest_mean_terms(
         the largest mean gain of the law is at most the sum of the terms, with probability at least 1 - delta.
     """
     seen = plug_in + discretisation
-    moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
-    upper = invert(seen, moment, summary.n, SPLIT * delta, limit)  # Largest mean
+    upper = upper_mean(summary, seen, brier_above(summary), delta, limit)  # Largest mean
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
 
 

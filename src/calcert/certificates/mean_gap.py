@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
 from calcert.certificates.largest_mean import brier_above, largest_mean_terms
+from calcert.certificates.unit_lower import gap_pattern, units_lower
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -41,7 +42,7 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.165 to 0.169; the truth is 0.167
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     delta = check_delta(delta)
     return Certificate.from_terms(
         quantity="difference of mean score and base rate",
@@ -49,7 +50,8 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
         assumption="none",
         lower=Lower(mean_gap_lower(summary, delta)),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 11",
         terms=upper_terms(summary, delta),
         parameters={},
@@ -65,6 +67,8 @@ def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
 def mean_gap_lower(summary: Summary, delta: float) -> float:
     """The smallest |c| that the rows do not exclude as E X - E Y, each side at delta / 2 but for the second moment."""
     gap = abs(summary.mean_score - summary.base_rate)
+    if summary.units is not None:
+        return units_lower(summary, [gap_pattern(summary)], delta)
     moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
 
     def excess(a: float, b: float) -> float:

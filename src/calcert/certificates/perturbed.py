@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import SPLIT, Limit, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.sampling import upper_mean
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import kernel
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import ROUNDING, absolute_integral
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.view import View
+from calcert.serving.view import unlikely_ends
 from calcert.summary.counts import Summary
 from calcert.summary.points import merged, seen_from
 
@@ -69,7 +70,7 @@ def perturbed(
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="L1 calibration error",
@@ -77,7 +78,8 @@ def perturbed(
         assumption="none",
         lower=perturbed_lower(summary, noise, delta, seed),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 1" if noise.kind == "additive" else "Theorem 1L",
         terms=upper_terms(summary, noise, delta),
         parameters=noise.parameters | {"seed": seed},
@@ -99,13 +101,12 @@ def parts_terms(
     summary: Summary, noise: Noise, delta: float, parts: Parts, limit: Limit = iid_limit
 ) -> list[dict[str, float]]:
     """The terms of an upper bound for each part of the error, each at confidence 1 - delta."""
-    found = plug_in(summary, noise, FINENESS if summary.n < MANY_ROWS else 2 * FINENESS, parts)
+    found = plug_in(summary, noise, FINENESS if summary.rows < MANY_ROWS else 2 * FINENESS, parts)
     square = second_moment(summary, noise.size) if noise.kind == "additive" else found.square
-    moment = mean_upper(square, summary.n, (1 - SPLIT) * delta)
 
     def terms(part: float) -> dict[str, float]:
         seen = part + found.hidden
-        upper = seen if found.hidden >= 1 else invert(seen, moment, summary.n, SPLIT * delta, limit)
+        upper = seen if found.hidden >= 1 else upper_mean(summary, seen, square, delta, limit, noise)
         return {"plug-in": part, "discretisation": found.hidden, "sampling": upper - seen}
 
     return [terms(part) for part in found.parts.tolist()]
@@ -150,12 +151,6 @@ def plug_in(summary: Summary, noise: Noise, fineness: int, parts: Parts = whole)
         square += float(np.trapezoid(t * t * served + (1 - 2 * t) * positive, dx=grid.step))
         hidden += 2 * rounding * float(place[-1] - place[0])
     return PlugIn(found, hidden, min(square + hidden, 1.0))  # L7: what is hidden of the error covers the square
-
-
-def unlikely_ends(view: View) -> tuple[int, int]:
-    """End rows near 0 with label 1, and near 1 with label 0."""
-    low = view.ends.high < 0.5
-    return int(view.ends.count[low, 1].sum()), int(view.ends.count[~low, 0].sum())
 
 
 def second_moment(summary: Summary, h: float) -> float:

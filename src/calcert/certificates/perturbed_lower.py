@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.certificate import Lower
+from calcert.certificates.unit_lower import served_patterns, units_lower
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length
 from calcert.serving.kernel import gudermannian
@@ -39,6 +40,10 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
 
     With `cut`, for the largest mean gain of the witnesses that it lets through.
     """
+    if summary.units is not None:
+        if cut is not None:
+            raise ValueError("sides are proved for independent rows of equal weight alone")
+        return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, start), grid = where.by_joined_cell(summary), where.grid(FINENESS[noise.kind])
     hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)

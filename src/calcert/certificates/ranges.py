@@ -16,6 +16,7 @@ from calcert.certificates.largest_mean import largest_mean_terms
 from calcert.certificates.lower_bounds import worst_gain
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_RANGES
+from calcert.certificates.unit_lower import range_patterns, units_lower
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -71,7 +72,7 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     check_one_of("side", side, tuple(QUANTITY))
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
@@ -80,7 +81,8 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
         assumption="none",
         lower=ranges_lower(summary, delta, seed, side),
         delta=delta,
-        n=summary.n,
+        n=summary.rows,
+        units=summary.units,
         theorem="Theorem 9",
         terms=upper_terms(summary, delta, side),
         parameters={"seed": seed},
@@ -109,6 +111,8 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 
 def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
     """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
+    if summary.units is not None:
+        return Lower(units_lower(summary, range_patterns(summary, side), delta))
     points = summary.cell_points
     middle = (points.low + points.high) / 2
 

@@ -26,6 +26,11 @@ REPEATED = (
     "--crossings",
     "--variation",
     "--seed",
+    "--cluster",
+    "--weight",
+    "--largest-weight",
+    "--weight-unit",
+    "--soft-labels",
 )
 
 
@@ -38,7 +43,8 @@ if only one pair is plausible.
 
 {options.statement_lines()}
 
-Rows must be independent, from the law of interest, and not used to train or recalibrate the classifier.
+Rows must be independent, or come in independent clusters that --cluster names, from the law of interest, and not
+used to train or recalibrate the classifier.
 """,
     epilog="""\b
 Examples:
@@ -46,11 +52,13 @@ Examples:
   calcert certify 'day-*.csv.gz' --odds 1/32 --delta 0.01
   calcert certify predictions.csv --statement distance --json
   calcert certify predictions.parquet --score p --label y --groups region
+  calcert certify predictions.parquet --score p --label y --cluster user_id
   calcert certify predictions.csv --html report.html
   head -5000 predictions.csv | calcert certify -
 """,
 )
 @options.rows
+@options.weighing
 @options.settings
 @click.option(
     "--statement",
@@ -68,6 +76,7 @@ def command(
     files: tuple[str, ...],
     score: str | None,
     label: str | None,
+    weighing: dict[str, Any],
     settings: Settings,
     statements: tuple[str, ...],
     groups: str | None,
@@ -77,15 +86,17 @@ def command(
 ) -> None:
     """Rows in files become a report."""
     from calcert.commands.reading import named_files, summarize
+    from calcert.reports.certify import refuse_together
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
 
     report: Report | GroupReport
     if groups is None:
         options.refuse_smallest_group(smallest_group)
-        report = certify_summary(summarize(files, score, label), settings)
+        report = certify_summary(summarize(files, score, label, **weighing), settings)
         values = chosen(report.to_dict(), statements)
     else:
+        refuse_together("groups", weighing)
         with named_files(files) as paths:
             report = certify_groups(paths, None, groups, score, label, settings, smallest_group)
         values = report.to_dict()
@@ -117,5 +128,6 @@ def repeat(context: click.Context) -> str:
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
         if given and option.opts[0] in REPEATED:
-            words += [option.opts[0], str(context.params[option.name or ""])]
+            value = context.params[option.name or ""]
+            words += [option.opts[0]] if value is True else [option.opts[0], str(value)]
     return shlex.join(words)

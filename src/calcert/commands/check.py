@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -32,6 +32,7 @@ Examples:
 """,
 )
 @options.rows
+@options.weighing
 @click.option(
     "--max", "largest", type=options.Probability(), required=True, help="The largest error that passes, such as 0.03."
 )
@@ -50,6 +51,7 @@ def command(
     files: tuple[str, ...],
     score: str | None,
     label: str | None,
+    weighing: dict[str, Any],
     largest: float,
     statement: str,
     settings: Settings,
@@ -72,7 +74,7 @@ def command(
     if groups is None:
         options.refuse_smallest_group(smallest_group)
     try:
-        found = _certified(files, score, label, groups, smallest_group, statement, settings)
+        found = _certified(files, score, label, groups, smallest_group, statement, settings, weighing)
         passed = found.certificate.upper <= largest
         words = _verdict(found.certificate, largest)
         if not passed:
@@ -105,16 +107,19 @@ def _certified(
     smallest_group: int,
     statement: str,
     settings: Settings,
+    weighing: dict[str, Any],
 ) -> Found:
     from calcert.commands.reading import named_files, summarize
 
     if groups is None:
         from calcert.reports.statements import STATEMENTS
 
-        summary = summarize(files, score, label)
+        summary = summarize(files, score, label, **weighing)
         return Found(STATEMENTS[statement].certify(summary, settings), summary)
+    from calcert.reports.certify import refuse_together
     from calcert.reports.groups import GroupRows
 
+    refuse_together("groups", weighing)
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group)
     certificate, highest = rows.certify_worst(statement, settings)
@@ -148,6 +153,8 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
             f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
             "Recalibrate the classifier."
         )
+    if summary.units is not None:
+        return "More rows would tighten the bound: in more clusters, if they come in clusters. Take fresh ones."
     with working("estimating how many rows would do"):
         wanted = plan(summary, largest, statement=statement, **settings.to_dict())
     if wanted.rows is None:

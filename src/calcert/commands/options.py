@@ -179,6 +179,46 @@ def rows(command: Function) -> Function:
     return files(score(label(command)))
 
 
+def weighing(command: Callable[..., None]) -> Callable[..., None]:
+    """Columns of rows that are not independent, or not equal, as one mapping of arguments of ``summarize``."""
+
+    @wraps(command)
+    def with_weighing(
+        cluster: str | None,
+        weight: str | None,
+        largest_weight: float | None,
+        weight_unit: float | None,
+        soft_labels: bool,
+        **options: Any,
+    ) -> None:
+        given = {
+            "clusters": cluster,
+            "weights": weight,
+            "largest_weight": largest_weight,
+            "weight_unit": weight_unit,
+            "soft_labels": soft_labels or None,
+        }
+        command(weighing={name: value for name, value in given.items() if value is not None}, **options)
+
+    for option in reversed(WEIGHING):
+        with_weighing = option(with_weighing)
+    return with_weighing
+
+
+WEIGHING = (
+    click.option("--cluster", metavar="COLUMN", help="Column that says which rows belong together, such as a user."),
+    click.option("--weight", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
+    click.option(
+        "--largest-weight",
+        type=Ratio(),
+        help="Known bound on the weight of a row, or of a cluster: bounds then speak of the whole population.",
+    ),
+    click.option("--weight-unit", type=Ratio(), help="What all weights are whole multiples of. [default: 1]"),
+    click.option("--soft-labels", is_flag=True, help="Labels are shares between 0 and 1."),
+)
+"""Options for rows in clusters, with weights or with shares for labels."""
+
+
 def settings(command: Callable[..., None]) -> Callable[..., None]:
     """What must be fixed before the rows are seen, as one :class:`Settings`."""
 

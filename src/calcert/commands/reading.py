@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from calcert.summary.counts import Summary
@@ -20,14 +20,14 @@ SUFFIXES = (".parquet", ".jsonl", ".csv")
 CHUNK = 1 << 20
 
 
-def summarize(files: Sequence[str], score: str | None, label: str | None) -> Summary:
+def summarize(files: Sequence[str], score: str | None, label: str | None, **weighing: Any) -> Summary:
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
 
     with named_files(files) as paths:
-        if score is None and label is None and len(paths) == 1 and is_query_result(paths[0]):
+        if score is None and label is None and not weighing and len(paths) == 1 and is_query_result(paths[0]):
             return read_query_result(paths[0])
-        return summarize_rows(paths, score=score, label=label)
+        return summarize_rows(paths, score=score, label=label, **weighing)
 
 
 @contextmanager

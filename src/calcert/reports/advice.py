@@ -6,10 +6,16 @@ import math
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.score_groups import brier
 from calcert.foundation.numbers import at_most, confidence, number
 from calcert.reports.settings import Settings
+from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
+from calcert.summary.units import GAIN
+
+LARGE_SHARE = 0.01
+"""A unit with more of the weight than this is warned of."""
 
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
@@ -17,7 +23,7 @@ RARE = 8
 
 def advise(certificates: Mapping[str, Certificate]) -> str:
     """What would tighten the bounds most, in plain words."""
-    served, unmodified = certificates["perturbed"], certificates["unmodified"]
+    served, unmodified = certificates["perturbed"], certificates.get("unmodified")
     gap = served.upper - served.lower
     if not served.telling:
         first = "Too few rows to say anything yet: collect more labelled rows."
@@ -31,16 +37,60 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
         )
     else:
         first = f"Perturbed: more rows; four times as many would about halve the gap of {number(gap)}."
-    if unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
+    if unmodified is not None and unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
         return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
     return first
 
 
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
-    known = [certificates[name].lower for name in ("crossings", "unmodified")]
+    known = [certificates[name].lower for name in ("crossings", "unmodified") if name in certificates]
     refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
-    return (*_rare_events(summary, settings.noise), *map(_contradiction, refuted))
+    left_out = (f"{name} is left out: {why}" for name, why in not_proved(summary).items())
+    return (
+        *_rare_events(summary, settings.noise),
+        *map(_contradiction, refuted),
+        *left_out,
+        *_heavy_unit(summary),
+    )
+
+
+def design_effect(summary: Summary) -> float:
+    """How many rows in units tell as little as one independent row of equal weight; an estimate."""
+    units = summary.units
+    if units is None:
+        return 1.0
+    independent = max(brier(summary.points, summary.n), 1e-300) / units.rows
+    return units.gain_squares / GAIN**2 / summary.n**2 / independent
+
+
+def sample_words(summary: Summary) -> str:
+    """How many rows there are, and what rows in clusters or with weights count for."""
+    units, shown = summary.units, f"{summary.rows:,} row{'s' * (summary.rows != 1)}"
+    if units is None:
+        return shown
+    if units.design.only_soft:
+        return f"{shown}{units.words}"
+    effect = design_effect(summary)
+    most = f", none of more than {units.largest * units.design.quantum:g}" if units.design.clustered else ""
+    return (
+        f"{shown}{units.words}{most}; they count as {units.rows / max(effect, 1e-300):,.0f} independent rows (design "
+        f"effect {effect:.3g})"
+    )
+
+
+def _heavy_unit(summary: Summary) -> list[str]:
+    """A warning where a single unit has much of the weight."""
+    units = summary.units
+    if units is None or units.largest <= LARGE_SHARE * summary.n:
+        return []
+    share = units.largest / summary.n
+    if units.design.clustered:
+        return [
+            f"one cluster holds {share:.2g} of the weight, which alone makes bounds wide: take fewer rows of each, or "
+            "weight rows by 1 / size to certify the average cluster."
+        ]
+    return [f"one row holds {share:.2g} of the weight, which alone makes bounds wide."]
 
 
 def _contradiction(refuted: Certificate) -> str:

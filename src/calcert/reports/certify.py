@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from typing import TYPE_CHECKING, Any, overload
 
 from calcert.reports.report import Report, certify_summary
@@ -29,6 +29,13 @@ def certify(
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
+    clusters: Any = None,
+    weights: Any = None,
+    counts: Any = None,
+    largest_weight: float | None = None,
+    largest_gain: float | None = None,
+    weight_unit: float | None = None,
+    soft_labels: bool = False,
 ) -> Report: ...
 
 
@@ -47,6 +54,13 @@ def certify(
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
+    clusters: Any = None,
+    weights: Any = None,
+    counts: Any = None,
+    largest_weight: float | None = None,
+    largest_gain: float | None = None,
+    weight_unit: float | None = None,
+    soft_labels: bool = False,
 ) -> GroupReport: ...
 
 
@@ -64,6 +78,13 @@ def certify(
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
+    clusters: Any = None,
+    weights: Any = None,
+    counts: Any = None,
+    largest_weight: float | None = None,
+    largest_gain: float | None = None,
+    weight_unit: float | None = None,
+    soft_labels: bool = False,
 ) -> Report | GroupReport:
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
 
@@ -72,9 +93,9 @@ def certify(
         and the throws that the seed stands for, for every distribution of scores and labels that meets the statement's
         assumption.
     Assumes
-        Independent rows from the law of interest that were not used to train or recalibrate the classifier; their
-        number, `delta`, the noise, `crossings`, `variation` and `seed` were fixed before these rows were seen, labels
-        or scores.
+        Independent rows, or rows in independent `clusters`, from the law of interest that were not used to train or
+        recalibrate the classifier; their number, `delta`, the noise, `crossings`, `variation` and `seed` were fixed
+        before these rows were seen, labels or scores.
 
     Parameters
     ----------
@@ -105,6 +126,8 @@ def certify(
         Bound on the total variation of the calibration function; matters for ``report.unmodified`` only.
     seed
         Throws the rows into batches for the lower bounds.
+    clusters, weights, counts, largest_weight, largest_gain, weight_unit, soft_labels
+        Rows that are not independent, or not equal: as in :func:`calcert.summarize`.
 
     Examples
     --------
@@ -117,6 +140,17 @@ def certify(
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
     )
+    weighing = {
+        "clusters": clusters,
+        "weights": weights,
+        "counts": counts,
+        "largest_weight": largest_weight,
+        "largest_gain": largest_gain,
+        "weight_unit": weight_unit,
+        "soft_labels": soft_labels,
+    }
+    if groups is not None or _has_many_classes(scores):
+        refuse_together("groups" if groups is not None else "classes", weighing)
     if groups is not None:
         from calcert.reports.groups import certify_groups
 
@@ -128,7 +162,17 @@ def certify(
 
         refuse_ignored(Source("arrays", scores), None, score, label)
         return certify_classes(scores, labels, settings)
-    return certify_summary(summarize(scores, labels, score=score, label=label), settings)
+    return certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings)
+
+
+def refuse_together(name: str, weighing: Mapping[str, Any]) -> None:
+    """Clusters and weights are not proved together with everything else."""
+    given = [key for key, value in weighing.items() if value is not None and value is not False]
+    if given:
+        raise TypeError(
+            f"{given[0]} must not come with {name}: not proved together. Certify each apart, at its share of delta: "
+            f"calcert.certify(..., {given[0]}=..., delta=delta / number)."
+        )
 
 
 def _has_many_classes(scores: Any) -> bool:

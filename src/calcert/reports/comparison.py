@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
+from calcert.foundation.validation import refuse_units
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import ByStatement
@@ -157,5 +158,6 @@ def compare(
                 rows = summarize(scores, labels)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from error
+        refuse_units(rows)
         reports.append(certify_summary(rows, settings.shared(4)))
     return Comparison(settings.delta, *reports)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
-from calcert.reports.advice import advise, warnings_of
+from calcert.reports.advice import advise, sample_words, warnings_of
 from calcert.reports.estimates import estimates
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
@@ -75,6 +75,16 @@ class Report(Certified, Result):
     def n(self) -> int:
         """The number of rows."""
         return next(iter(self.certificates.values())).n
+
+    @property
+    def sample(self) -> str:
+        """How many rows there are, in words, and what they count for where they come in clusters or with weights."""
+        return f"{self.n:,} row{'s' * (self.n != 1)}" if self.summary is None else sample_words(self.summary)
+
+    @property
+    def has_band(self) -> bool:
+        """True where :attr:`band` can be computed: with the Summary of the rows, if they are plain."""
+        return self.summary is not None and self.summary.units is None
 
     @cached_property
     def band(self) -> CalibrationBand:

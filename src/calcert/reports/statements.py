@@ -106,8 +106,17 @@ def check_statement(name: str, known: Collection[str] = STATEMENTS.keys()) -> st
 def certificates_of(
     summary: Summary, settings: Settings, names: Collection[str] = STATEMENTS.keys()
 ) -> dict[str, Certificate]:
-    """Some statements of the rows, each bound at the delta of the settings."""
-    return {name: STATEMENTS[name].certify(summary, settings) for name in names}
+    """Some statements of the rows, each bound at the delta of the settings; without those that are not proved."""
+    proved = (name for name in names if name not in not_proved(summary))
+    return {name: STATEMENTS[name].certify(summary, settings) for name in proved}
+
+
+def not_proved(summary: Summary) -> dict[str, str]:
+    """Statements that are not proved for such rows, and why."""
+    units = summary.units
+    if units is None or not units.design.population or summary.is_finite:
+        return {}
+    return {"unmodified": as_it_is.WITHOUT_VARIATION}
 
 
 def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, Entry]:

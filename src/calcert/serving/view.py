@@ -40,6 +40,12 @@ class View:
     resolution: float
 
 
+def unlikely_ends(view: View) -> tuple[int, int]:
+    """End rows near 0 with label 1, and near 1 with label 0."""
+    low = view.ends.high < 0.5
+    return int(view.ends.count[low, 1].sum()), int(view.ends.count[~low, 0].sum())
+
+
 def chosen(points: Points, which: NDArray[np.bool_]) -> Points:
     """Some of the points."""
     return Points(points.low[which], points.high[which], points.fraction[which], points.count[which])

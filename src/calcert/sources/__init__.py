@@ -89,4 +89,10 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
         raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
     if source.kind == "arrays":
         return weigh_arrays(source.value, labels, weighing)
-    raise TypeError(f"{weighing.given[0]} must come with arrays; got a table. Pass its columns as arrays.")
+    if source.kind == "files":
+        from calcert.sources.weighed_files import weigh_files
+
+        return weigh_files(source.value, score, label, weighing)
+    from calcert.sources.weighed_tables import weigh_table
+
+    return weigh_table(source.value, score, label, weighing)

@@ -47,14 +47,14 @@ def choose(
     A name that is not given is found if exactly one pair of columns is plausible, and announced through the logger
     ``calcert``. `source` names the table in errors; `example` fetches a value of a column to show.
     """
-    named = [_named(columns, "score", score, source), _named(columns, "label", label, source)]
-    if named[0] is not None and named[0] == named[1]:
+    given = [_named(columns, "score", score, source), _named(columns, "label", label, source)]
+    if given[0] is not None and given[0] == given[1]:
         raise ValueError(f"score and label must be two columns; got {score!r} for both.")
-    if named[0] is None or named[1] is None:
-        found = _find(columns, named[0], named[1], source)
+    if given[0] is None or given[1] is None:
+        found = _find(columns, given[0], given[1], source)
         LOG.warning("%s: scores from column %r, labels from column %r", source, found[0].name, found[1].name)
     else:
-        found = (named[0], named[1])
+        found = (given[0], given[1])
     for argument, wanted, column in (("score", "numbers in [0, 1]", found[0]), ("label", "0/1 or bool", found[1])):
         check_alone(columns, argument, column.name, source)
         if column.kind == "other":
@@ -80,8 +80,11 @@ def check_alone(columns: Sequence[Column], argument: str, name: str, source: str
 
 
 def _named(columns: Sequence[Column], argument: str, name: str | None, source: str) -> Column | None:
-    if name is None:
-        return None
+    return None if name is None else named(columns, argument, name, source)
+
+
+def named(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
+    """The column of that name."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must be the name of a column; got {name!r} of type {type(name).__name__}.")
     by_name = {column.name: column for column in columns}

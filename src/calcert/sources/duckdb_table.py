@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, groupby
@@ -128,11 +128,16 @@ class Table:
 
     def with_groups(self, score: Column, label: Column, group: str) -> Any:
         """Scores, labels and groups, lazily, under these names."""
+        return self.with_others(score, label, {"group": group})
+
+    def with_others(self, score: Column, label: Column, others: Mapping[str, str]) -> Any:
+        """Scores, labels and other columns, lazily, under these names."""
         found = None
-        for files, given in self._runs(score.name, label.name, group):
-            name = self._named(group) if given[2] is None else quoted(given[2], "'")
-            columns = f"{self._score(score, given[0])} AS score, {self._label(label, given[1])} AS label"
-            part = self._query(files, f'{columns}, {name} AS "group"')
+        for files, given in self._runs(score.name, label.name, *others.values()):
+            columns = [f"{self._score(score, given[0])} AS score", f"{self._label(label, given[1])} AS label"]
+            for (name, column), value in zip(others.items(), given[2:], strict=True):
+                columns.append(f"{self._named(column) if value is None else quoted(value, chr(39))} AS {quoted(name)}")
+            part = self._query(files, ", ".join(columns))
             found = part if found is None else found.union(part)
         return found
 

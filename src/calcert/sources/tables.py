@@ -44,25 +44,22 @@ def summarize_table(frame: Frame, score: str | None = None, label: str | None = 
 def columns_of(frame: Frame, score: str | None = None, label: str | None = None) -> tuple[str, str]:
     """The names of the columns of scores and labels."""
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
-    found = choose(columns_in(frame), score, label, kind, lambda name: _first(frame, name))
+    found = choose(columns_in(frame), score, label, kind, lambda name: first(frame, name))
     return found[0].name, found[1].name
 
 
 def summarize_query(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
     """The Summary of any frame that narwhals knows, by the engine's own GROUP BY."""
     table = frame.lazy()
-    chosen = choose(columns_in(table), score, label, "the table", lambda name: _first(table, name))
-    rows = table.select(score=_number(table, chosen[0]), label=_number(table, chosen[1]))
-    placed = _placed(rows)
-    groups = placed.group_by("cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
-    lines = Lines(*_integers(groups, "cell", "label", "count", "offset"))
+    chosen = choose(columns_in(table), score, label, "the table", lambda name: first(table, name))
+    rows = table.select(score=number(table, chosen[0]), label=number(table, chosen[1]))
+    at = placed(rows)
+    groups = at.group_by("cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
+    lines = Lines(*integers(groups, "cell", "label", "count", "offset"))
     if lines.rows.size == 0:
         raise ValueError("the table must hold at least one row; got none.")
-    if (lines.cell < 0).any():
-        raise ValueError(_score_complaint(rows, lines, chosen[0].name))
-    if (lines.label < 0).any():
-        raise ValueError(_label_complaint(rows, lines, chosen[1]))
-    return Summary.from_lines(lines, _distinct(placed, lines))
+    complaint(rows, lines, chosen)
+    return Summary.from_lines(lines, distinct(at, lines))
 
 
 def columns_in(frame: Frame) -> list[Column]:
@@ -82,12 +79,13 @@ def columns_in(frame: Frame) -> list[Column]:
     return found
 
 
-def _first(frame: Frame, name: str) -> Any:
+def first(frame: Frame, name: str) -> Any:
+    """A value of a column, to show."""
     head = frame.lazy().select(nw.col(name)).head(1).collect()
     return head[name].to_list()[0] if len(head) else None
 
 
-def _number(table: nw.LazyFrame[Any], column: Column) -> nw.Expr:
+def number(table: nw.LazyFrame[Any], column: Column) -> nw.Expr:
     """The column as a double, null where it is null."""
     value = nw.col(column.name)
     if column.kind == "boolean":
@@ -98,12 +96,16 @@ def _number(table: nw.LazyFrame[Any], column: Column) -> nw.Expr:
     return value.cast(nw.Float64)
 
 
-def _placed(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Every row with its cell, label and offset from the last multiple of 2^-14; cell or label below 0 if invalid."""
+def placed(rows: nw.LazyFrame[Any], *kept: str) -> nw.LazyFrame[Any]:
+    """Every row with its cell, label and offset from the last multiple of 2^-14; cell or label below 0 if invalid.
+
+    Other columns are kept where they are named.
+    """
     score, label = nw.col("score"), nw.col("label")
     checked = rows.select(
         score=nw.when((score >= 0) & (score <= 1)).then(score).otherwise(_code(score)),
         label=nw.when((label == 0) | (label == 1)).then(label).otherwise(_code(label)),
+        **{name: nw.col(name) for name in kept},
     )
     cell = nw.lit(0.0)
     for piece in PIECES:
@@ -116,6 +118,7 @@ def _placed(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         cell=nw.when(score >= 0).then(cell).otherwise(score).cast(nw.Int64),
         label=label.cast(nw.Int64),
         offset=(units - stretch * float(WIDEST)).cast(nw.Int64),
+        **{name: nw.col(name) for name in kept},
     )
 
 
@@ -123,11 +126,11 @@ def _code(value: nw.Expr) -> nw.Expr:
     return nw.when(value.is_null()).then(nw.lit(float(MISSING))).otherwise(nw.lit(float(INVALID)))
 
 
-def _distinct(placed: nw.LazyFrame[Any], lines: Lines) -> Listing:
+def distinct(at: nw.LazyFrame[Any], lines: Lines, count: nw.Expr | None = None) -> Listing:
     """The distinct scores, asked for only where so few cells hold rows that there may be few of them."""
     if np.unique(lines.cell).size > DISTINCT_LIMIT:
         return Listing(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    groups = placed.group_by("score", "label").agg(count=nw.len()).head(LISTED).collect()
+    groups = at.group_by("score", "label").agg(count=nw.len() if count is None else count).head(LISTED).collect()
     return Listing(
         groups["score"].to_numpy().astype(np.float64),
         groups["label"].to_numpy().astype(np.int64),
@@ -135,10 +138,19 @@ def _distinct(placed: nw.LazyFrame[Any], lines: Lines) -> Listing:
     )
 
 
-def _integers(groups: nw.LazyFrame[Any], *names: str) -> list[NDArray[np.int64]]:
+def integers(groups: nw.LazyFrame[Any], *names: str) -> list[NDArray[np.int64]]:
+    """The columns of a result, as 64-bit integers."""
     # Some engines sum 64-bit integers into wider types.
     frame = groups.select(**{name: nw.col(name).cast(nw.Int64) for name in names}).collect()
     return [frame[name].to_numpy().astype(np.int64) for name in names]
+
+
+def complaint(rows: nw.LazyFrame[Any], lines: Lines, chosen: tuple[Column, Column]) -> None:
+    """Refuse rows that a Summary cannot hold, in words; `lines` has how many there are of each kind."""
+    if (lines.cell < 0).any():
+        raise ValueError(_score_complaint(rows, lines, chosen[0].name))
+    if (lines.label < 0).any():
+        raise ValueError(_label_complaint(rows, lines, chosen[1]))
 
 
 def _score_complaint(rows: nw.LazyFrame[Any], lines: Lines, name: str) -> str:

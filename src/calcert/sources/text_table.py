@@ -28,7 +28,7 @@ CHUNK = 1 << 15
 
 
 class Batch(NamedTuple):
-    """Some rows: scores, labels and, where they were asked for, what their group is called."""
+    """Some rows: scores, labels and, where asked for, what their group is called, or other columns row by row."""
 
     scores: NDArray[Any]
     labels: NDArray[Any]
@@ -65,9 +65,11 @@ class TextTable:
         packed = any(file.path.lower().endswith(COMPRESSED) for file in self.files)
         return sum(os.path.getsize(file.path) for file in self.files) <= (size // 10 if packed else size)
 
-    def batches(self, score: str, label: str, group: str | None = None) -> Generator[Batch]:
+    def batches(
+        self, score: str, label: str, group: str | None = None, others: tuple[str, ...] = ()
+    ) -> Generator[Batch]:
         """All rows, in order. A row that is none is an error that names it, when all rows before it were given."""
-        names = [score, label] if group is None else [score, label, group]
+        names = [score, label, *others] if group is None else [score, label, group]
         self._first = 0
         for file in self.files:
             self._earlier = self._first

@@ -117,6 +117,11 @@ class Summary:
         return self.n if self.units is None else self.units.rows
 
     @property
+    def equal_rows(self) -> int:
+        """So many rows of equal weight have, next to their number, the squares of weights that the units have."""
+        return self.n if self.units is None else max(self.n**2 // self.units.squares, 1)
+
+    @property
     def positives(self) -> int:
         """The number of rows with label 1."""
         return int(self.count[:, 1].sum())

@@ -111,7 +111,7 @@ def _estimates(report: Report) -> dict[str, float]:
 
 def _pictures(report: Report) -> list[Picture]:
     drawn = []
-    if report.summary is not None:
+    if report.has_band:
         title, description = "Reliability of the perturbed classifier", words.reliability_description(report)
         figure = figure_of(reliability(report))
         drawn.append(picture(figure, "reliability", title, description, words.READING["reliability"]))

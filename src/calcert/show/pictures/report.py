@@ -32,6 +32,9 @@ def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None) -
 
     One `ax` takes the reliability picture alone; a pair takes both.
     """
+    if report.summary is not None and not report.has_band:
+        # For units no band is proved: there is only what the bounds are made of.
+        return figure_of(terms(report, ax[1] if isinstance(ax, tuple) else ax))
     if ax is None:
         with matplotlib.rc_context(STYLE):
             figure = Picture(figsize=(9.6, 5.0), layout="constrained")

@@ -32,7 +32,7 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
     one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
     known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
     lines: list[RenderableType] = [
-        Text(f"{report.n:,} row{'s' * (report.n != 1)}"),
+        Text(report.sample),
         Text(""),
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),

@@ -1,0 +1,34 @@
+"""From what the rows show to what may be true of their law: the one place where every upper bound pays for sampling."""
+
+from __future__ import annotations
+
+from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, invert, mean_upper
+from calcert.certificates.unit_deviations import FixedWeights, served_squares, weights_of
+from calcert.serving.noise import Noise
+from calcert.summary.counts import Summary
+
+
+def upper_mean(
+    summary: Summary, seen: float, square: float, delta: float, limit: Limit = iid_limit, noise: Noise | None = None
+) -> float:
+    """An upper bound, at confidence 1 - delta, on the largest mean gain of the law.
+
+    Guarantee
+        If no gain of a row exceeds |y - x| in size (|y - E[S|x]| where `noise` is served), `seen` is at least the
+        largest mean gain of the rows and `square` at least the mean of its square's bound, the result holds with
+        probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for units.
+    """
+    units = summary.units
+    if units is None or units.design.only_soft:
+        # Shares: rows are units of one weight and one law (theory, soft labels).
+        number = summary.n if units is None else units.number
+        return invert(seen, mean_upper(square, number, (1 - SPLIT) * delta), number, SPLIT * delta, limit)
+    if limit is iid_limit:
+        weights, share = weights_of(summary, units, delta, noise)
+        return weights.upper(seen, share * delta)  # U1, U2
+    if limit is not grouped_limit or units.design.population:
+        raise ValueError(
+            f"this bound is proved for independent rows of equal weight alone; got {summary.rows:,} rows{units.words}."
+        )
+    fixed = FixedWeights.of(summary, units, served_squares(summary, units), (1 - SPLIT) * delta)
+    return fixed.upper(seen, SPLIT * delta, grouped=True)  # U3

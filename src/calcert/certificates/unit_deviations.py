@@ -1,0 +1,220 @@
+"""Deviations of sums over independent units: Lemma QU, and the limits behind Theorems U1, U2, U3 and LU.
+
+Two readings. *Fixed*: given the weights of the units, whatever these are, units are independent, and no two need have
+the same law. *Population*: units are drawn independently from one law, and none weighs more than was declared before.
+Everything here is in quanta of weight; gains are the sums over a unit of weight times gain of a row (theory, units).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calcert.certificates.deviations import (
+    SLACK,
+    SPLIT,
+    bernstein,
+    gaussian_sharp,
+    invert,
+    largest_candidate,
+    mean_lower,
+    mean_upper,
+    sharp,
+)
+from calcert.serving import kernel
+from calcert.serving.log_odds import mean_factor
+from calcert.serving.noise import Noise
+from calcert.summary.counts import Summary
+from calcert.summary.units import GAIN, Units
+
+BERRY_ESSEEN = 0.56
+"""Shevtsova (2010): the constant for independent variables that need not be of one law."""
+
+POPULATION_SPLIT = 0.9
+"""The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""
+
+BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What is known of R, the largest gain of a unit: sums of R^2 and of R W over the units, and a bound on R."""
+
+    squares: float
+    mixed: float
+    cap: float
+
+
+def gains_of(summary: Summary, units: Units, noise: Noise | None = None) -> Gains:
+    """Upper limits for the sums over units, scores as they are or served with noise."""
+    squares, mixed = units.gain_squares / GAIN**2 * (1 + SLACK), units.gain_weights / GAIN * (1 + SLACK)
+    if noise is None:
+        return Gains(squares, mixed, units.gain_cap)
+    if noise.kind == "odds":
+        # O3: |y - E S| is at most |y - x| times the mean factor on the odds.
+        factor = mean_factor(noise.size) * (1 + SLACK)
+        return Gains(min(factor**2 * squares, units.squares), factor * mixed, min(factor * units.gain_cap, units.cap))
+    h, low, high = noise.size, summary.left, summary.left + summary.width
+    # The mean served score lies farther from x the nearer x is to an end, and grows with x (theory, units).
+    shift = np.abs(kernel.mean(np.where(low < 0.5, low, high), h) - np.where(low < 0.5, low, high)) + SLACK
+    both = units.pairs.sum(axis=1)
+    moved, moved_weights = float((both * shift**2).sum()), float((both * shift).sum())
+    apart = (math.sqrt(squares) + math.sqrt(moved)) ** 2
+    return Gains(
+        squares=min(apart, served_squares(summary, units, h), units.squares) * (1 + SLACK),
+        mixed=(mixed + moved_weights) * (1 + SLACK),
+        cap=min(units.cap, units.gain_cap + kernel.LARGEST_MEAN_SHIFT * h * units.cap),
+    )
+
+
+def served_squares(summary: Summary, units: Units, h: float = 0.0) -> float:
+    """At least the sum over units of W times the sum of w (y - E[S|x])^2; without noise, of w (y - x)^2."""
+    low, high = summary.left, summary.left + summary.width
+    if h > 0:
+        low, high = kernel.mean(low, h), kernel.mean(high, h)
+    # Where in its cell a row is, nobody knows here: label 0 is farthest from the right end, label 1 from the left.
+    return float((units.pairs[:, 0] * high**2 + units.pairs[:, 1] * (1 - low) ** 2).sum()) * (1 + SLACK) + SLACK
+
+
+@dataclass(frozen=True)
+class FixedWeights:
+    """Units whose weights are given, scaled to a mean weight of 1."""
+
+    number: int
+    heaviest: float
+    spread: float
+    second: float
+
+    @classmethod
+    def of(cls, summary: Summary, units: Units, squares: float, delta: float) -> FixedWeights:
+        """From at least the sum of squared gains of the rows: Lemma QU at `delta`."""
+        number, largest = units.number, units.largest
+        whole = float(number) * float(largest) ** 2
+        # R <= W; the squares are independent, each between 0 and W^2: D1 and Hoeffding, one of which decides.
+        chernoff = whole * mean_upper(min(squares / whole, 1.0), number, delta)
+        ranges = squares + math.sqrt(math.log(1 / delta) * float(units.fourth) / 2)
+        mean = summary.n / number
+        scale = number * mean**2
+        return cls(
+            number=number,
+            heaviest=largest / mean * (1 + SLACK),
+            spread=float(units.squares) / scale * (1 + SLACK),
+            second=min(chernoff, ranges, float(units.squares)) / scale * (1 + SLACK),
+        )
+
+    def limit(self, variance: float, delta: float) -> float:
+        """How far the mean of centred gains may be from 0: D2, D3U, Hoeffding."""
+        return min(
+            bernstein(variance, 2 * self.heaviest, self.number, delta),
+            sharp(variance, 2 * self.heaviest, self.number, delta, self._constant),
+            self.hoeffding(2.0, delta),
+        )
+
+    def grouped_limit(self, variance: float, delta: float) -> float:
+        """The same where signs depend on all scores (U3): D2, and Hoeffding for label and score apart."""
+        return min(bernstein(variance, 2 * self.heaviest, self.number, delta), self.hoeffding(1.0, delta))
+
+    def hoeffding(self, proxy: float, delta: float) -> float:
+        """The limit for variables with variance proxies of so many halves of their squared weights."""
+        return math.sqrt(proxy * math.log(1 / delta) * self.spread / self.number) * (1 + SLACK)
+
+    def upper(self, seen: float, delta: float, *, grouped: bool = False) -> float:
+        """Theorem U1 or U3: the largest c not refuted where the rows show `seen`."""
+        limit = self.grouped_limit if grouped else self.limit
+        return invert(seen, self.second, self.number, delta, lambda v, bound, n, d: limit(v, d))
+
+    def lower(self, seen: float, delta: float) -> float:
+        """Theorem LU: what is certain of a mean of which the rows show `seen`."""
+        return seen - self.limit(self.second, delta)
+
+    def _constant(self, variance: float) -> float:
+        """The Berry-Esseen constant times the third moments, where the variance is at least this (D3U)."""
+        lopsided = 1 + math.sqrt(max(self.second / variance - 1, 0.0))
+        return BERRY_ESSEEN * self.heaviest * min(2.0, lopsided) / math.sqrt(variance)
+
+
+@dataclass(frozen=True)
+class DrawnWeights:
+    """Units drawn from one law, none heavier than `cap`: moments of the rows and limits for those of the law."""
+
+    number: int
+    mean: float
+    cap: float
+    gains: Gains
+    squares: float
+    level: float
+    gain_limit: float
+    square_limit: float
+    mean_limit: float
+
+    @classmethod
+    def of(cls, summary: Summary, units: Units, gains: Gains, delta: float) -> DrawnWeights:
+        """From the rows: D1 for E R^2, E W^2 and E W at delta / 6 each; delta / 2 is left for :meth:`direct`."""
+        number, mean, cap = units.number, summary.n / units.number, units.cap
+        squares, level = float(units.squares) / number, delta / 6
+        return cls(
+            number=number,
+            mean=mean,
+            cap=cap,
+            gains=gains,
+            squares=squares,
+            level=delta / 2,
+            gain_limit=gains.cap**2 * mean_upper(gains.squares / number / gains.cap**2, number, level),
+            square_limit=cap**2 * mean_upper(squares / cap**2, number, level),
+            mean_limit=cap * mean_lower(mean / cap, number, level),
+        )
+
+    def direct(self, c: float) -> float:
+        """At least E (R + c W)^2, by D1 for the one number c that is the truth."""
+        top = (self.gains.cap + c * self.cap) ** 2
+        seen = (self.gains.squares + 2 * c * self.gains.mixed) / self.number + c * c * self.squares
+        return top * mean_upper(seen / top, self.number, self.level)
+
+    def apart(self, a: float, b: float) -> float:
+        """At least the variance of c W - A for all c in [a, b] if E A = c E W; a = 0 asks nothing of E A."""
+        weight = max(self.square_limit - self.mean_limit**2, 0.0)
+        gain = max(self.gain_limit - (a * self.mean_limit) ** 2, 0.0)
+        return (math.sqrt(gain) + b * math.sqrt(weight)) ** 2
+
+    def limit(self, variance: float, c: float, delta: float) -> float:
+        """How far the mean of c W - A, over the mean weight, may be from 0: D2, D3, Hoeffding."""
+        bound = self.gains.cap + c * self.cap
+        found = min(
+            bernstein(variance, bound, self.number, delta),
+            gaussian_sharp(variance, bound, self.number, delta),
+            self.cap * math.sqrt(2 * math.log(1 / delta) / self.number),
+        )
+        return found / self.mean * (1 + SLACK)
+
+    def upper(self, seen: float, delta: float) -> float:
+        """Theorem U2: the largest c not refuted where the rows show `seen`."""
+
+        def excess(a: float, b: float) -> float:
+            return a - self.limit(min(self.direct(b), self.apart(a, b)), b, delta) - seen
+
+        return largest_candidate(excess, min(max(seen, 0.0), 1.0), 1.0)
+
+    def lower(self, seen: float, delta: float) -> float:
+        """Theorem LU: the largest c such that everything below it is refuted."""
+
+        def refuted(c: float) -> bool:
+            return seen - c > self.limit(min(self.direct(c), self.apart(0.0, c)), c, delta)
+
+        # What refutes c refutes everything below it: limits grow with c.
+        low, high = 0.0, max(seen, 0.0)
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if refuted(middle) else (low, middle)
+        return low
+
+
+def weights_of(
+    summary: Summary, units: Units, delta: float, noise: Noise | None = None
+) -> tuple[FixedWeights | DrawnWeights, float]:
+    """The reading that was declared, its moments paid for, and the share of delta that is left for a mean."""
+    gains = gains_of(summary, units, noise)
+    if units.design.population:
+        return DrawnWeights.of(summary, units, gains, (1 - POPULATION_SPLIT) * delta), POPULATION_SPLIT
+    return FixedWeights.of(summary, units, gains.squares, (1 - SPLIT) * delta), SPLIT

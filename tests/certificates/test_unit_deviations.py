@@ -1,0 +1,85 @@
+"""Lemma Q and the limits for units, over all outcomes of units of two kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import calcert
+from calcert.certificates.unit_deviations import FixedWeights, gains_of, served_squares
+from calcert.serving import kernel, log_odds
+from calcert.serving.noise import Noise
+from calcert.summary.design import Design
+from tests.lab.units import Kind, units_at
+
+KINDS = ((40, 1), (10, 4))
+"""How many units of which weight."""
+
+
+def fixed(squares: float, delta: float) -> FixedWeights:
+    kinds = [Kind(number, weight, 0) for number, weight in KINDS]
+    rows = units_at(0.5, kinds, Design(clustered=True))
+    assert rows.units is not None
+    return FixedWeights.of(rows, rows.units, squares, delta)
+
+
+@pytest.mark.parametrize("chances", [(0.1, 0.1), (0.5, 0.05), (0.02, 0.3), (0.9, 0.9)])
+@pytest.mark.parametrize("delta", [0.4, 0.1, 0.01])
+def test_lemma_q_misses_the_second_moment_no_more_often_than_delta(chances: tuple[float, float], delta: float) -> None:
+    scale = sum(number * weight for number, weight in KINDS) ** 2 / sum(number for number, _ in KINDS)
+    truth = sum(number * weight**2 * p for (number, weight), p in zip(KINDS, chances, strict=True)) / scale
+    missed = without = 0.0
+    for a in range(KINDS[0][0] + 1):
+        for b in range(KINDS[1][0] + 1):
+            seen = a * KINDS[0][1] ** 2 + b * KINDS[1][1] ** 2
+            chance = float(binom.pmf(a, KINDS[0][0], chances[0]) * binom.pmf(b, KINDS[1][0], chances[1]))
+            found = fixed(seen, delta).second
+            missed += chance * (found < truth * (1 - 1e-9))
+            without += chance * (seen / scale < truth * (1 - 1e-9))
+    assert missed <= delta
+    assert without > 0.3
+
+
+@pytest.mark.parametrize("number", [20, 2000])
+@pytest.mark.parametrize("delta", [0.4, 0.05, 1e-4])
+@pytest.mark.parametrize("chances", [(0.5, 0.5), (0.2, 0.9), (0.05, 0.05)])
+def test_limits_hold_for_units_of_two_laws(number: int, delta: float, chances: tuple[float, float]) -> None:
+    # Gains are plus or minus the weight, 1 or 3.
+    weights, sizes = (1, 3), (number, number // 4)
+    rows = units_at(0.5, [Kind(sizes[0], 1, 0), Kind(sizes[1], 3, 0)], Design(clustered=True))
+    assert rows.units is not None
+    whole = FixedWeights.of(rows, rows.units, float(rows.units.squares), 1e-3)
+    mean = rows.n / sum(sizes)
+    variance = sum(n * w**2 * 4 * p * (1 - p) for n, w, p in zip(sizes, weights, chances, strict=True))
+    limit = whole.limit(variance / mean**2 / sum(sizes), delta) * rows.n
+    first, second = (binom.pmf(np.arange(n + 1), n, p) for n, p in zip(sizes, chances, strict=True))
+    beyond = {}
+    for part in (1.0, 0.7):
+        shift = sum(2 * n * w * p for n, w, p in zip(sizes, weights, chances, strict=True)) + part * limit
+        # 2 a + 6 b exceeds its mean by so much.
+        needed = np.floor((shift - 2 * np.arange(sizes[0] + 1)) / 6)
+        beyond[part] = float((first * binom.sf(needed, sizes[1], chances[1])).sum())
+    assert second.sum() == pytest.approx(1)
+    assert beyond[1.0] <= delta
+    if number == 2000 and delta == 0.05 and chances[0] == 0.5:
+        assert beyond[0.7] > delta
+
+
+@pytest.mark.parametrize("noise", [Noise("additive", 1 / 64), Noise("additive", 1 / 4), Noise("odds", 1 / 16)])
+def test_what_a_summary_knows_of_served_gains_is_never_too_little(noise: Noise) -> None:
+    rng = np.random.default_rng(0)
+    for alpha, beta in ((1, 1), (0.2, 0.2), (0.5, 50)):
+        x = rng.beta(alpha, beta, 4000)
+        y, cluster, weight = rng.random(4000) < x, rng.integers(0, 500, 4000), rng.integers(1, 4, 4000)
+        rows = calcert.summarize(x, y, clusters=cluster, weights=weight, largest_weight=100, largest_gain=60)
+        served = kernel.mean(x, noise.size) if noise.kind == "additive" else log_odds.mean(x, noise.size)
+        gain = np.bincount(cluster, weight * np.abs(y - served), 500)
+        size = np.bincount(cluster, weight, 500)
+        assert rows.units is not None
+        found = gains_of(rows, rows.units, noise)
+        assert (gain**2).sum() <= found.squares <= 1.3 * (gain**2).sum()
+        assert (gain * size).sum() <= found.mixed
+        assert gain.max() <= found.cap <= 100.001
+        as_it_is = np.bincount(cluster, weight * (y - x) ** 2, 500) * size
+        assert as_it_is.sum() <= served_squares(rows, rows.units) <= 1.01 * as_it_is.sum()

@@ -1,0 +1,52 @@
+"""Units with one score, by hand: kinds of units that are all alike, and how many there are of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from calcert import Summary
+from calcert.summary import cells
+from calcert.summary.design import Design
+from calcert.summary.units import GAIN, Units
+
+
+class Kind(NamedTuple):
+    """So many units, each with a weight on label 0 and a weight on label 1, all at one score."""
+
+    number: int
+    zeros: int
+    ones: int
+
+
+def units_at(score: float, kinds: Sequence[Kind], design: Design, rows: int = 0) -> Summary:
+    """The Summary of such units, from sums over kinds."""
+    kinds = [kind for kind in kinds if kind.number]
+    bits = np.array([score]).view(np.int64)
+    cell, inside = cells.locate(np.array([int(score * cells.UNIT)]))
+    count = [sum(kind.number * kind[1 + label] for kind in kinds) for label in (0, 1)]
+    pairs = [sum(kind.number * kind[1 + label] * (kind.zeros + kind.ones) for kind in kinds) for label in (0, 1)]
+    least, most = int(np.floor(score * GAIN)), int(np.ceil(score * GAIN))
+    sizes = [kind.zeros + kind.ones for kind in kinds]
+    gains = [kind.zeros * most + kind.ones * (GAIN - least) for kind in kinds]
+    number = [kind.number for kind in kinds]
+    units = Units(
+        pairs=np.array([pairs]),
+        rows=rows or sum(number),
+        number=sum(number),
+        largest=max(sizes),
+        fourth=sum(n * size**4 for n, size in zip(number, sizes, strict=True)),
+        gain_squares=sum(n * gain**2 for n, gain in zip(number, gains, strict=True)),
+        gain_weights=sum(n * gain * size for n, gain, size in zip(number, gains, sizes, strict=True)),
+        design=design,
+    )
+    table = np.array([count])
+    return Summary(cell, table, table * inside[:, None], bits, table.copy(), units)
+
+
+def units_of(summary: Summary) -> Units:
+    """The units of a Summary that has them."""
+    assert summary.units is not None
+    return summary.units
