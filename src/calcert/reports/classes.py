@@ -18,7 +18,15 @@ from calcert.certificates.over_classes import Floats, Integers
 from calcert.foundation.validation import check_scores
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, OF_CLASSES, STATEMENTS, Certified, certificates_of, check_statement
+from calcert.reports.statements import (
+    LEADING,
+    OF_CLASSES,
+    STATEMENTS,
+    Certified,
+    certificates_of,
+    check_all_there,
+    check_statement,
+)
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 
@@ -50,6 +58,7 @@ class ClassStatement(Certified):
     """
 
     flat: ClassVar = "certificates"
+    least: ClassVar = OF_CLASSES
 
     number: int
     positives: int
@@ -86,6 +95,10 @@ class ClassReport(Report):
 
     classes: tuple[ClassStatement, ...]
     mean: Mapping[str, Certificate]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_all_there(self.mean, OF_CLASSES)
 
     def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
         """The classes by lower bound, then upper bound, falling."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.foundation.result import Result
+from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, check_statement
@@ -40,6 +41,11 @@ class GroupReport(Result):
 
     delta: float
     groups: Mapping[str, Report]
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+        if not self.groups:
+            raise ValueError("there must be at least one group; got none.")
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
