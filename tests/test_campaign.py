@@ -12,7 +12,8 @@ import pytest
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring.looks_due import Due
 from calcert.monitoring.state import State
-from tests.campaign import Counts, campaigns, monitor_states
+from calcert.summary import saved
+from tests.campaign import Counts, campaigns, monitor_states, summaries
 
 
 @pytest.mark.parametrize("name", campaigns())
@@ -40,3 +41,11 @@ def test_negative_control_looks_that_are_believed_as_they_are_kept_are_caught(
     for _ in range(6):
         monitor_states.caches(field)
     assert any("OTHER NUMBERS" in failure for failure in field.counts.failures)
+
+
+def test_negative_control_arrays_that_are_not_checked_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    field = summaries.Field(seed=0)
+    monkeypatch.setattr(saved, "checked", lambda arrays: arrays)
+    for _ in range(40):
+        summaries.values(field)
+    assert any("ANOTHER SUMMARY" in failure for failure in field.counts.failures)

@@ -149,6 +149,43 @@ def test_what_no_report_can_say_is_refused_in_words(values: Any, words: str) -> 
         Report.from_dict(values)
 
 
+def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
+    """The JSON of a result with one field replaced, or left out where the value is Ellipsis."""
+    values = through_json(results()[kind])
+    *above, last = path.split("/")
+    owner: Any = values
+    for name in above:
+        owner = owner[int(name)] if isinstance(owner, list) else owner[name]
+    owner[last] = value
+    if value is ...:
+        del owner[last]
+    return values
+
+
+@pytest.mark.parametrize(
+    ("reader", "path", "value", "words"),
+    [
+        (Report, "settings", -1, "settings must be an object with named fields; got -1"),
+        (Report, "settings", [0.5], "settings must be an object"),
+        (Report, "settings/bandwidth", 10**400, "bandwidth must be a positive finite number.*too large"),
+        (Report, "kind", [], r"this is no 'report' but \[\]"),
+        (Report, "kind", None, "this is no 'report' but None"),
+        (Report, "kind", "", "this is no 'report' but ''"),
+        (Report, "distance/terms", {"sampling": 10**400}, "terms, sampling must be a number that a float can hold"),
+        (Report, "perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
+        (GroupReport, "delta", -1, "delta must lie strictly between 0 and 0.5; got -1"),
+        (GroupReport, "groups", {}, "there must be at least one group"),
+        (ClassReport, "classes/0/unmodified", ..., "the statement 'unmodified' must be certified; got perturbed"),
+        (ClassReport, "mean/perturbed", ..., "the statement 'perturbed' must be certified; got unmodified"),
+        (Comparison, "delta", 0.95, "delta must lie strictly between 0 and 0.5; got 0.95"),
+        (Comparison, "b/ranges", ..., "the statement 'ranges' must be certified; got distance"),
+    ],
+)
+def test_what_no_result_can_say_is_refused_in_words(reader: type[Result], path: str, value: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        reader.from_dict(changed(reader.kind, path, value))
+
+
 def test_a_certificate_without_a_field_is_refused_by_its_name() -> None:
     values = results()["report"].distance.to_dict()
     del values["theorem"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -246,6 +247,23 @@ def test_an_encrypted_member_is_refused() -> None:
             at = body.find(mark, at + 4)
     with pytest.raises(ValueError, match=r"is damaged: .*encrypted"):
         Summary.from_bytes(sealed(bytes(body)))
+
+
+@pytest.mark.parametrize("entry", [0, 1, 2, 3])
+def test_a_member_that_hides_in_the_remark_of_another_is_missed(entry: int) -> None:
+    """The length of its remark makes an entry of the directory swallow the next ones, which Python's reader accepts."""
+    body = bytearray(archive(members(altered())))
+    starts = [found.start() for found in re.finditer(b"PK\x01\x02", body)]
+    body[starts[entry] + 32 : starts[entry] + 34] = (body.find(b"PK\x05\x06") - starts[entry + 1]).to_bytes(2, "little")
+    with zipfile.ZipFile(io.BytesIO(body)) as readable:
+        assert len(readable.infolist()) == entry + 1
+    with pytest.raises(ValueError, match="it does not hold as many arrays as it says"):
+        Summary.from_bytes(sealed(bytes(body)))
+
+
+def test_bytes_behind_the_archive_are_refused() -> None:
+    with pytest.raises(ValueError, match="is damaged"):
+        Summary.from_bytes(sealed(archive(members(altered())) + b"more"))
 
 
 @settings(max_examples=200)

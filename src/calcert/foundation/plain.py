@@ -8,6 +8,7 @@ A number that is not there (NaN) is null.
 from __future__ import annotations
 
 import math
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -98,7 +99,10 @@ def restored(kind: Any, value: Any, where: str) -> Any:
     if kind is float:
         if value is None or value in ("inf", "-inf"):
             return math.nan if value is None else float(value)
-        return _of((int, float), value, where)
+        number = _of((int, float), value, where)
+        if isinstance(number, int) and abs(number) > sys.float_info.max:
+            raise ValueError(f"{where} must be a number that a float can hold; got {_shown(value)}.")
+        return number
     return _of(kind, value, where)
 
 

@@ -49,9 +49,10 @@ class Result:
             raise ValueError(
                 f"{cls.noun} has schema {values.get('schema')!r}; this calcert reads schema {READ[0]} to {READ[-1]}."
             )
-        kind = values.get("kind") or next((kind for mark, kind in MARKS.items() if mark in values), None)
+        guessed = next((kind for mark, kind in MARKS.items() if mark in values), None)
+        kind = values.get("kind", guessed)
         if kind != cls.kind:
-            reader = f" Call {KINDS[kind]}.from_dict." if kind in KINDS else ""
+            reader = f" Call {KINDS[kind]}.from_dict." if isinstance(kind, str) and kind in KINDS else ""
             raise ValueError(f"this is no {cls.kind!r} but {kind!r}.{reader}")
         fields = {name: value for name, value in values.items() if name not in ("kind", "schema")}
         return restored_fields(cls, cls._renewed(fields) if values["schema"] == 1 else fields, cls.noun)

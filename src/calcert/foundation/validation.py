@@ -241,7 +241,10 @@ def _positive(name: str, value: float, example: str) -> float:
 def _real(name: str, value: Any, requirement: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be {requirement}; got {str(value)[:20]}..., which is too large.") from None
 
 
 def _shown(value: float) -> str:

@@ -103,6 +103,7 @@ class WindowStatement(Certified):
     """
 
     flat: ClassVar = "certificates"
+    least: ClassVar = OF_WINDOWS
 
     key: str
     start: str

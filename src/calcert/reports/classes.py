@@ -19,12 +19,23 @@ from calcert.certificates.worst_of_many import worst_of
 from calcert.foundation.validation import check_scores
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, STATEMENTS, Certified, certificates_of, check_statement, entries_of
+from calcert.reports.statements import (
+    LEADING,
+    STATEMENTS,
+    Certified,
+    certificates_of,
+    check_all_there,
+    check_statement,
+    entries_of,
+)
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
+
+ALWAYS = ("unmodified", "perturbed")
+"""What is certified of every class, also by what was written when nothing else was."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,7 @@ class ClassStatement(Certified):
     """
 
     flat: ClassVar = "certificates"
+    least: ClassVar = ALWAYS
 
     number: int
     positives: int
@@ -91,6 +103,10 @@ class ClassReport(Report):
     classes: tuple[ClassStatement, ...]
     mean: Mapping[str, Certificate]
     worst: Mapping[str, Certificate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_all_there(self.mean, ALWAYS)
 
     def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
         """The classes by lower bound, then upper bound, falling."""

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.foundation.validation import refuse_units
+from calcert.foundation.validation import check_delta, refuse_units
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import ByStatement
+from calcert.reports.statements import ByStatement, check_all_there
 from calcert.sources import summarize
 from calcert.summary.counts import Summary
 
@@ -89,6 +89,10 @@ class Comparison(ByStatement[Verdict], Result):
     delta: float
     a: Report
     b: Report
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+        check_all_there(self.b.certificates, self.a.certificates)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:

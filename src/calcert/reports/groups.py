@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.worst_of_many import Entry, worst_of
 from calcert.foundation.result import Result
+from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
@@ -65,6 +66,11 @@ class GroupReport(Result):
     def __post_init__(self) -> None:
         if not self.n:  # As in JSON of before there were groups that overlap.
             object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+        if not self.groups:
+            raise ValueError("there must be at least one group; got none.")
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""

@@ -59,6 +59,7 @@ class Report(Certified, Result):
     perturbed: at most 0.020, assuming none
     """
 
+    least: ClassVar = ("distance", "perturbed")
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"

@@ -73,6 +73,8 @@ class Settings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
         """The inverse of :meth:`to_dict`."""
+        if not isinstance(values, Mapping):
+            raise ValueError(f"settings must be an object with named fields; got {values!r}.")
         try:
             return cls.of(**values)
         except TypeError as error:

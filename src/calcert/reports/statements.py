@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from calcert.certificates import as_it_is, crossings, distance, perturbed, ranges
 from calcert.certificates.certificate import Certificate
@@ -103,6 +103,13 @@ def check_statement(name: str, known: Collection[str] = STATEMENTS.keys()) -> st
     return name
 
 
+def check_all_there(found: Collection[str], least: Collection[str]) -> None:
+    """Refuse certificates that lack a statement."""
+    for name in least:
+        if name not in found:
+            raise ValueError(f"the statement {name!r} must be certified; got {', '.join(found) or 'none'}.")
+
+
 def certificates_of(
     summary: Summary, settings: Settings, names: Collection[str] = STATEMENTS.keys()
 ) -> dict[str, Certificate]:
@@ -170,11 +177,15 @@ class ByStatement(Generic[Value]):
 class Certified(ByStatement[Certificate]):
     """Certificates by statement, in the order of the table."""
 
+    least: ClassVar[Collection[str]] = ()
+    """The statements that must be there; others may be missing for such rows, or in what was written before them."""
+
     certificates: Mapping[str, Certificate]
 
     def __post_init__(self) -> None:
         for name in self.certificates:
             check_statement(name)
+        check_all_there(self.certificates, self.least)
         ordered = {name: self.certificates[name] for name in STATEMENTS if name in self.certificates}
         object.__setattr__(self, "certificates", ordered)
 

@@ -48,6 +48,9 @@ LARGEST = {
 STRAY = "allow_pickle.npy"
 """NumPy 2.0 took an option of that name for an array: such a member is not looked at."""
 
+END = -22
+"""Where the record is with which an archive ends."""
+
 HEADER = re.compile(
     rb"\x93NUMPY\x01\x00[\x00-\xff]{2}"
     rb"\{'descr': '([<>])i8', 'fortran_order': (False|True), 'shape': \((\d{1,6}), ?(2?)\), \} *\n"
@@ -101,6 +104,9 @@ def _units(found: Mapping[str, Integers], form: int) -> Units | None:
 
 def _arrays(body: bytes) -> dict[str, Integers]:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        if body[END:][:4] != b"PK\x05\x06" or int.from_bytes(body[END:][10:12], "little") != len(archive.infolist()):
+            # Python's reader passes over what stands between or behind members.
+            raise ValueError("it does not hold as many arrays as it says")
         belonging = [member for member in archive.infolist() if member.filename != STRAY]
         members = {member.filename.removesuffix(".npy"): member for member in belonging}
         if len(members) != len(belonging):
