@@ -103,6 +103,13 @@ class Table:
         found = self._query(list(self._files), self._named(name), "LIMIT 1").fetchall()
         return found[0][0] if found else None
 
+    def examples(self, name: str, rows: int) -> list[Any]:
+        """The first values of a column of the first file; none where the name of a folder gives it."""
+        pattern, file = next(iter(self._files.items()))
+        if name not in (own for own, _ in self._schemas[file]):
+            return []
+        return [value for (value,) in self._query([pattern], self._named(name), f"LIMIT {rows}").fetchall()]
+
     def check_same(self, *names: str) -> None:
         """All files must have the columns, once and of one type: DuckDB would squeeze them into what the first has."""
         (first, schema), *others = self._schemas.items()

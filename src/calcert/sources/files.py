@@ -22,6 +22,7 @@ from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import Collector
 from calcert.sources.columns import check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
+from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import resolve, title
 from calcert.sources.text_table import Batch, TextTable
 from calcert.summary.counts import Summary
@@ -80,6 +81,8 @@ def read_text(
         check_groups(groups, columns, table.name)
     x, y = choose([column for column in columns if column.name != groups], score, label, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
+    if groups is None:
+        remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
     small = table.is_small(SMALL)
     if not small:
         from calcert.sources.fast_text import fast_batches, left_to_the_exact_reader
@@ -131,6 +134,7 @@ def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Ta
         raise ValueError(f"{table.name} must hold at least one row; got none.")
     x, y = choose(table.columns(), score, label, table.name, table.first)
     table.check_same(x.name, y.name)
+    remark_on_clusters(table.columns(), (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
     # Once numba is loaded, reading by batches is the faster way for few rows, too.
     few = "numba" not in sys.modules and table.is_small()
     taker = start(table.place, few)

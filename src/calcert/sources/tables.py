@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.columns import Column, choose
+from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.summary.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
 from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.counts import Summary
@@ -36,9 +37,21 @@ ARROW_DECIMALS = (
 
 def summarize_table(frame: Frame, score: str | None = None, label: str | None = None) -> Summary:
     """The Summary of a data frame: in memory by the array kernel, else computed where the rows are."""
+    remark(frame, score, label)
     if isinstance(frame, nw.DataFrame):
         return summarize_arrays(*(frame[name].to_native() for name in columns_of(frame, score, label)))
     return summarize_query(frame, score, label)
+
+
+def remark(frame: Frame, *taken: str | None) -> None:
+    """Say where rows of one user, or the like, may not be independent."""
+    columns = columns_in(frame)
+
+    def examples(name: str) -> list[Any]:
+        return list(frame.lazy().select(nw.col(name)).head(LOOKED_AT).collect()[name].to_list())
+
+    kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
+    remark_on_clusters(columns, [column for column in columns if column.name in taken], kind, examples)
 
 
 def columns_of(frame: Frame, score: str | None = None, label: str | None = None) -> tuple[str, str]:

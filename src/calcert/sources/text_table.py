@@ -50,6 +50,10 @@ class TextTable:
         own = [Column(name, kind, WORDS[kind]) for name, kind in found]
         return own + columns_of_folders([file.path for file in self.files])
 
+    def examples(self, name: str, rows: int) -> list[Any]:
+        """The first values of a column of the first file; none where the name of a folder gives it."""
+        return dict(self.files[0].sample(rows)).get(name, [])
+
     def check_names(self, score: str, label: str, *, given: bool) -> None:
         """Columns that were found, or both of them, must not be called like values: that would be the first row."""
         suspects = is_value(score), is_value(label)

@@ -1,0 +1,50 @@
+"""Tables that seem to hold many rows a user are remarked on, once; others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+
+import calcert
+
+N = 400
+RNG = np.random.default_rng(0)
+
+
+def table(name: str, values: object) -> polars.DataFrame:
+    return polars.DataFrame({"p": RNG.random(N), "y": RNG.integers(0, 2, N), name: values})
+
+
+REPEATED = np.arange(N) // 4
+
+
+@pytest.mark.parametrize("name", ["user_id", "Patient", "account no", "session", "loan_id", "device-uuid"])
+@pytest.mark.parametrize("source", ["frame", "lazy", "parquet", "csv", "jsonl"])
+def test_names_that_come_again_are_remarked_on(
+    name: str, source: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = table(name, [f"n{value}" for value in REPEATED])
+    path = tmp_path / f"rows.{source}"
+    if source in ("parquet", "csv"):
+        getattr(frame, f"write_{source}")(path)
+    if source == "jsonl":
+        frame.write_ndjson(path)
+    calcert.summarize({"frame": frame, "lazy": frame.lazy()}.get(source, path), score="p", label="y")
+    (message,) = caplog.messages
+    assert f"column {name!r} has values that come again" in message
+    assert "(--cluster)" in message
+
+
+def test_other_columns_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    for name, values in (
+        ("user_id", np.arange(N)),
+        ("region_id", np.arange(N) % 5),
+        ("amount", REPEATED),
+        ("user_id", REPEATED.astype(float)),
+    ):
+        calcert.summarize(table(name, values), score="p", label="y")
+    calcert.summarize(table("user_id", REPEATED), score="p", label="y", clusters="user_id")
+    assert caplog.messages == []
