@@ -103,7 +103,6 @@ class WindowStatement(Certified):
     """
 
     flat: ClassVar = "certificates"
-    least: ClassVar = OF_WINDOWS
 
     key: str
     start: str

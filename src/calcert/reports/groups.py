@@ -64,13 +64,11 @@ class GroupReport(Result):
     n: int = 0
 
     def __post_init__(self) -> None:
-        if not self.n:  # As in JSON of before there were groups that overlap.
-            object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
-
-    def __post_init__(self) -> None:
         check_delta(self.delta)
         if not self.groups:
             raise ValueError("there must be at least one group; got none.")
+        if not self.n:  # As in JSON of before there were groups that overlap.
+            object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
