@@ -23,8 +23,8 @@ ROWS = calcert.summarize(X, Y)
 CLASSES = np.stack([X / 2, 1 - X, X / 2], axis=1)
 
 
-def monitored(folder: Path, **noise: float) -> Any:
-    monitor = calcert.Monitor(folder / repr(noise), **noise)
+def monitored(folder: Path, **noise: Any) -> Any:
+    monitor = calcert.Monitor(folder / repr(noise), statement="perturbed", **noise)
     monitor.add(X, Y, batch_id="one", time="2026-03-02", window="first")
     status = monitor.status()
     return status.upper, status.windows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -210,9 +211,10 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
 def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(200)
-    for noise in ({"odds": 1 / 8}, {"bandwidth": 1 / 32}):
+    kinds: tuple[dict[str, Any], ...] = ({"odds": 1 / 8}, {"bandwidth": 1 / 32})
+    for noise in kinds:
         path = tmp_path / repr(noise)
-        Monitor(path, **noise).add(scores, rng.random(200) < scores, batch_id="first")
+        Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
         with connection.reading(path, update) as database:
             assert State(database, path).settings() == {"delta": 0.05, "variation": 1.0, "seed": 0.0} | noise
         assert dict(Monitor(path).status().upper.parameters) == noise

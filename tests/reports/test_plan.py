@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,8 @@ def mean_upper(draw: Draw, n: int, noise: Noise) -> float:
     ],
 )
 def test_rows_are_within_a_third_of_what_simulation_finds(draw: Draw, n: int, target: float, noise: Noise) -> None:
-    found = [plan(draw(n, seed), target, **noise.parameters).rows for seed in range(5)]
+    asked: dict[str, Any] = noise.parameters
+    found = [plan(draw(n, seed), target, **asked).rows for seed in range(5)]
     middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
     assert mean_upper(draw, round(middle / 1.35), noise) > target
     assert mean_upper(draw, round(middle * 1.35), noise) < target
