@@ -60,7 +60,7 @@ def main() -> dict[str, calcert.Report]:
         report = PerturbedClassifier(model).certify(X.iloc[certify], late[certify])
         variation = calcert.bounded_variation(report.summary, variation=1.0)
         print(f"\n{name} recalibration (AUROC {report.estimates['AUROC']:.3f}), with probability 95% each:")
-        print(f"  served perturbed, bandwidth 1/64, no assumption   {show(report.perturbed)}")
+        print(f"  {f'served, {report.settings.noise.words}, no assumption':50}{show(report.perturbed)}")
         print(f"  as it is, total variation at most 1               {show(variation)}")
         print(f"  as it is, the report's choice                     {show(report.unmodified)}")
         print(f"  distance from calibration, no assumption          {show(report.distance)}")

@@ -23,7 +23,7 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from calcert.reports.bandwidths import ranking_and_log_loss
-from calcert.serving.noise import perturb
+from calcert.serving.noise import Noise, perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import FILES, data_option, needed_files
 from experiments.figure import save
@@ -60,7 +60,7 @@ def measure(logits: np.ndarray, labels: np.ndarray, bandwidth: float, seed: int)
     scores = expit(logits)
     rng = np.random.default_rng([seed, round(1 / bandwidth)])
     sampled = np.array([area(perturb(scores, bandwidth=bandwidth, rng=rng), labels) for _ in range(DRAWS)])
-    exact = ranking_and_log_loss(summarize_arrays(scores, labels == 1), bandwidth)[0]
+    exact = ranking_and_log_loss(summarize_arrays(scores, labels == 1), Noise("additive", bandwidth))[0]
     error = float(sampled.std(ddof=1) / DRAWS**0.5)
     near = float((np.minimum(scores, 1 - scores) < bandwidth).mean())
     return area(logits, labels), float(sampled.mean()), error, exact, near

@@ -22,6 +22,7 @@ from scipy.special import expit
 
 import calcert
 from calcert.reports.bandwidths import ranking_and_log_loss
+from calcert.serving.noise import Noise
 from experiments.auroc import NEEDS, QUICK, TASKS, area, network_options, power, tabulate
 from experiments.figure import save
 from experiments.results import Results, experiment, made
@@ -40,7 +41,7 @@ def measures(logits: np.ndarray, labels: np.ndarray, bandwidth: float) -> dict[t
     """(perturbed or not, measure) -> value."""
     scores, ones = expit(logits), labels == 1
     summary = calcert.summarize(scores, ones)
-    ranking, loss = ranking_and_log_loss(summary, bandwidth)
+    ranking, loss = ranking_and_log_loss(summary, Noise("additive", bandwidth))
     return {
         ("no", "AUROC"): area(logits, labels),
         ("yes", "AUROC"): ranking,

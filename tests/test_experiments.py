@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
-from experiments import faults, rates, reconstruction, results, samples, synthetic
+from experiments import faults, rates, reconstruction, results, samples, synthetic, tradeoff
 from experiments.laws import LAWS
 from experiments.results import read
 
@@ -130,3 +130,25 @@ def test_a_missing_package_is_named_before_anything_runs(tmp_path: Path, monkeyp
     assert "needs matplotlib" in result.output
     assert ".[experiments]" in result.output
     assert not list(tmp_path.iterdir())
+
+
+def test_noise_on_the_odds_costs_rare_events_less_ranking_than_any_bandwidth(tmp_path: Path) -> None:
+    arguments = ("--quick", "--rows", "Beta(1/2, 500)", "--out", str(tmp_path))
+    assert "8 sizes of noise" in run(tradeoff.main, *arguments)
+    assert "8 sizes of noise" in run(tradeoff.main, *arguments)
+    lines = read(tmp_path / "tradeoff.csv")
+    lost = {(line["kind"], float(line["size"])): float(line["AUROC lost"]) for line in lines}
+    assert lost["odds", 1 / 16] < 0.001 < min(loss for (kind, _), loss in lost.items() if kind == "additive")
+    odds, additive = read(tmp_path / "tradeoff_digest.csv")
+    assert float(odds["at most"]) < float(additive["at most"]) / 50
+    assert additive["at most where 0.001 of AUROC is lost"] == "none"
+    assert (tmp_path / "tradeoff.svg").stat().st_size > 0
+
+
+def test_a_bound_at_a_price_lies_between_those_of_its_neighbours() -> None:
+    def line(size: float, lost: float, upper: float) -> dict[str, str]:
+        return {"size": repr(size), "AUROC lost": repr(lost), "upper": repr(upper)}
+
+    found = tradeoff.at_the_price([line(0.2, 1e-2, 0.04), line(0.1, 1e-4, 0.01)])
+    assert found == pytest.approx(0.02)
+    assert np.isnan(tradeoff.at_the_price([line(0.1, 1e-5, 0.1), line(0.2, 1e-4, 0.1)]))

@@ -275,7 +275,8 @@ def test_bandwidth_that_drowns_rare_events_is_warned_of_with_numbers():
     with pytest.warns(
         UserWarning, match=r"0\.015625 is large .* in y, 0\.043: .* about 0\.018\. Use bandwidth 2\*\*-8"
     ):
-        PerturbedClassifier(GaussianNB()).fit(X[rare], y[rare])
+        PerturbedClassifier(GaussianNB(), bandwidth=1 / 64).fit(X[rare], y[rare])
+    PerturbedClassifier(GaussianNB()).fit(X[rare], y[rare])
     PerturbedClassifier(GaussianNB(), bandwidth=2**-9).fit(X[rare], y[rare])
 
 

@@ -113,7 +113,7 @@ def test_finite_for_logits_of_any_size_in_any_precision(dtype, h):
 
 def test_half_precision_is_float32_inside():
     z, y = torch.linspace(-6, 6, 64).to(torch.bfloat16), (torch.arange(64) % 2).to(torch.bfloat16)
-    for loss in (PerturbedBCEWithLogitsLoss(), PerturbedBCEWithLogitsLoss().to(torch.bfloat16)):
+    for loss in (PerturbedBCEWithLogitsLoss(bandwidth=1 / 64), PerturbedBCEWithLogitsLoss().to(torch.bfloat16)):
         torch.testing.assert_close(loss(z, y), loss(z.float(), y.float()).to(torch.bfloat16), rtol=0, atol=0)
 
 
@@ -196,13 +196,13 @@ def test_weights_and_reductions_are_those_of_torch():
 def test_compiles_whole(backend):
     torch.manual_seed(0)
     z, y = torch.randn(64, requires_grad=True), (torch.arange(64) % 2).float()
-    loss = PerturbedBCEWithLogitsLoss()
+    loss = PerturbedBCEWithLogitsLoss(bandwidth=1 / 64)
     compiled = torch.compile(loss, backend=backend, fullgraph=True)
     torch.testing.assert_close(compiled(z, y), loss(z, y))
     coarse = PerturbedBCEWithLogitsLoss(bandwidth=1 / 8)
     torch.testing.assert_close(torch.compile(coarse, backend="eager", fullgraph=True)(z, y), coarse(z, y))
     torch.testing.assert_close(*(torch.autograd.grad(f(z, y), z)[0] for f in (compiled, loss)))
-    serve = torch.compile(Perturb(), backend=backend, fullgraph=True)
+    serve = torch.compile(Perturb(bandwidth=1 / 64), backend=backend, fullgraph=True)
     x = torch.full((4_000,), 0.3)
     assert stats.kstest(kernel.distribution(serve(x), 0.3, 1 / 64), "uniform").pvalue > 1e-3
 
@@ -268,5 +268,5 @@ def test_wrong_use_says_what_is_wrong():
         Perturb()(torch.tensor([math.nan]))
     with pytest.raises(TypeError, match="floating-point tensor"):
         Perturb()(torch.tensor([1, 0]))
-    assert "bandwidth=0.015625, margin=True" in str(PerturbedBCEWithLogitsLoss())
-    assert "bandwidth=0.015625" in str(Perturb())
+    assert "odds=0.0625, margin=False" in str(PerturbedBCEWithLogitsLoss())
+    assert "odds=0.0625" in str(Perturb())

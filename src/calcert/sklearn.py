@@ -64,7 +64,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
         scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
     odds, bandwidth
-        The noise, as in :func:`calcert.perturb`; at most one of them. Fixed before the rows to certify are seen.
+        The noise, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither. Fixed before the rows to
+        certify are seen.
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
         number and the row (its values, or its key), the same in every call, order and process. Bytes, 16 or more, such
@@ -88,11 +89,11 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> X, y = make_classification(30_000, flip_y=0.2, random_state=0)
     >>> model = PerturbedClassifier(LogisticRegression(), random_state=7).fit(X[:10_000], y[:10_000])
     >>> model.predict_proba(X[10_000:10_002]).round(3)
-    array([[0.65 , 0.35 ],
-           [0.063, 0.937]])
+    array([[0.649, 0.351],
+           [0.067, 0.933]])
     >>> report = model.certify(X[10_000:], y[10_000:])
     >>> round(report.perturbed.upper, 3)
-    0.062
+    0.061
     """
 
     # fit only passes sample_weight on: whether it is wanted is the estimator's request to make.
@@ -258,7 +259,7 @@ def certified_upper_scorer(
     >>> X, y = make_classification(30_000, flip_y=0.2, random_state=0)
     >>> model = PerturbedClassifier(LogisticRegression())
     >>> -cross_validate(model, X, y, scoring=certified_upper_scorer, cv=3)["test_score"].round(3)
-    array([0.066, 0.066, 0.063])
+    array([0.065, 0.065, 0.062])
     """
     if isinstance(estimator, Pipeline) and isinstance(estimator[-1], PerturbedClassifier):
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X

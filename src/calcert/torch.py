@@ -30,7 +30,7 @@ class PerturbedBCEWithLogitsLoss(nn.Module):
     Parameters
     ----------
     odds, bandwidth
-        The noise, as in :func:`calcert.perturb`; at most one of them.
+        The noise, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     margin
         Whether to add the margin term; with `odds`, over pairs whose logits are less than 2b apart, b for h. Left out,
         it is added for a bandwidth only. Time grows with the square of the batch (pairs inside one column), memory does
@@ -116,7 +116,7 @@ class Perturb(nn.Module):
     Parameters
     ----------
     odds, bandwidth
-        The noise that is certified, as in :func:`calcert.perturb`; at most one of them.
+        The noise that is certified, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     generator
         A torch.Generator on the device of the probabilities, for reproducible draws. A fork copies it: give every
         process one of its own.

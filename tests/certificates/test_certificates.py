@@ -20,11 +20,13 @@ Floats = NDArray[np.float64]
 
 CERTIFICATES: dict[str, Callable[..., Certificate]] = {
     "perturbed": calcert.perturbed,
+    "perturbed by a bandwidth": lambda summary, **options: calcert.perturbed(summary, bandwidth=1 / 64, **options),
     "bounded_variation": calcert.bounded_variation,
     "lipschitz": lambda summary, **options: calcert.lipschitz(summary, constant=2.0, **options),
     "finite": calcert.finite,
     "distance": calcert.distance,
     "squared": calcert.squared,
+    "squared, a bandwidth": lambda summary, **options: calcert.squared(summary, bandwidth=1 / 64, **options),
     "ranges": calcert.ranges,
     "crossings": calcert.crossings,
     "visible_error": calcert.visible_error,
@@ -74,12 +76,14 @@ def test_terms_are_named_after_what_they_charge() -> None:
 @pytest.mark.parametrize(
     ("name", "theorem", "assumption", "subject"),
     [
-        ("perturbed", "Theorem 1", "none", "served with perturbed scores, bandwidth 1/64"),
+        ("perturbed", "Theorem 1L", "none", "served with perturbed scores, odds moved by about 7%"),
+        ("perturbed by a bandwidth", "Theorem 1", "none", "served with perturbed scores, bandwidth 1/64"),
         ("bounded_variation", "Theorem 2", "total variation at most 1 (as any monotone one)", "as it is"),
         ("lipschitz", "Theorem 3", "Lipschitz with constant 2", "as it is"),
         ("finite", "Theorem 4", "none", "as it is"),
         ("distance", "Theorem 6", "none", "as it is"),
-        ("squared", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
+        ("squared", "Theorem 7L", "none", "served with perturbed scores, odds moved by about 7%"),
+        ("squared, a bandwidth", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
         ("ranges", "Theorem 9", "none", "as it is"),
         ("crossings", "Theorem 10", "changes sides of the diagonal at most 3 times", "as it is"),
         ("visible_error", "Theorem 10", "none", "as it is"),
@@ -232,13 +236,15 @@ def test_rare_events_under_a_wide_bandwidth_are_warned_of_by_name() -> None:
     rng = np.random.default_rng(0)
     x = rng.beta(0.5, 500, 5000)
     y = rng.random(x.size) < x
-    (warning,) = calcert.certify(x, y).warnings
+    (warning,) = calcert.certify(x, y, bandwidth=1 / 64).warnings
     assert "2**-13" in warning
     assert "bandwidth 0.015625 is large" in warning
     assert calcert.certify(x, y, bandwidth=2.0**-13).warnings == ()
-    (mirrored,) = calcert.certify(1 - x, ~y).warnings
+    (mirrored,) = calcert.certify(1 - x, ~y, bandwidth=1 / 64).warnings
     assert "2**-13" in mirrored
-    assert calcert.certify(*rows(5000, lambda x: x)).warnings == ()
+    assert calcert.certify(*rows(5000, lambda x: x), bandwidth=1 / 64).warnings == ()
+    for size in (1 / 2, 1 / 16, 1 / 256):
+        assert calcert.certify(x, y, odds=size).warnings == ()
 
 
 def test_a_lower_bound_above_the_upper_one_is_called_a_false_assumption() -> None:
@@ -304,7 +310,9 @@ def served_error(eta: Callable[[Floats], Floats], h: float = 1 / 64) -> float:
 def test_perturbed_upper_bounds_are_as_close_to_the_truth_as_promised(
     n: int, eta: Callable[[Floats], Floats], gap: float
 ) -> None:
-    assert 0 < mean_over_seeds(lambda s: calcert.perturbed(s).upper, n, eta) - served_error(eta) <= gap
+    assert (
+        0 < mean_over_seeds(lambda s: calcert.perturbed(s, bandwidth=1 / 64).upper, n, eta) - served_error(eta) <= gap
+    )
 
 
 @pytest.mark.parametrize(

@@ -169,9 +169,9 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*3[0-7](?:;\d+)*m")
 def test_colour_and_signs_of_life_on_a_terminal_only(spawn: Spawn, folder: Path, tmp_path: Path) -> None:
     rare = tmp_path / "rare.csv"
     rare.write_text("p,y\n" + "0.001,0\n" * 999 + "0.001,1\n")
-    seen = on_a_terminal(folder, "certify", str(rare))
+    seen = on_a_terminal(folder, "certify", str(rare), "--bandwidth", "1/64")
     assert COLOUR.search(seen)
-    assert not COLOUR.search(on_a_terminal(folder, "certify", str(rare), NO_COLOR="1"))
+    assert not COLOUR.search(on_a_terminal(folder, "certify", str(rare), "--bandwidth", "1/64", NO_COLOR="1"))
     assert "trying noise" in on_a_terminal(folder, "bandwidth", str(rare), "--try", "1/64")
     piped = spawn("bandwidth", str(rare), "--try", "1/64")
     assert "\x1b" not in piped.stdout + piped.stderr

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
+from calcert.monitoring import connection
 from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.layout import Batch
 from calcert.monitoring.monitor import Monitor
+from calcert.monitoring.older import update
+from calcert.monitoring.state import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes
 from tests.monitoring.lives import overconfident
 
@@ -202,6 +206,22 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
         Monitor(tmp_path / "state", delta=0.05).add(rows, batch_id="b")
     with pytest.raises(ValueError, match="bandwidth is fixed for the life of a state"):
         Monitor(tmp_path / "state", bandwidth=0.5).status()
+
+
+def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(200)
+    kinds: tuple[dict[str, Any], ...] = ({"odds": 1 / 8}, {"bandwidth": 1 / 32})
+    for noise in kinds:
+        path = tmp_path / repr(noise)
+        Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
+        with connection.reading(path, update) as database:
+            assert State(database, path).settings() == {"delta": 0.05, "variation": 1.0, "seed": 0.0} | noise
+        assert dict(Monitor(path).status().upper.parameters) == noise
+    with pytest.raises(
+        ValueError, match=r"odds is fixed for the life .* got 0\.125, and .* started with bandwidth 1/32"
+    ):
+        Monitor(path, odds=1 / 8).status()
 
 
 def test_the_same_batch_twice_changes_nothing_and_says_so(tmp_path: Path) -> None:

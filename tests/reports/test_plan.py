@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,17 +36,26 @@ def rounded(n: int, seed: int) -> Summary:
     return calcert.summarize(x, rng.random(n) < x)
 
 
-def mean_upper(draw: Draw, n: int) -> float:
-    terms = [perturbed.upper_terms(draw(n, 1000 + i), Noise("additive", 1 / 64), 0.05) for i in range(12)]
+def mean_upper(draw: Draw, n: int, noise: Noise) -> float:
+    terms = [perturbed.upper_terms(draw(n, 1000 + i), noise, 0.05) for i in range(12)]
     return float(np.mean([math.fsum(t.values()) for t in terms]))
 
 
-@pytest.mark.parametrize(("draw", "n", "target"), [(calibrated, 8000, 0.01), (overconfident, 40_000, 0.055)])
-def test_rows_are_within_a_third_of_what_simulation_finds(draw: Draw, n: int, target: float) -> None:
-    found = [plan(draw(n, seed), target).rows for seed in range(5)]
+@pytest.mark.parametrize(
+    ("draw", "n", "target", "noise"),
+    [
+        (calibrated, 8000, 0.01, Noise("odds", 1 / 16)),
+        (calibrated, 8000, 0.01, Noise("additive", 1 / 64)),
+        (overconfident, 40_000, 0.055, Noise("odds", 1 / 16)),
+        (overconfident, 40_000, 0.055, Noise("additive", 1 / 64)),
+    ],
+)
+def test_rows_are_within_a_third_of_what_simulation_finds(draw: Draw, n: int, target: float, noise: Noise) -> None:
+    asked: dict[str, Any] = noise.parameters
+    found = [plan(draw(n, seed), target, **asked).rows for seed in range(5)]
     middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
-    assert mean_upper(draw, round(middle / 1.35)) > target
-    assert mean_upper(draw, round(middle * 1.35)) < target
+    assert mean_upper(draw, round(middle / 1.35), noise) > target
+    assert mean_upper(draw, round(middle * 1.35), noise) < target
 
 
 def test_no_number_of_rows_certifies_less_than_the_error_itself() -> None:

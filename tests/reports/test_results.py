@@ -24,6 +24,7 @@ from calcert.reports.classes import ClassReport
 from calcert.reports.comparison import Comparison
 from calcert.reports.groups import GroupReport
 from calcert.reports.plan import Plan
+from calcert.serving.noise import Noise
 
 SAVED = Path(__file__).parent / "saved"
 
@@ -113,6 +114,14 @@ def test_what_was_written_before_kinds_is_still_read(name: str, reader: type[Res
             "variation": 2.0,
             "seed": 5,
         }
+
+
+def test_a_report_of_noise_that_was_the_default_before_is_still_one_of_it() -> None:
+    values = json.loads((SAVED / "report-2.json").read_text())
+    report = Report.from_dict(values)
+    assert report.settings.noise == Noise("additive", 1 / 64)
+    assert report.to_dict() == values
+    assert "bandwidth 1/64" in str(report)
 
 
 def test_a_report_of_many_classes_without_a_kind_is_not_read_as_one_without_classes() -> None:

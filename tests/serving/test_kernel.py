@@ -153,7 +153,9 @@ def test_perturb_keeps_shape_and_input_and_repeats_with_the_same_seed() -> None:
 
 def test_perturb_treats_whole_number_and_single_precision_scores_alike() -> None:
     for scores in ([0, 1, 1], np.array([0, 1, 1], np.float32), np.array([False, True, True])):
-        assert (calcert.perturb(scores, rng=1) == calcert.perturb([0.0, 1.0, 1.0], rng=1)).all()
+        assert (
+            calcert.perturb(scores, bandwidth=0.1, rng=1) == calcert.perturb([0.0, 1.0, 1.0], bandwidth=0.1, rng=1)
+        ).all()
 
 
 @pytest.mark.parametrize(

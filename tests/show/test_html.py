@@ -235,7 +235,7 @@ def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
 
 
 def test_warnings_and_awkward_rows_are_shown() -> None:
-    rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1)
+    rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1, bandwidth=1 / 64)
     assert rare.warnings
     assert '<p class="warning"><strong>Warning:</strong> bandwidth 0.015625 is large' in page(rare)
     certain = page(calcert.certify([0.0, 0.5], [1, 0]))

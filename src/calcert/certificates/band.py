@@ -68,9 +68,9 @@ class CalibrationBand(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(10_000) < x)).thinned(4)
+    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(10_000) < x)).thinned(4, (0.1, 0.9))
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(band.lower, band.upper)]
-    ['0.00 to 0.40', '0.18 to 0.63', '0.37 to 0.85', '0.62 to 1.00']
+    ['0.02 to 0.45', '0.18 to 0.63', '0.36 to 0.82', '0.57 to 0.98']
     """
 
     kind: ClassVar = "band"
@@ -88,16 +88,21 @@ class CalibrationBand(Result):
     n: int
 
     def thinned(self, stretches: int, between: tuple[float, float] = (0.0, 1.0)) -> CalibrationBand:
-        """The part between two scores, in about so many stretches, each the envelope of those it replaces: a band."""
+        """The part between two scores in at most so many stretches, about as wide as each other.
+
+        Each is the envelope of those that it replaces, so that they are a band too.
+        """
         first = int(np.searchsorted(self.edges, between[0], "right")) - 1
         last = int(np.searchsorted(self.edges, between[1], "left"))
-        stride = math.ceil((last - first) / stretches)
-        starts = np.arange(first, last, stride)
-        centre = np.minimum(starts + stride // 2, last - 1)
+        begin = np.searchsorted(self.edges, np.linspace(*between, stretches, endpoint=False), "right") - 1
+        starts = np.unique(np.clip(begin, first, last - 1))
+        edges = self.edges[np.append(starts, last)]
+        middle = np.searchsorted(self.edges, (edges[1:] + edges[:-1]) / 2, "right") - 1
+        centre = np.clip(middle, starts, np.append(starts[1:], last) - 1)
         return replace(
             self,
             t=self.t[centre],
-            edges=np.append(self.edges[starts], self.edges[last]),
+            edges=edges,
             estimate=self.estimate[centre],
             lower=np.minimum.reduceat(self.lower[:last], starts),
             upper=np.maximum.reduceat(self.upper[:last], starts),
@@ -148,7 +153,7 @@ def calibration_band(
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which the band may miss the curve anywhere at all.
     points
@@ -161,7 +166,7 @@ def calibration_band(
     >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> middle = band.t.size // 2
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
-    at 0.50 between 0.213 and 0.287; truth 0.251
+    at 0.50 between 0.211 and 0.289; truth 0.251
     """
     check_summary(summary)
     return served_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)

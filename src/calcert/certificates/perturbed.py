@@ -56,7 +56,7 @@ def perturbed(
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which each bound may fail.
     seed

@@ -46,7 +46,7 @@ def squared(
     summary
         What :func:`calcert.summarize` returned for the original scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them.
+        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which each bound may fail.
     seed
@@ -58,7 +58,7 @@ def squared(
     >>> x = rng.random(100_000)
     >>> c = calcert.squared(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.4f} to {c.upper:.4f}; the truth is 0.0333")
-    0.0269 to 0.0352; the truth is 0.0333
+    0.0268 to 0.0354; the truth is 0.0333
     """
     check_summary(summary)
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)

@@ -70,7 +70,7 @@ def command() -> None:
     help="For a new state, what to watch: distance, ranges or perturbed. [default: distance]",
 )
 @click.option("--delta", type=options.Delta(), help="For a new state. [default: 0.05]")
-@click.option("--odds", type=options.Ratio(), help="For a new state, as in calcert certify.")
+@click.option("--odds", type=options.Ratio(), help="For a new state. [default: 1/16]")
 @click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
 @click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
 @options.debug.option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from calcert.foundation.numbers import fraction
 from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
@@ -118,13 +119,13 @@ delta = click.option(
 odds = click.option(
     "--odds",
     type=Ratio(),
-    help="Serving multiplies the odds of scores by tan(pi u/2) to this power: 1/16 (about 7%), 2^-4 or a decimal. Fix "
-    "it before you see the rows.",
+    help="How strongly serving moves the odds of scores: 1/16 (by about 7%), 2^-4 or a decimal. Fix it before you see "
+    f"the rows.  [default: {fraction(DEFAULT.size)}]",
 )
 bandwidth = click.option(
     "--bandwidth",
     type=Ratio(),
-    help=f"Instead of --odds: serving draws around the score with this bandwidth. Without either, {DEFAULT.shown}.",
+    help="Instead of --odds: serving adds noise of this bandwidth to scores, such as 1/64.",
 )
 crossings = click.option(
     "--crossings",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from calcert.commands import options
-
-if TYPE_CHECKING:
-    from calcert.reports.settings import Settings
 
 
 @click.command(
@@ -21,15 +18,25 @@ Examples:
 """,
 )
 @options.rows
-@options.settings
+@options.delta
+@click.option(
+    "--bandwidth",
+    type=options.Ratio(),
+    default="1/64",
+    show_default=True,
+    help="How strongly scores are perturbed: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
+)
+@options.crossings
+@options.variation
+@options.seed
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @options.debug.option
 def command(
     files: tuple[str, ...],
     score: str | None,
     label: str | None,
-    settings: Settings,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Compare the paper's four numbers with our certificates, on your own rows.
 
@@ -44,7 +51,7 @@ def command(
     with named_files(files) as paths:
         scores, labels = read_rows(paths, score, label)
     with working("computing the published bounds"):
-        found = compare(scores, labels, **settings.to_dict())
+        found = compare(scores, labels, **settings)
     if as_json:
         import json
 

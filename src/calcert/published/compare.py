@@ -100,7 +100,9 @@ def compare(
         Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
     delta
         Probability with which each bound may fail; nominal for the published ones.
-    bandwidth, crossings, variation
+    bandwidth
+        Of the perturbation, additive as in the paper.
+    crossings, variation
         As in :func:`calcert.certify`.
     seed
         Of the perturbation and the folds of the published methods, and of the order of rows for our lower bounds.

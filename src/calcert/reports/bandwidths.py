@@ -119,9 +119,14 @@ class BandwidthCosts(Result):
     n: int
 
     def recommended(self, max_auroc_loss: float = 0.001) -> BandwidthCost | None:
-        """The largest noise that fits rare events and costs at most so much AUROC, on the odds if any; else None."""
+        """The most noise that costs at most so much AUROC, None if none does.
+
+        On the odds wherever such was tried, so that the kind is not chosen by the rows; else the largest bandwidth that
+        fits rare events.
+        """
+        kind = "odds" if any(row.noise.kind == "odds" for row in self.rows) else "additive"
         good = [row for row in self.rows if row.fits_rare_events and not row.auroc_loss > max_auroc_loss]
-        return max(good, key=lambda row: (row.noise.kind == "odds", row.noise.size), default=None)
+        return max((row for row in good if row.noise.kind == kind), key=lambda row: row.noise.size, default=None)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [{"kind": row.noise.kind, "size": row.noise.size} | _numbers(row) for row in self.rows]

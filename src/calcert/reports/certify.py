@@ -118,8 +118,8 @@ def certify(
     delta
         Probability with which each bound may fail.
     odds, bandwidth
-        What serving does to scores (:func:`calcert.perturb`), at most one of them; matters for ``report.perturbed``
-        only.
+        What serving does to scores (:func:`calcert.perturb`), at most one of them, `odds` 1/16 if neither; matters for
+        ``report.perturbed`` only.
     crossings
         How often the calibration curve may change sides of the diagonal; matters for ``report.crossings`` only.
     variation
@@ -135,7 +135,7 @@ def certify(
     >>> x = rng.random(40_000)
     >>> report = calcert.certify(x, rng.random(40_000) < x)
     >>> round(report.perturbed.upper, 4)
-    0.0096
+    0.0111
     """
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed

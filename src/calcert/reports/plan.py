@@ -107,7 +107,7 @@ def plan(
     >>> x = rng.random(10_000)
     >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
-    at most 0.020 now; about 4e+04 rows for 0.01
+    at most 0.023 now; about 5e+04 rows for 0.01
     """
     check_summary(summary)
     target = _check_target(target)

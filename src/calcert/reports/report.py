@@ -14,7 +14,7 @@ from calcert.reports.advice import advise, sample_words, warnings_of
 from calcert.reports.estimates import estimates
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
-from calcert.serving.noise import choose_noise
+from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Report(Certified, Result):
     ranges: at most 0.015, assuming none
     crossings: at most 0.021, assuming the true curve changes sides of the diagonal at most 3 times
     unmodified: at most 0.049, assuming calibration function of total variation at most 1 (as any monotone one)
-    perturbed: at most 0.020, assuming none
+    perturbed: at most 0.023, assuming none
     """
 
     least: ClassVar = ("distance", "perturbed")
@@ -156,7 +156,7 @@ class Report(Certified, Result):
         served = values.get("perturbed", {}).get("parameters", {})
         settings = Settings(
             delta=next((c["delta"] for c in certificates if "delta" in c), Settings.delta),
-            noise=choose_noise(bandwidth=served.get("bandwidth")),
+            noise=Noise("additive", served.get("bandwidth", 1 / 64)),
             variation=known.get("variation", Settings.variation),
             seed=known.get("seed", Settings.seed),
         )

@@ -32,7 +32,7 @@ class Settings:
     --------
     >>> from calcert.reports.settings import Settings
     >>> Settings.of(delta=0.1).to_dict()
-    {'delta': 0.1, 'bandwidth': 0.015625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
+    {'delta': 0.1, 'odds': 0.0625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
     """
 
     delta: float = 0.05

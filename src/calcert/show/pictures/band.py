@@ -43,6 +43,8 @@ def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float]
 def _largest_usual(band: CalibrationBand) -> float:
     """The chance of label 1 that the estimate exceeds for one row in two hundred."""
     known = ~np.isnan(band.estimate)
+    if not known.any():  # All rows have scores 0 and 1, which are served as they are.
+        return 1.0
     weights = (band.negative + band.positive)[known]
     return float(np.quantile(band.estimate[known], 0.995, weights=weights, method="inverted_cdf"))
 

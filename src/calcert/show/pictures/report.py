@@ -70,18 +70,18 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
     >>> print(ax.get_title(loc="left"))
     Calibration error, served with perturbed scores:
-    certified at most 0.0245
+    certified at most 0.0302
     """
     title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
     return draw_band(ax, report.band, _shown_scores(report.summary, report.settings.noise), title)
 
 
 def _shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
-    """All scores, or where they fill less than half of [0, 1] the stretch that 99% of them fill."""
+    """All scores, or where they fill less than half of [0, 1], and not one point of it, the stretch of 99% of them."""
     assert summary is not None  # Or there would be no band.
     low, high = score_quantiles(summary, (0.005, 0.995)).values()
     margin = 2 * float(noise.mean_shift([low, high]).max()) + 0.05 * (high - low)
     low, high = max(low - margin, 0.0), min(high + margin, 1.0)
-    if high - low > 0.5:
+    if not 0 < high - low <= 0.5:
         return 0.0, 1.0
     return (0.0 if low < 0.2 * high else low), (1.0 if 1 - high < 0.2 * (1 - low) else high)
