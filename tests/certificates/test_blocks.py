@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calcert.certificates.blocks import blocks, middles
+from calcert.certificates.blocks import FOR_WITNESSES, blocks, middles
 from tests.lab.laws import by_cells
 
 SCALES = (1e-6, 1.6e-4, 5e-4, 0.02, 1.0)
@@ -63,7 +63,7 @@ def test_blocks_keep_counts_and_mean_positions(scale: float) -> None:
 
 def test_middles_are_the_same_blocks_without_positions() -> None:
     summary = by_cells(scattered(), np.zeros(scattered().size, int))
-    known, unknown = blocks(summary, 1e-3), middles(summary, 1e-3)
+    known, unknown = blocks(summary, FOR_WITNESSES), middles(summary)
     assert (known.low == unknown.low).all()
     assert (known.high == unknown.high).all()
     assert (known.count == unknown.count).all()

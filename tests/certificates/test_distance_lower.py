@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.blocks import middles
-from calcert.certificates.distance_lower import SCALE, admit, distance_lower, gains, promised
+from calcert.certificates.distance_lower import admit, distance_lower, gains, promised
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
@@ -109,7 +109,7 @@ def test_blocks_that_hold_only_later_rows_change_no_bet() -> None:
     x = rng.random(400)
     early = calcert.summarize(x, rng.random(400) < x)
     late = calcert.summarize(np.concatenate([[0.0, 1e-9], rng.random(300), [1.0]]), np.zeros(303, int))
-    alone, together = middles(early, SCALE), middles(early + late, SCALE)
+    alone, together = middles(early), middles(early + late)
     place = np.searchsorted(together.low, alone.low)
     known = np.zeros_like(together.count)
     known[place] = alone.count

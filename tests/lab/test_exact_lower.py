@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, lower_bounds
+from calcert.certificates import betting, distance_lower, halving, lower_bounds
 from calcert.certificates.betting import Game, Round, lower_limit, split
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
@@ -68,7 +68,7 @@ def judged(
 
         with (
             mock.patch.object(betting, "split", return_value=np.stack(each)),
-            mock.patch.object(distance_lower, "thrown", return_value=np.stack(each)),
+            mock.patch.object(halving, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))

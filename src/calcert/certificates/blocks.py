@@ -1,4 +1,4 @@
-"""Blocks: cells put together where they are finer than the rows can tell, for Theorem 6.
+"""Blocks: cells put together where they are finer than the rows can tell, for Theorem 6 and for witnesses.
 
 At a distance x from the nearer end of [0, 1] the mean label of n rows is known to about the root of x / n, so blocks
 are as wide as a constant times the root of x. The constant depends on n and on nothing else of the rows. Which cells
@@ -21,6 +21,11 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+FOR_WITNESSES = 5e-4
+"""Blocks for lower bounds are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle.
+"""
+
+
 def blocks(summary: Summary, scale: float) -> Points:
     """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
     start, low, high = _joined(summary, scale)
@@ -32,9 +37,9 @@ def blocks(summary: Summary, scale: float) -> Points:
     return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
 
 
-def middles(summary: Summary, scale: float) -> Points:
-    """The same blocks with all rows in their middles: as much as is known of a part of the rows."""
-    start, low, high = _joined(summary, scale)
+def middles(summary: Summary) -> Points:
+    """Such blocks for witnesses, with all rows in their middles: as much as is known of a part of the rows."""
+    start, low, high = _joined(summary, FOR_WITNESSES)
     count = np.add.reduceat(summary.count, start, axis=0)
     return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, np.full(count.shape, 0.5), count)
 

@@ -10,7 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates import halving
 from calcert.certificates.betting import lower_limit
+from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess
 from calcert.certificates.largest_mean import largest_mean_terms
@@ -24,9 +26,6 @@ from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-JOINED_BITS = 4
-"""A witness is looked for on runs of 2^4 cells."""
 
 
 def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -63,7 +62,7 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
     >>> c = calcert.crossings(calcert.summarize(x, rng.random(100_000) < chance))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
-    0.048 to 0.055; the truth is 0.052
+    0.046 to 0.055; the truth is 0.052
     """
     times = f"{crossings} times" if crossings != 1 else "once"
     return _statement(
@@ -178,18 +177,15 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
     if summary.units is not None:
         return Lower(units_lower(summary, [crossing_pattern(summary, crossings)], delta))
-    points = summary.cell_points
-    start = np.flatnonzero(np.diff(summary.cell >> JOINED_BITS, prepend=-1))
+    points = middles(summary)
     middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
-        net = np.add.reduceat(middle * across_labels(known) - known[:, 1], start)
-        f = best_signs(net, crossings)
-        return worst_gain(points, np.repeat(f, np.diff(np.append(start, middle.size))))
+        return worst_gain(points, best_signs(middle * across_labels(known) - known[:, 1], crossings))
 
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside)
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points.count, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

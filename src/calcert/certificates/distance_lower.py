@@ -12,11 +12,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.betting import lower_limit, throws
+from calcert.certificates import halving
+from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.dual_pair import solve
-from calcert.certificates.halving import halved
 from calcert.certificates.knots import lay, put
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
 from calcert.certificates.unit_lower import gap_pattern, units_lower
@@ -28,14 +28,8 @@ from calcert.summary.points import Points
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SCALE = 5e-4
-"""Blocks are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle."""
-
 RUNS = 8, 64
 """Runs of points for a witness: the root of the rows it knows, but not outside this range."""
-
-TOSSES = {1: 3, 3: 2}
-"""By the number of throws: eight batches of one, four of each of three, which need a witness or two more."""
 
 NEAR = 0.01
 """In standard errors, how far from the best a pair may be."""
@@ -46,21 +40,15 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     if summary.units is not None:
         # Both pairs of the mean gap are admissible: E|U - X| is at least |E Y - E X|.
         return Lower(units_lower(summary, [gap_pattern(summary)], delta))
-    points = middles(summary, SCALE)
+    points = middles(summary)
     return lower_limit(
         summary,
         delta,
         seed,
         lambda known, last: gains(points, known),
         beside=FOR_DISTANCE,
-        thrown=thrown(points.count, seed),
+        thrown=halving.thrown(points.count, seed),
     )
-
-
-def thrown(count: Integers, seed: int) -> Integers:
-    """The rows of every block and label thrown into batches, once or several times as their number has it."""
-    number = throws(int(count.sum())).number
-    return np.stack([halved(count, seed, TOSSES[number], throw) for throw in range(number)])
 
 
 def gains(points: Points, known: Integers) -> Floats:

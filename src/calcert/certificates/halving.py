@@ -1,4 +1,4 @@
-"""Rows thrown into batches by tosses of a coin, two each or three, for the lower bound of Theorem 6.
+"""Rows thrown into batches by tosses of a coin, two each or three, for lower bounds that look at blocks of cells.
 
 What is known of a batch is how many rows of each block and label it holds. Of c rows as many go to one side as there
 are ones among c random bits: sixty-four rows are thrown at a time.
@@ -11,10 +11,21 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.betting import throws
+
 Integers = NDArray[np.int64]
+
+TOSSES = {1: 3, 3: 2}
+"""By the number of throws: eight batches of one, four of each of three, which need a witness or two more."""
 
 MANY = 1 << 13
 """From so many rows on, drawing how many go to a side takes less time than tossing for each."""
+
+
+def thrown(count: Integers, seed: int) -> Integers:
+    """The rows of every block and label thrown into batches, once or several times as their number has it."""
+    number = throws(int(count.sum())).number
+    return np.stack([halved(count, seed, TOSSES[number], throw) for throw in range(number)])
 
 
 def halved(count: Integers, seed: int, tosses: int, throw: int = 0) -> Integers:

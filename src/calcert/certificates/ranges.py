@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates import halving
 from calcert.certificates.betting import lower_limit
+from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
@@ -113,7 +115,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
     """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
     if summary.units is not None:
         return Lower(units_lower(summary, range_patterns(summary, side), delta))
-    points = summary.cell_points
+    points = middles(summary)
     middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
@@ -123,7 +125,8 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         return worst_gain(points, f)
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
-    return lower_limit(summary, delta, seed, witness, beside=FOR_RANGES if side == "either" else None)
+    beside = FOR_RANGES if side == "either" else None
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points.count, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
