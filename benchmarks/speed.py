@@ -75,6 +75,15 @@ def main() -> None:
         table.add_row(f"   the same on {n // 100:,} rows", f"{short:.2f} s", "")
         additive = best(lambda s=summary: calcert.certify(s, bandwidth=1 / 64), 3)
         add(f"certify with odds 1/16 / with bandwidth 1/64, {name}", large / additive, 1.2, "x")
+    sorting = rng.random(2_000_000)
+    for rows, limit in ((1_000, 0.1), (100_000, 1.0), (n, 1.0)):
+        scores = rng.random(rows)
+        summary = calcert.summarize(scores, rng.random(rows) < scores)
+        for certify in (calcert.distance, calcert.ranges, calcert.crossings):
+            interval = certify(summary)
+            assert 0 <= interval.lower < interval.upper < 4 / rows**0.5
+            ratio = best(lambda s=summary, f=certify: f(s), 20) / best(lambda: np.sort(sorting), 10)
+            add(f"{certify.__name__} after summarising, {rows:,} rows, / np.sort of 2,000,000", ratio, limit, "x")
     add(f"extra memory of certify, {n:,} rows", peak_memory(n), 120, "MB")
     code = f"import sys, calcert; print(*[m for m in {HEAVY!r} if m in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

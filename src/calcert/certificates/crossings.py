@@ -159,7 +159,10 @@ def most_gained(net: Floats, inside: Floats, changes: int) -> float:
     sum of all |x - y| of a cell, |net| of a single score, which is as good as a change just before or just after it.
     """
     total = np.cumsum(net)
-    before = np.append(0.0, total[:-1])
+    both = np.append(0.0, total[:-1]) + total
+    # A change to a sign inside a point, after a pass with the other sign or with the same one.
+    after_other = {sign: inside - sign * both for sign in (1, -1)}
+    after_same = {sign: inside - sign * net for sign in (1, -1)}
     # earned[s]: the most that can be gained up to each point by signs that end as s, less s * total; one longer than
     # the points. In each pass they may change once more: one pass ago, or two, if they changed twice inside a point.
     once = dict.fromkeys((1, -1), np.zeros(net.size + 1))
@@ -167,8 +170,9 @@ def most_gained(net: Floats, inside: Floats, changes: int) -> float:
     for _ in range(changes):
         more = {}
         for sign in (1, -1):
-            changed = np.maximum(once[-sign][:-1] - sign * (before + total), twice[sign][:-1] - sign * net) + inside
-            more[sign] = np.maximum.accumulate(np.append(0.0, changed))
+            changed = np.zeros(net.size + 1)
+            np.maximum(once[-sign][:-1] + after_other[sign], twice[sign][:-1] + after_same[sign], out=changed[1:])
+            more[sign] = np.maximum.accumulate(changed, out=changed)
         once, twice = more, once
     return float(max(once[sign][-1] + sign * total[-1] for sign in (1, -1)))
 

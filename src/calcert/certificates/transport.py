@@ -22,7 +22,10 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 RUNS = 64, 512, 1024
-"""Runs of points to begin with: four times the root of the rows, between the first two; and where refining ends."""
+"""Runs of points to begin with: 6.5 times the root of the rows, between the first two; and where refining few ends."""
+
+MANY = 1 << 14
+"""From so many rows on a plan is not refined."""
 
 FINEST_GRID = 8
 """Calibrated scores may lie at multiples of 2^-8 even where there are no rows."""
@@ -60,11 +63,12 @@ class Plan:
 
 def best_plan(points: Points, error: float) -> Plan:
     """A plan that costs little more than the distance from calibration of the rows, next to a standard error of it."""
-    runs = int(min(max(4 * math.sqrt(points.count.sum()), RUNS[0]), RUNS[1]))
-    near = NEAR[runs == RUNS[1]] * max(error, TINY)
+    rows = int(points.count.sum())
+    runs = int(min(max(6.5 * math.sqrt(rows), RUNS[0]), RUNS[1]))
+    near = NEAR[rows >= MANY] * max(error, TINY)
     plan = _plan_on(points, runs, near / 2)
-    while runs < RUNS[1] and plan.cost - plan.hidden - plan.least > near:
-        runs = min(4 * runs, RUNS[2])
+    while rows < MANY and runs < RUNS[2] and plan.cost - plan.hidden - plan.least > near:
+        runs = min(2 * runs, RUNS[2])
         plan = min(plan, _plan_on(points, runs, near / 2), key=lambda found: found.cost)
     return plan
 
