@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import calcert
+from calcert.foundation.numbers import given
 
 from .conftest import Run
 
@@ -95,7 +96,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
     )
     case = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite/testcase")
     assert case is not None
-    assert case.get("name") == f"distance of every group by site at most {below}"
+    assert case.get("name") == f"distance of every group by site at most {given(float(below))}"
     wrong = run("check", grouped, "--statement", "distance", "--max", "0.1", "--smallest-group", "9")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "--smallest-group must come with --groups" in wrong.stderr
