@@ -49,6 +49,9 @@ def results() -> Mapping[str, Any]:
         "plan": calcert.plan(rows, 0.1),
         "bandwidths": calcert.bandwidth_costs(rows, [1 / 64, 1 / 16]),
         "band": calcert.calibration_band(rows).thinned(20),
+        "monotone band": calcert.monotone_band(rows),
+        "score table": calcert.score_table(calcert.summarize(x.round(1), y)),
+        "moves": calcert.certify(rows).moves,
         "status": watch.status(alarm=0.01),
         "published": calcert.published.compare(x, y),
     }
@@ -78,7 +81,7 @@ def test_every_kind_survives_json(kind: str) -> None:
     result, values = results()[kind], through_json(results()[kind])
     assert (values["kind"], values["schema"]) == (kind, SCHEMA)
     again = type(result).from_dict(values)
-    if kind == "band":
+    if kind in ("band", "monotone band", "score table", "moves"):
         assert all(same(getattr(again, name), value) for name, value in vars(result).items())
     else:
         assert again == result
