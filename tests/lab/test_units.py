@@ -38,6 +38,7 @@ Terms = Callable[[Summary, float], dict[str, float]]
 FIXED: dict[str, Terms] = {
     "Theorem U1": lambda s, delta: finite.upper_terms(s, delta),
     "Theorem U1, served": lambda s, delta: perturbed.upper_terms(s, SMALL, delta),
+    "Theorem U1, served, odds": lambda s, delta: perturbed.upper_terms(s, Noise("odds", 2.0**-8), delta),
     "Theorem WU": lambda s, delta: distance.upper_terms(s, delta),
     "Theorem U3": lambda s, delta: bounded_variation.upper_terms(s, 1.0, delta),
 }
@@ -77,7 +78,7 @@ def test_clusters_of_equal_labels_are_missed_no_more_often_than_delta(theorem: s
         assert miss <= delta, (number, delta)
 
 
-@pytest.mark.parametrize("theorem", ["Theorem U1", "Theorem U1, served", "Theorem WU"])
+@pytest.mark.parametrize("theorem", ["Theorem U1", "Theorem U1, served", "Theorem U1, served, odds", "Theorem WU"])
 def test_a_sampling_term_cut_by_a_fifth_is_caught(theorem: str) -> None:
     miss = miss_of(lambda s: upper(FIXED[theorem](s, 0.05), cut=0.2), clusters_of(20, 10**6), 10**6, CHANCE)
     assert miss > 0.05

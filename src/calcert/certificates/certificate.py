@@ -49,7 +49,7 @@ class Certificate:
     terms
         What the upper bound is made of, by name; the values add up to `upper`.
     parameters
-        What was fixed in advance: bandwidth, variation, seed and the like.
+        What was fixed in advance: odds or bandwidth, variation, seed and the like.
     e_value
         Evidence against an error of 0 from the bets behind `lower`: if the error is 0 its mean is at most 1, so that it
         reaches 20 with probability at most 1/20, at every number of rows. E-values of independent rows may be

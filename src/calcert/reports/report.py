@@ -127,7 +127,7 @@ class Report(Certified, Result):
         >>> x = rng.random(40_000)
         >>> report = calcert.certify(x, rng.random(40_000) < x**1.5)
         >>> print(report.bends[0])
-        between 0.09 and 0.78 the chance is below the score by at least 0.039
+        between 0.2 and 0.64 the chance is below the score by at least 0.05
         """
         return self.band.bends if self.has_band else None
 
