@@ -25,7 +25,7 @@ from calcert.summary.unit_sums import SUMS, assembled, parts, refuse_heavy
 from calcert.summary.units import GAIN, HEAVIEST
 
 Integers = NDArray[np.int64]
-MOST = 2.0**52
+MOST = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
 
 
@@ -103,12 +103,12 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
     fine = (weight >= 0) & (scaled < MOST) & ~off
     seen = {
         "rows": nw.len(),
-        "missing": weight.is_null().cast(nw.Int64).sum(),
-        "wrong": nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).sum(),
-        "total": nw.when(fine).then(nearest).otherwise(nw.lit(0.0)).sum(),
+        "missing": _counted(weight.is_null()),
+        "wrong": nw.len() - _counted(fine),
+        "total": nw.when(fine).then(nearest).otherwise(nw.lit(0.0)).cast(nw.Int64).sum(),
     }
     if design.clustered:
-        seen["without"] = nw.col("unit").is_null().cast(nw.Int64).sum()
+        seen["without"] = _counted(nw.col("unit").is_null())
     if design.weighted and not design.population:
         for value in (0, 1):
             here = nw.when(nw.col("label") == value).then(weight).otherwise(nw.lit(None, nw.Float64))
@@ -144,6 +144,12 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
                 *(np.repeat([found[f"least_{value}"], found[f"most_{value}"]], TELLING_ROWS) for value in (0, 1))
             )
     return int(found["rows"])
+
+
+def _counted(condition: nw.Expr) -> nw.Expr:
+    """How many rows meet a condition."""
+    # Not a cast, because PostgreSQL has none from boolean to numbers that are not integer.
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
 
 
 def _weighed(raw: nw.LazyFrame[Any], design: Design) -> nw.LazyFrame[Any]:
