@@ -191,6 +191,6 @@ def test_clusters_and_weights_agree(build_anywhere: Build, weighing: str) -> Non
     # Weights whose fourth powers need more than 64 bits, and that sums of doubles would lose.
     columns = {"unit": rng.integers(0, 1000, scores.size), "w": rng.integers(0, 200_000, scores.size)}
     rows = pa.table({"p": scores, "y": labels.astype(np.int64), **columns})
-    given = {name: columns[column] for name, column in WEIGHINGS[weighing].items()}
+    given: dict[str, Any] = {name: columns[column] for name, column in WEIGHINGS[weighing].items()}
     wanted = calcert.summarize(scores, labels, **given)
     assert calcert.summarize(build_anywhere(rows), score="p", label="y", **WEIGHINGS[weighing]) == wanted

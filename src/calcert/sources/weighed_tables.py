@@ -21,7 +21,7 @@ from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design
 from calcert.summary.query_result import Lines
-from calcert.summary.unit_sums import SUMS, assembled, parts, refuse_heavy
+from calcert.summary.unit_sums import SUMS, parts, refuse_heavy
 from calcert.summary.units import GAIN, HEAVIEST
 
 Integers = NDArray[np.int64]
@@ -85,14 +85,12 @@ def _query(
     complaint(raw, Lines(cell, label, count, offset), chosen)
     lines = Lines(cell, label, weights, offset)
     summary = Summary.from_lines(lines, distinct(at, lines, nw.col("w").sum()))
-    table_of = np.zeros(summary.count.shape, np.int64)
-    np.add.at(table_of, (np.searchsorted(summary.cell, cell), label), pairs)
     if summary.n != sums["total"]:
         raise ValueError(
             f"rows and clusters must be those of one table; got weights of {summary.n:,} and {sums['total']:,}. The "
             "table changed between two reads: summarise a fixed snapshot."
         )
-    return replace(summary, units=assembled(sums, table_of, rows, design))
+    return summary.with_pairs(lines, pairs, sums, rows, design)
 
 
 def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) -> int:
