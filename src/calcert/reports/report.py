@@ -117,7 +117,7 @@ class Report(Certified, Result):
         >>> print(report.bends[0])
         between 0.09 and 0.78 the chance is below the score by at least 0.039
         """
-        return None if self.summary is None else self.band.bends
+        return self.band.bends if self.has_band else None
 
     def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
