@@ -175,3 +175,22 @@ def test_arrays_and_tables_do_not_mix() -> None:
         calcert.summarize([0.5], [1], score="p")
     with pytest.raises(TypeError, match="labels must be"):
         calcert.summarize([0.5])
+
+
+WEIGHINGS: dict[str, dict[str, Any]] = {
+    "clusters": {"clusters": "unit"},
+    "weights": {"weights": "w"},
+    "both": {"clusters": "unit", "weights": "w"},
+}
+
+
+@pytest.mark.parametrize("weighing", WEIGHINGS)
+def test_clusters_and_weights_agree(build_anywhere: Build, weighing: str) -> None:
+    scores, labels = awkward_rows(5)
+    rng = np.random.default_rng(6)
+    # Weights whose fourth powers need more than 64 bits, and that sums of doubles would lose.
+    columns = {"unit": rng.integers(0, 1000, scores.size), "w": rng.integers(0, 200_000, scores.size)}
+    rows = pa.table({"p": scores, "y": labels.astype(np.int64), **columns})
+    given: dict[str, Any] = {name: columns[column] for name, column in WEIGHINGS[weighing].items()}
+    wanted = calcert.summarize(scores, labels, **given)
+    assert calcert.summarize(build_anywhere(rows), score="p", label="y", **WEIGHINGS[weighing]) == wanted

@@ -176,3 +176,52 @@ def test_what_is_no_score_is_served_as_null_and_single_precision_is_widened(engi
     small = served(engine, pa.array([1e-30] * 100, pa.float32()))
     assert all(0.2e-30 < value < 5e-30 for value in small)
     assert len(set(small)) == 100
+
+
+UNITS: dict[str, dict[str, Any]] = {
+    "cluster": {"cluster": "unit"},
+    "weight": {"weight": "w"},
+    "both": {"cluster": "unit", "weight": "w", "weight_unit": 0.5},
+}
+
+
+@pytest.mark.parametrize("kind", ["many", "few"])
+@pytest.mark.parametrize("given", UNITS)
+def test_the_query_gives_the_summary_of_clusters_and_weights(engine: tuple[str, Run], kind: str, given: str) -> None:
+    dialect, run = engine
+    scores, labels = rows_of(kind)
+    rng = np.random.default_rng(8)
+    unit, weight = rng.integers(0, 2000, scores.size), rng.integers(0, 200_000, scores.size)
+    rows = pa.table({"p": scores, "y": labels.astype(np.int64), "unit": unit, "w": weight})
+    options = UNITS[given]
+    wanted: dict[str, Any] = {"clusters": unit} if "cluster" in options else {}
+    wanted |= {"weights": weight} if "weight" in options else {}
+    wanted |= {"weight_unit": options["weight_unit"]} if "weight_unit" in options else {}
+    result = run(rows, calcert.sql("predictions", "p", "y", dialect, **options))
+    assert calcert.Summary.from_cells(result) == calcert.summarize(scores, labels, **wanted)
+    if given == "both":
+        declared = calcert.summarize(scores, labels, **wanted, largest_weight=1e9)
+        assert calcert.Summary.from_cells(result, largest_weight=1e9) == declared
+        with pytest.raises(ValueError, match="largest_weight must bound"):
+            calcert.Summary.from_cells(result, largest_weight=10)
+        with pytest.raises(ValueError, match="one line of sums over units; got 0"):
+            calcert.Summary.from_cells([line for line in result if line[0] != -100])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("unit", [1, None, 2], "clusters must not be missing; got 1 of 3 rows"),
+        ("w", [1.0, None, 2.0], "weights must not be missing; got 1 of 3 rows"),
+        ("w", [1.0, 0.3, -2.0], "weights must be whole multiples .* got 2 of 3 rows"),
+    ],
+)
+def test_rows_without_a_cluster_or_a_whole_weight_are_counted_and_refused(
+    engine: tuple[str, Run], column: str, values: list[Any], words: str
+) -> None:
+    dialect, run = engine
+    rows = pa.table({"p": [0.5, 0.25, 0.75], "y": [0, 1, 1], "unit": [1, 1, 2], "w": [1.0, 2.0, 3.0]})
+    rows = rows.set_column(rows.schema.get_field_index(column), column, pa.array(values))
+    query = calcert.sql("predictions", "p", "y", dialect, cluster="unit", weight="w")
+    with pytest.raises(ValueError, match=words):
+        calcert.Summary.from_cells(run(rows, query))

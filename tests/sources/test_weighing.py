@@ -59,6 +59,7 @@ def test_shares_for_labels_are_a_row_of_either_label() -> None:
     summary = calcert.summarize([0.25, 0.5, 0.5], [1 / 3, 0.5, 1.0], soft_labels=True)
     assert summary.count.tolist() == [[1680, 840], [1260, 1260 + 2520]]
     assert (summary.rows, units_of(summary).number, units_of(summary).largest) == (3, 3, 2520)
+    assert calcert.summarize([0.25, 0.5], [0.0, 0.0], soft_labels=True).base_rate == 0
     whole = calcert.summarize(X, Y, soft_labels=True)
     assert np.array_equal(whole.count, 2520 * calcert.summarize(X, Y).count)
 

@@ -25,8 +25,9 @@ def summarize(files: Sequence[str], score: str | None, label: str | None, **weig
     from calcert.sources import summarize as summarize_rows
 
     with named_files(files) as paths:
-        if score is None and label is None and not weighing and len(paths) == 1 and is_query_result(paths[0]):
-            return read_query_result(paths[0])
+        alone = score is None and label is None and weighing.keys() <= {"largest_weight"} and len(paths) == 1
+        if alone and is_query_result(paths[0]):
+            return read_query_result(paths[0], **weighing)
         return summarize_rows(paths, score=score, label=label, **weighing)
 
 
@@ -94,28 +95,33 @@ def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
     from calcert.sources.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS
+    from calcert.summary.unit_result import UNIT_COLUMNS
 
     # Whatever cannot be read is no such result, and whoever reads it next says why.
     if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
         return False
     try:
-        return {name.lower() for name in CsvFile(path).header().names} == set(COLUMNS)
+        return {name.lower() for name in CsvFile(path).header().names} in (set(COLUMNS), set(UNIT_COLUMNS))
     except ValueError:
         return False
 
 
-def read_query_result(path: str) -> Summary:
+def read_query_result(path: str, largest_weight: float | None = None) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
     from calcert.sources.csv_file import CsvFile
     from calcert.summary.counts import Summary
     from calcert.summary.query_result import COLUMNS
+    from calcert.summary.unit_result import UNIT_COLUMNS
 
     file = CsvFile(path)
     here = {name.lower(): name for name in file.header().names}
     try:
-        rows = [values for _, values in file.rows([here[name] for name in COLUMNS])]
+        known = UNIT_COLUMNS if len(here) == len(UNIT_COLUMNS) else COLUMNS
+        rows = [values for _, values in file.rows([here[name] for name in known])]
         # Databases write a score that is not there as nothing, NULL or \N; every number is longer than that or a digit.
-        return Summary.from_cells([(*map(int, numbers), _number_or_none(score)) for *numbers, score in rows])
+        lines = [dict(zip(known, values, strict=True)) for values in rows]
+        read = [{name: _number_or_none(v) if name == "score" else int(v) for name, v in line.items()} for line in lines]
+        return Summary.from_cells(read, largest_weight=largest_weight)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
 

@@ -23,6 +23,9 @@ Examples:
 @click.argument("table")
 @click.option("--score", required=True, metavar="SQL", help="Column of scores in [0, 1], or an expression.")
 @click.option("--label", metavar="SQL", help="Column of labels, 0/1 or boolean, or an expression.")
+@click.option("--cluster", metavar="SQL", help="Column that says which rows belong together, or an expression.")
+@click.option("--weight", metavar="SQL", help="Column of weights, whole multiples of --weight-unit, or an expression.")
+@click.option("--weight-unit", type=options.Ratio(), default="1", show_default=True, help="What weights are made of.")
 @click.option("--dialect", required=True, type=click.Choice(DIALECTS), help="The database's kind of SQL.")
 @click.option("--perturb", is_flag=True, help="Print the query that serves: all columns, and the perturbed score.")
 @click.option(
@@ -33,7 +36,17 @@ Examples:
     help="How strongly to perturb, with --perturb: the odds of a score are multiplied by tan(pi u/2) to this power.",
 )
 @options.debug.option
-def command(table: str, score: str, label: str | None, dialect: str, perturb: bool, odds: float) -> None:
+def command(
+    table: str,
+    score: str,
+    label: str | None,
+    cluster: str | None,
+    weight: str | None,
+    weight_unit: float,
+    dialect: str,
+    perturb: bool,
+    odds: float,
+) -> None:
     """Print the query that summarises TABLE where it is: no driver, no rows on the wire.
 
     Save what the query returns as CSV and pass it to `calcert certify`, `check`, `plan` or `bandwidth`; they recognise
@@ -52,4 +65,4 @@ def command(table: str, score: str, label: str | None, dialect: str, perturb: bo
         return
     if label is None:
         raise click.UsageError("Missing option '--label': the column of labels, or an expression.")
-    click.echo(sql(table, score, label, dialect), nl=False)
+    click.echo(sql(table, score, label, dialect, cluster=cluster, weight=weight, weight_unit=weight_unit), nl=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+from calcert.sources.sql_units import units_text
 from calcert.summary.cells import PIECES, UNIT, WIDEST
 from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.query_result import INVALID, LISTED, MISSING
@@ -32,7 +34,7 @@ DIALECTS = {
 PLACED = """\
     SELECT
       score,
-      label,
+      label,{kept}
       CAST(CASE
         WHEN score IS NULL THEN {missing}
         WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
@@ -44,7 +46,7 @@ PLACED = """\
       END AS {integer}) AS place
     FROM (
       SELECT
-        CAST({score} AS {real}) AS score,
+        CAST({score} AS {real}) AS score,{more}
         CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
       FROM {table}
     ) AS calcert_rows"""
@@ -76,7 +78,16 @@ FROM calcert_scores CROSS JOIN calcert_total
 """
 
 
-def sql(table: str, score: str, label: str, dialect: str) -> str:
+def sql(
+    table: str,
+    score: str,
+    label: str,
+    dialect: str,
+    *,
+    cluster: str | None = None,
+    weight: str | None = None,
+    weight_unit: float = 1.0,
+) -> str:
     """The query that summarises a table inside the database: its rows stay where they are.
 
     Run it with any driver or console, and pass what it returned to :meth:`calcert.Summary.from_cells`. Rows without a
@@ -94,6 +105,11 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
     dialect
         duckdb, postgres, spark, bigquery, snowflake or trino. The project runs the first three against the real
         engines; the others are checked for syntax.
+    cluster, weight
+        The column that says which rows belong together, that of weights, or expressions, where rows are not independent
+        or not equal; as in :func:`calcert.summarize`.
+    weight_unit
+        What all weights are whole multiples of.
 
     Examples
     --------
@@ -105,7 +121,10 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
     SELECT cell, label, row_count, offset_sum, table_rows, score
     FROM calcert_scores CROSS JOIN calcert_total
     """
-    for name, value in (("table", table), ("score", score), ("label", label)):
+    given = {"table": table, "score": score, "label": label, "cluster": cluster, "weight": weight}
+    for name, value in given.items():
+        if value is None and name in ("cluster", "weight"):
+            continue
         if not isinstance(value, str) or not value.strip():
             raise TypeError(f"{name} must be SQL text, such as a name; got {value!r}.")
         if ";" in value or "--" in value:
@@ -118,7 +137,13 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
         for piece in reversed(PIECES)
     )
     types = {"real": chosen.real, "integer": chosen.integer}
+    weighed = cluster is not None or weight is not None
+    if not 0 < weight_unit < math.inf:
+        raise ValueError(f"weight_unit must be a positive number; got {weight_unit!r}.")
+    scaled = "1.0" if weight is None else f"CAST({weight} AS {chosen.real}) / {float(weight_unit)!r}"
     placed = PLACED.format(
+        kept="\n      scaled,\n      calcert_unit," if weighed else "",
+        more=f"\n        {scaled} AS scaled,\n        {cluster or '0'} AS calcert_unit," if weighed else "",
         **types,
         table=table,
         score=score,
@@ -132,4 +157,7 @@ def sql(table: str, score: str, label: str, dialect: str) -> str:
         missing=MISSING,
         invalid=INVALID,
     )
+    if weighed:
+        clustered, weighted = cluster is not None, weight is not None
+        return units_text(placed, types, clustered=clustered, weighted=weighted, quantum=float(weight_unit))
     return TEXT.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=LISTED)

@@ -21,11 +21,11 @@ from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design
 from calcert.summary.query_result import Lines
-from calcert.summary.unit_sums import SUMS, assembled, parts, refuse_heavy
+from calcert.summary.unit_sums import SUMS, parts, refuse_heavy
 from calcert.summary.units import GAIN, HEAVIEST
 
 Integers = NDArray[np.int64]
-MOST = 2.0**52
+MOST = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
 
 
@@ -85,14 +85,12 @@ def _query(
     complaint(raw, Lines(cell, label, count, offset), chosen)
     lines = Lines(cell, label, weights, offset)
     summary = Summary.from_lines(lines, distinct(at, lines, nw.col("w").sum()))
-    table_of = np.zeros(summary.count.shape, np.int64)
-    np.add.at(table_of, (np.searchsorted(summary.cell, cell), label), pairs)
     if summary.n != sums["total"]:
         raise ValueError(
             f"rows and clusters must be those of one table; got weights of {summary.n:,} and {sums['total']:,}. The "
             "table changed between two reads: summarise a fixed snapshot."
         )
-    return replace(summary, units=assembled(sums, table_of, rows, design))
+    return summary.with_pairs(lines, pairs, sums, rows, design)
 
 
 def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) -> int:
@@ -103,12 +101,12 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
     fine = (weight >= 0) & (scaled < MOST) & ~off
     seen = {
         "rows": nw.len(),
-        "missing": weight.is_null().cast(nw.Int64).sum(),
-        "wrong": nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).sum(),
-        "total": nw.when(fine).then(nearest).otherwise(nw.lit(0.0)).sum(),
+        "missing": _counted(weight.is_null()),
+        "wrong": nw.len() - _counted(fine),
+        "total": nw.when(fine).then(nearest).otherwise(nw.lit(0.0)).cast(nw.Int64).sum(),
     }
     if design.clustered:
-        seen["without"] = nw.col("unit").is_null().cast(nw.Int64).sum()
+        seen["without"] = _counted(nw.col("unit").is_null())
     if design.weighted and not design.population:
         for value in (0, 1):
             here = nw.when(nw.col("label") == value).then(weight).otherwise(nw.lit(None, nw.Float64))
@@ -144,6 +142,12 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
                 *(np.repeat([found[f"least_{value}"], found[f"most_{value}"]], TELLING_ROWS) for value in (0, 1))
             )
     return int(found["rows"])
+
+
+def _counted(condition: nw.Expr) -> nw.Expr:
+    """How many rows meet a condition."""
+    # Not a cast, because PostgreSQL has none from boolean to numbers that are not integer.
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
 
 
 def _weighed(raw: nw.LazyFrame[Any], design: Design) -> nw.LazyFrame[Any]:

@@ -180,7 +180,7 @@ def whole(name: str, values: NDArray[Any], unit: float) -> Integers:
     if total > ROW_LIMIT:
         of, way = ("rows", "Certify") if name == "counts" else ("units", "Pass a larger weight_unit, or certify")
         raise OverflowError(f"{name} must add up to at most 2^36 {of}; got {total:,.0f}. {way} the parts.")
-    if total == 0:
+    if total == 0 and name != "labels":
         raise ValueError(f"{name} must not all be zero; got nothing else.")
     return found.astype(np.int64)
 

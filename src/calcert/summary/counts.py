@@ -9,7 +9,7 @@ long as there are at most 4,096 of them: that is how a finite score set is recog
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.whole_file import replacing
-from calcert.summary import cells, query_result, saved
+from calcert.summary import cells, query_result, saved, unit_result
 from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.design import Design
 from calcert.summary.points import Points
+from calcert.summary.unit_sums import assembled
 from calcert.summary.units import Units
 
 Integers = NDArray[np.int64]
@@ -82,9 +84,12 @@ class Summary:
         return cls(cell, count[cell], offset[cell], distinct, distinct_count)
 
     @classmethod
-    def from_cells(cls, rows: Any) -> Summary:
+    def from_cells(
+        cls, rows: Any, *, largest_weight: float | None = None, largest_gain: float | None = None
+    ) -> Summary:
         """From what the query of :func:`calcert.sql` returned: tuples, dicts or a data frame.
 
+        `largest_weight` and `largest_gain` are as in :func:`calcert.summarize`, for a query with weights or clusters.
         Invalid rows that the query counted, a result cut short and lines that do not fit each other are refused.
 
         Examples
@@ -96,7 +101,13 @@ class Summary:
         >>> calcert.Summary.from_cells(database.execute(query).fetchall())
         Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
         """
-        return cls.from_lines(*query_result.read(rows))
+        columns = query_result.columns_of(rows, unit_result.UNIT_COLUMNS)
+        if not set(unit_result.UNIT_COLUMNS) <= columns.keys():
+            if largest_weight is not None or largest_gain is not None:
+                raise TypeError("largest_weight must come with weights or clusters; got the result of plain rows.")
+            return cls.from_lines(*query_result.read(columns))
+        lines, listing, pair, sums, number, design = unit_result.read_units(columns, largest_weight, largest_gain)
+        return cls.from_lines(lines, listing).with_pairs(lines, pair, sums, number, design)
 
     @classmethod
     def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing) -> Summary:
@@ -105,6 +116,14 @@ class Summary:
         if cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
             return cls(cell, count, offset, None, None)
         return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count, offset))
+
+    def with_pairs(
+        self, lines: query_result.Lines, pair: Integers, sums: dict[str, int], rows: int, design: Design
+    ) -> Summary:
+        """The same with what is known of units: sums of pairs by line of a result, and sums over units."""
+        pairs = np.zeros(self.count.shape, np.int64)
+        np.add.at(pairs, (np.searchsorted(self.cell, lines.cell), lines.label), pair)
+        return replace(self, units=assembled(sums, pairs, rows, design))
 
     @property
     def n(self) -> int:

@@ -54,11 +54,10 @@ class Listing(NamedTuple):
     rows: Integers
 
 
-def read(rows: Any) -> tuple[Lines, Listing]:
-    """The lines of cells and those of distinct scores, from what a database driver returned."""
-    columns = _columns(rows)
-    *parts, table_rows = (_integers(name, columns[name]) for name in COLUMNS[:5])
-    score = np.array([np.nan if _is_null(value) else float(value) for value in columns["score"]], np.float64)
+def read(columns: Mapping[str, Sequence[Any]]) -> tuple[Lines, Listing]:
+    """The lines of cells and those of distinct scores, from the columns of a result."""
+    *parts, table_rows = (integers(name, columns[name]) for name in COLUMNS[:5])
+    score = scores_of(columns["score"])
     listed = ~np.isnan(score)
     lines, listing = Lines(*parts).where(~listed), Lines(*parts).where(listed)
     total = int(lines.rows.sum())
@@ -74,7 +73,7 @@ def tabulate(lines: Lines) -> tuple[Integers, Integers, Integers]:
     """Cells that hold rows, increasing, and rows and sums of offsets inside the cell for label 0 and label 1."""
     if lines.rows.size == 0:
         raise ValueError("the result must hold at least one row; got none. Is the table empty?")
-    _refuse_invalid(lines)
+    refuse_invalid(lines)
     _refuse_outside("cell", lines.cell, 0, cells.CELL_OF_ONE)
     _refuse_outside("label", lines.label, 0, 1)
     _refuse_outside("row_count", lines.rows, 1, ROW_LIMIT)
@@ -114,7 +113,7 @@ def tabulate_scores(listing: Listing, cell: Integers, count: Integers, offset: I
     return value.view(np.int64), value_count
 
 
-def _refuse_invalid(lines: Lines) -> None:
+def refuse_invalid(lines: Lines) -> None:
     """The engine counted rows that a Summary cannot hold: say how many of each kind, and how to see them."""
     total = int(lines.rows.sum())
     for name, column, wanted, found in (
@@ -138,7 +137,8 @@ def _refuse_outside(name: str, column: Integers, least: int, greatest: int) -> N
         raise ValueError(f"{name} must lie in {least} to {greatest}; got {column[line]} in line {line}.")
 
 
-def _columns(rows: Any) -> dict[str, Sequence[Any]]:
+def columns_of(rows: Any, more: Sequence[str] = ()) -> dict[str, Sequence[Any]]:
+    """The columns of what a database driver returned, by name; tuples may be as long as `COLUMNS` or as `more`."""
     import narwhals as nw
 
     frame = nw.from_native(rows, pass_through=True)
@@ -151,10 +151,16 @@ def _columns(rows: Any) -> dict[str, Sequence[Any]]:
     lines = list(rows)
     if lines and all(isinstance(line, Mapping) for line in lines):
         return _named({name: [line[name] for line in lines] for name in lines[0]})
+    known = more if lines and isinstance(lines[0], Sequence) and len(lines[0]) == len(more) else COLUMNS
     for number, line in enumerate(lines):
-        if not isinstance(line, Sequence) or isinstance(line, str) or len(line) != len(COLUMNS):
+        if not isinstance(line, Sequence) or isinstance(line, str) or len(line) != len(known):
             raise ValueError(f"rows must be tuples ({', '.join(COLUMNS)}); got {line!r} in line {number}.")
-    return dict(zip(COLUMNS, zip(*lines, strict=True), strict=True)) if lines else dict.fromkeys(COLUMNS, ())
+    return dict(zip(known, zip(*lines, strict=True), strict=True)) if lines else dict.fromkeys(COLUMNS, ())
+
+
+def scores_of(values: Sequence[Any]) -> Floats:
+    """Scores of lines that list one; NaN for the others."""
+    return np.array([np.nan if _is_null(value) else float(value) for value in values], np.float64)
 
 
 def _named(columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
@@ -165,7 +171,8 @@ def _named(columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
     return found
 
 
-def _integers(name: str, values: Sequence[Any]) -> Integers:
+def integers(name: str, values: Sequence[Any]) -> Integers:
+    """A column of integers, whatever type a driver gave them."""
     return np.array([_integer(name, line, value) for line, value in enumerate(values)], np.int64)
 
 

@@ -1,0 +1,180 @@
+"""The query as text for tables with clusters or weights: sums over clusters first, then cells, all in the database."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.design import CLOSE
+from calcert.summary.query_result import LISTED
+from calcert.summary.unit_result import INVALID_WEIGHT, MISSING_CLUSTER, MISSING_WEIGHT, UNIT_LINE
+from calcert.summary.unit_sums import SUMS
+from calcert.summary.units import GAIN, HEAVIEST
+
+LARGEST = 1 << 37
+"""Weights beyond this many units are invalid: a Summary holds fewer."""
+
+WEIGHED = """\
+    SELECT
+      score,
+      label,
+      place,
+      calcert_unit,
+      CAST(CASE WHEN scaled >= 0 AND scaled < {largest} THEN FLOOR(scaled + 0.5) ELSE 0 END AS {integer}) AS weight,
+      CAST(CASE
+        WHEN cell < 0 THEN 0
+        WHEN label = 0 THEN CEIL(score * {gain})
+        ELSE {gain} - FLOOR(score * {gain})
+      END AS {integer}) AS gain,
+      CASE
+        WHEN scaled IS NULL THEN {missing_weight}
+        WHEN NOT (scaled >= 0 AND scaled < {largest}) THEN {invalid_weight}
+        WHEN NOT (ABS(scaled - FLOOR(scaled + 0.5)) <= {close} * (1 + scaled)) THEN {invalid_weight}
+        WHEN calcert_unit IS NULL THEN {missing_cluster}
+        ELSE cell
+      END AS cell
+    FROM (
+{placed}
+    ) AS calcert_placed"""
+
+TEXT = """\
+WITH calcert_units AS (
+{units}
+), calcert_split AS (
+  SELECT *, square - high * 2147483648 AS low, gained - whole * {gain} AS rest
+  FROM (
+    SELECT
+      *,
+      CAST(FLOOR(CAST(square AS {real}) / 2147483648) AS {integer}) AS high,
+      CAST(FLOOR(CAST(gained AS {real}) / {gain}) AS {integer}) AS whole
+    FROM (
+      SELECT *, capped * capped AS square
+      FROM (
+        SELECT
+          unit_weight,
+          unit_gain,
+          CASE WHEN unit_weight < {heaviest} THEN unit_weight ELSE 0 END AS capped,
+          CASE WHEN unit_weight < {heaviest} THEN unit_gain ELSE 0 END AS gained
+        FROM calcert_units
+      ) AS calcert_capped
+    ) AS calcert_squares
+  ) AS calcert_high
+), calcert_sums AS (
+  SELECT
+    COUNT(*) AS number,
+    MAX(unit_weight) AS largest,
+    MAX(unit_gain) AS largest_gain,
+    CAST(SUM(high) AS {integer}) AS square_high,
+    CAST(SUM(low) AS {integer}) AS square_low,
+    CAST(SUM(high * high) AS {integer}) AS fourth_high,
+    CAST(SUM(high * low) AS {integer}) AS fourth_middle,
+    CAST(SUM(lower_part) AS {integer}) AS fourth_low,
+    CAST(SUM(low * low - lower_part * 2147483648) AS {integer}) AS fourth_rest,
+    CAST(SUM(whole * whole) AS {integer}) AS gain_high,
+    CAST(SUM(whole * rest) AS {integer}) AS gain_middle,
+    CAST(SUM(rest_part) AS {integer}) AS gain_low,
+    CAST(SUM(rest * rest - rest_part * {gain}) AS {integer}) AS gain_rest,
+    CAST(SUM(whole * capped) AS {integer}) AS mixed_high,
+    CAST(SUM(rest * capped) AS {integer}) AS mixed_low
+  FROM (
+    SELECT
+      *,
+      CAST(FLOOR(CAST(low * low AS {real}) / 2147483648) AS {integer}) AS lower_part,
+      CAST(FLOOR(CAST(rest * rest AS {real}) / {gain}) AS {integer}) AS rest_part
+    FROM calcert_split
+  ) AS calcert_parts
+), calcert_cells AS (
+  SELECT
+    cell,
+    label,
+    COUNT(*) AS row_count,
+    CAST(SUM(weight * place) AS {integer}) AS offset_sum,
+    CAST(SUM(weight) AS {integer}) AS weight_sum,
+    CAST(COALESCE(SUM(weight * {weight_of_unit}), 0) AS {integer}) AS pair_sum
+  FROM (
+{weighed}
+  ) AS calcert_weighed{join}
+  GROUP BY cell, label
+), calcert_scores AS (
+  SELECT
+    cell,
+    label,
+    COUNT(*) AS row_count,
+    CAST(SUM(weight * place) AS {integer}) AS offset_sum,
+    CAST(SUM(weight) AS {integer}) AS weight_sum,
+    score
+  FROM (
+{weighed}
+  ) AS calcert_weighed
+  WHERE cell >= 0 AND weight > 0 AND (SELECT COUNT(DISTINCT cell) FROM calcert_cells) <= {limit}
+  GROUP BY cell, label, score
+  LIMIT {listed}
+), calcert_total AS (
+  SELECT CAST(SUM(row_count) AS {integer}) AS table_rows FROM calcert_cells
+)
+SELECT
+  cell, label, row_count, offset_sum, table_rows, CAST(NULL AS {real}) AS score, weight_sum, pair_sum,
+  {design} AS design, {quantum} AS quantum_bits,
+  {nothing}
+FROM calcert_cells CROSS JOIN calcert_total
+UNION ALL
+SELECT
+  cell, label, row_count, offset_sum, table_rows, score, weight_sum, 0,
+  {design}, {quantum},
+  {zeros}
+FROM calcert_scores CROSS JOIN calcert_total
+UNION ALL
+SELECT
+  {unit_line}, 0, 0, 0, table_rows, CAST(NULL AS {real}), 0, 0,
+  {design}, {quantum},
+  {sums}
+FROM calcert_sums CROSS JOIN calcert_total
+"""
+
+CLUSTERS = """\
+  SELECT
+    calcert_unit AS unit_key,
+    CAST(SUM(weight) AS {integer}) AS unit_weight,
+    CAST(SUM(weight * gain) AS {integer}) AS unit_gain
+  FROM (
+{weighed}
+  ) AS calcert_weighed
+  WHERE cell >= 0 AND label >= 0 AND weight > 0
+  GROUP BY calcert_unit"""
+
+ROWS = """\
+  SELECT weight AS unit_weight, weight * gain AS unit_gain
+  FROM (
+{weighed}
+  ) AS calcert_weighed
+  WHERE cell >= 0 AND label >= 0 AND weight > 0"""
+
+
+def units_text(placed: str, types: dict[str, str], *, clustered: bool, weighted: bool, quantum: float) -> str:
+    """The query; `placed` is the subquery that places rows, with their weight as `scaled` and their `calcert_unit`."""
+    constants = {
+        **types,
+        "gain": GAIN,
+        "heaviest": HEAVIEST,
+        "largest": LARGEST,
+        "close": f"{CLOSE:.9f}",
+        "missing_weight": MISSING_WEIGHT,
+        "invalid_weight": INVALID_WEIGHT,
+        "missing_cluster": MISSING_CLUSTER,
+    }
+    weighed = WEIGHED.format(placed=placed, **constants)
+    return TEXT.format(
+        units=(CLUSTERS if clustered else ROWS).format(weighed=weighed, **types),
+        weighed=weighed,
+        weight_of_unit="unit_weight" if clustered else "weight",
+        join=" LEFT JOIN calcert_units ON calcert_unit = unit_key" if clustered else "",
+        limit=DISTINCT_LIMIT,
+        listed=LISTED,
+        unit_line=UNIT_LINE,
+        design=int(clustered) + 2 * int(weighted),
+        quantum=int(np.float64(quantum).view(np.int64)),
+        nothing=", ".join(f"0 AS {name}" for name in SUMS),
+        zeros=", ".join("0" for _ in SUMS),
+        sums=", ".join(SUMS),
+        **constants,
+    )

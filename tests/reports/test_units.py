@@ -1,0 +1,72 @@
+"""Reports on rows in clusters and with weights: what they say, what they leave out and why, and who refuses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert import Report
+
+RNG = np.random.default_rng(0)
+N = 5000
+X = RNG.random(N)
+Y = RNG.random(N) < X
+CLUSTERED = calcert.certify(X, Y, clusters=np.arange(N) // 5)
+DECLARED = calcert.certify(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3)
+
+
+def test_a_report_says_what_rows_in_clusters_count_for() -> None:
+    text = " ".join(str(CLUSTERED).split())
+    assert text.startswith("5,000 rows in 1,000 clusters, none of more than 5; they count as 1,")
+    assert "(design effect 3." in text
+    assert all("for a row of clusters of these sizes" in c.subject for c in CLUSTERED.certificates.values())
+    assert "given its score a label depends neither on other scores of its cluster" in CLUSTERED.unmodified.assumption
+    assert CLUSTERED.distance.theorem == "Theorem 6 for units"
+    assert CLUSTERED.warnings == ()
+
+
+@pytest.mark.parametrize("report", [CLUSTERED, DECLARED], ids=["clusters", "weights"])
+def test_reports_travel_and_are_shown_without_a_band(report: Report, tmp_path: Path) -> None:
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    page = report.to_html(tmp_path / "page.html")
+    assert "reliability" not in Path(page).read_text(encoding="utf-8").lower().split("<h1>")[1].split("data")[0]
+    assert len(report.plot().axes) == 1
+    assert len(report.to_frame()) == len(report.certificates)
+    with pytest.raises(ValueError, match="independent rows of equal weight"):
+        _ = report.band
+
+
+def test_what_is_not_proved_is_left_out_with_its_reason() -> None:
+    assert "unmodified" not in DECLARED.certificates
+    assert any(warning.startswith("unmodified is left out: a bound on a variation") for warning in DECLARED.warnings)
+    assert all(
+        "in the population that the weights stand for, none above 3" in c.subject
+        for c in DECLARED.certificates.values()
+    )
+    few = calcert.certify(np.round(X, 1), Y, weights=np.ones(N), largest_weight=3)
+    assert few.unmodified.assumption == "none"
+
+
+def test_a_heavy_cluster_is_warned_of() -> None:
+    report = calcert.certify(X, Y, clusters=np.maximum(np.arange(N) - 100, 0))
+    assert any("one cluster holds 0.02 of the weight" in warning for warning in report.warnings)
+
+
+def test_groups_classes_comparisons_plans_and_monitors_refuse_them(tmp_path: Path) -> None:
+    summary = CLUSTERED.summary
+    assert summary is not None
+    with pytest.raises(TypeError, match="clusters must not come with groups"):
+        calcert.certify(X, Y, groups=np.arange(N) % 2, clusters=np.arange(N))
+    with pytest.raises(TypeError, match="weights must not come with classes"):
+        calcert.certify(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9))
+    for refusing in (
+        lambda: calcert.compare(summary, summary),
+        lambda: calcert.plan(summary, 0.01),
+        lambda: calcert.Monitor(tmp_path / "state").add(summary, batch_id="monday"),
+    ):
+        with pytest.raises(ValueError, match=r"5,000 rows in 1,000 clusters"):
+            refusing()
