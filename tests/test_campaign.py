@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -13,12 +14,12 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring.looks_due import Due
 from calcert.monitoring.state import State
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, monitor_states, summaries
+from tests.campaign import Counts, campaigns, monitor_states, names, summaries
 
 
 @pytest.mark.parametrize("name", campaigns())
 def test_a_short_campaign_finds_nothing(name: str) -> None:
-    counts: Counts = import_module(f"tests.campaign.{name}").run(budget=5.0, seed=1)
+    counts: Counts = import_module(f"tests.campaign.{name}").run(budget=2.0, seed=1)
     assert not counts.failures, "\n".join(counts.failures)
     assert counts.tries > 10
 
@@ -49,3 +50,13 @@ def test_negative_control_arrays_that_are_not_checked_are_caught(monkeypatch: py
     for _ in range(40):
         summaries.values(field)
     assert any("ANOTHER SUMMARY" in failure for failure in field.counts.failures)
+
+
+def test_negative_control_names_that_are_shown_as_they_are_are_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = names.Field(tmp_path, seed=0)
+    monkeypatch.setattr("calcert.foundation.visible.OBEYED", re.compile("nothing is obeyed"))
+    monkeypatch.setattr(names, "PARTS", ["\x1b[2J"])
+    names.files(field)
+    assert any("would be obeyed" in failure for failure in field.counts.failures)

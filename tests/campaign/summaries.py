@@ -55,6 +55,7 @@ class Field:
             calcert.summarize([0.25, 1.0], [0, 1]),
             calcert.summarize(rounded, labels),
             calcert.summarize(scores, labels),
+            calcert.summarize(rounded, labels, clusters=np.arange(6000) // 3),
         ]
         self.saved = [summary.to_bytes() for summary in self.sound]
         few, few_labels, many = rounded[:400], labels[:400], rng.dirichlet(np.ones(3), 300)
@@ -140,7 +141,7 @@ def values(field: Field) -> None:
         name = field.chance.choice(sorted(arrays))
         array = arrays[name]
         how = field.chance.randrange(8)
-        if how <= 3 and array.size:
+        if how <= 3 and array.size and array.dtype == np.int64:
             entry = field.chance.randrange(array.size)
             odd = field.chance.choice((field.chance.choice(ODD), int(array.flat[entry]) + field.chance.choice((1, -1))))
             array.flat[entry] = max(min(odd, (1 << 63) - 1), -(1 << 63))

@@ -107,6 +107,8 @@ class ClassReport(Report):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_all_there(self.mean, ALWAYS)
+        for certificates in (*(each.certificates for each in self.classes), *filter(None, [self.worst])):
+            check_all_there(certificates, self.mean)
 
     def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
         """The classes by lower bound, then upper bound, falling."""
