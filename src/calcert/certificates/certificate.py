@@ -135,6 +135,16 @@ class Certificate:
         """False where the interval is nearly all of [0, 1]: wider than 0.95, and of no use to anybody."""
         return self.upper - self.lower <= TELLING
 
+    @property
+    def at_most(self) -> str:
+        """The upper bound as text, rounded up: what is printed is certified too."""
+        return at_most(self.upper)
+
+    @property
+    def at_least(self) -> str:
+        """The lower bound as text, rounded down."""
+        return at_least(self.lower)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""
         return plain_fields(self)
