@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
 from calcert.certificates.largest_mean import brier_above, largest_mean_terms
 from calcert.certificates.unit_lower import gap_pattern, units_lower
+from calcert.foundation.numbers import at_least, confidence, rounded_up
+from calcert.foundation.plain import plain_fields, restored_fields
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -110,6 +114,23 @@ class Ratio:
     def estimate(self) -> float:
         """Observed over expected of the rows; NaN where nothing is expected."""
         return self.observed / self.expected if self.expected > 0 else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Ratio:
+        """The inverse of :meth:`to_dict`."""
+        return restored_fields(cls, values, "the ratio")
+
+    def __str__(self) -> str:
+        upper = "unbounded" if math.isinf(self.upper) else f"at most {rounded_up(self.upper)}"
+        return (
+            f"Observed over expected positives of the classifier as it is: at least {at_least(self.lower)}, {upper}, "
+            f"both with probability {confidence(self.delta)} ({self.observed:,} observed, {self.expected:,.1f} "
+            f"expected, {self.n:,} rows)."
+        )
 
 
 def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.clopper_pearson import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_scores, check_summary
 from calcert.summary.counts import Summary
 
@@ -28,7 +30,7 @@ STEPS = 4
 
 
 @dataclass(frozen=True)
-class MonotoneBand:
+class MonotoneBand(Result):
     """The chance of label 1 given the score, between `lower` and `upper` at every score at once, if it never falls.
 
     Attributes
@@ -53,6 +55,10 @@ class MonotoneBand:
     >>> print(lower.round(2), upper.round(2))
     [0.01 0.17 0.5 ] [0.1  0.35 0.71]
     """
+
+    kind: ClassVar = "monotone band"
+    noun: ClassVar = "the band"
+    derived: ClassVar = ("bends",)
 
     edges: Floats
     lower: Floats
@@ -80,6 +86,11 @@ class MonotoneBand:
     def mean_width(self) -> float:
         """The mean distance of its sides over [0, 1]."""
         return float(((self.upper[1:] - self.lower[:-1]) * np.diff(self.edges)).sum())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        columns = (self.edges[:-1], self.edges[1:], self.lower[:-1], self.upper[1:])
+        names = ("from", "to", "lower", "upper")
+        return [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
 
 def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:

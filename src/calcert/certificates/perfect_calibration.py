@@ -11,13 +11,17 @@ by Ehm (1991); as much is added to the p-value. Where scores are listed there is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import generator
 from calcert.certificates.score_groups import across_labels
+from calcert.foundation.numbers import rounded_up
+from calcert.foundation.plain import plain_fields, restored_fields
 from calcert.foundation.validation import check_count, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -65,6 +69,21 @@ class CalibrationTest:
     hidden: float
     n: int
     seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> CalibrationTest:
+        """The inverse of :meth:`to_dict`."""
+        return restored_fields(cls, values, "the test")
+
+    def __str__(self) -> str:
+        return (
+            f"Perfect calibration: p-value {rounded_up(self.p_value)} ({self.n:,} rows, {self.draws:,} draws, "
+            "Theorem 15). Independent rows are assumed and nothing else; a large p-value certifies nothing."
+        )
 
 
 def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from calcert.certificates.bends import Bend, bends_at
 from calcert.certificates.clopper_pearson import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.counts import Summary
 
@@ -18,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class ScoreTable:
+class ScoreTable(Result):
     """Each distinct score with its rows, its positives and limits for the chance of label 1; all limits hold together.
 
     Attributes
@@ -39,6 +41,10 @@ class ScoreTable:
     (array([500, 500]), array([0., 1.]))
     """
 
+    kind: ClassVar = "score table"
+    noun: ClassVar = "the table"
+    derived: ClassVar = ("bends",)
+
     score: Floats
     rows: Integers
     positives: Integers
@@ -56,6 +62,11 @@ class ScoreTable:
     def bends(self) -> tuple[Bend, ...]:
         """Scores at which the chance is certainly off, those that matter to most rows first."""
         return bends_at(self.score, self.lower, self.upper, self.rows / self.n)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("score", "rows", "positives", "estimate", "lower", "upper")
+        columns = (getattr(self, name).tolist() for name in names)
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:

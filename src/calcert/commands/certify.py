@@ -71,6 +71,14 @@ Examples:
 @options.smallest_group
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
+@click.option(
+    "--plot", "picture", metavar="PATH", type=click.Path(dir_okay=False), help="Also draw a picture (.png, .svg, .pdf)."
+)
+@click.option(
+    "--curve",
+    type=click.Choice(["served", "as it is"]),
+    help="Whose curve --plot draws: perturbed scores as served, or scores as they are. [default: served]",
+)
 @options.debug.option
 def command(
     files: tuple[str, ...],
@@ -83,13 +91,19 @@ def command(
     smallest_group: int,
     as_json: bool,
     html: str | None,
+    picture: str | None,
+    curve: str | None,
 ) -> None:
     """Rows in files become a report."""
+    from calcert.commands.picture import picture_path, write_picture
     from calcert.commands.reading import named_files, summarize
     from calcert.reports.certify import refuse_together
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
 
+    drawn = None if picture is None else picture_path(picture, "--plot")
+    if curve is not None and (drawn is None or groups is not None):
+        raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     report: Report | GroupReport
     if groups is None:
         options.refuse_smallest_group(smallest_group)
@@ -106,6 +120,9 @@ def command(
         from calcert.commands.screen import note
 
         note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
+    if drawn is not None:
+        chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
+        write_picture(report.plot(**chosen_curve), drawn)
     if as_json:
         import json
 

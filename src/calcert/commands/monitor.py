@@ -154,18 +154,10 @@ def export(state: str, alarm: float | None, prometheus: bool) -> None:
 @options.debug.option
 def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
-    from pathlib import Path
+    from calcert.commands.picture import picture_path, write_picture
 
-    from calcert.commands.screen import note
-    from calcert.foundation.whole_file import replacing
-
-    path = Path(picture)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"PICTURE must end in .png, .svg or .pdf; got {picture!r}.")
-    figure = _opened(state).status(alarm=alarm).plot()
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, format=path.suffix[1:].lower())
-    note(f"picture written to {path}")
+    path = picture_path(picture, "PICTURE")
+    write_picture(_opened(state).status(alarm=alarm).plot(), path)
 
 
 def _opened(state: str) -> Monitor:

@@ -59,6 +59,17 @@ def e_value(value: float) -> str:
     return f"{digits:g}e{power}" if power >= 3 else f"{digits * 10.0**power:g}"
 
 
+def rounded_up(value: float) -> str:
+    """Any number, rounded up: a p-value, or a ratio that may exceed 1.
+
+    Examples
+    --------
+    >>> rounded_up(0.00123456), rounded_up(1.66661), rounded_up(1.0)
+    ('0.00124', '1.6667', '1.0000')
+    """
+    return _rounded(value, ROUND_CEILING)
+
+
 def confidence(delta: float) -> str:
     """The probability 1 - delta, rounded down.
 

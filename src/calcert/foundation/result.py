@@ -20,6 +20,9 @@ KINDS = {
     "plan": "calcert.reports.plan.Plan",
     "bandwidths": "calcert.reports.bandwidths.BandwidthCosts",
     "band": "calcert.certificates.band.CalibrationBand",
+    "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
+    "score table": "calcert.certificates.score_table.ScoreTable",
+    "moves": "calcert.reports.moves.Moves",
     "status": "calcert.monitoring.status.Status",
     "published": "calcert.published.compare.Comparison",
 }

@@ -77,6 +77,17 @@ def score_quantiles(summary: Summary, levels: tuple[float, ...] = LEVELS) -> dic
     return dict(zip(levels, mean[np.minimum(place, mean.size - 1)].tolist(), strict=True))
 
 
+def means_in_groups(summary: Summary, groups: int) -> tuple[Floats, Floats]:
+    """Mean score and share of label 1 in groups of about equally many rows with neighbouring scores."""
+    points = summary.points
+    rows = points.count.sum(axis=1)
+    group = np.minimum(((np.cumsum(rows) - rows / 2) / summary.n * groups).astype(np.int64), groups - 1)
+    total, hits = np.bincount(group, rows, groups), np.bincount(group, points.count[:, 1], groups)
+    score = np.bincount(group, (points.count * points.positions).sum(axis=1), groups)
+    there = total > 0
+    return score[there] / total[there], hits[there] / total[there]
+
+
 def log_loss(summary: Summary) -> float:
     """The mean of -ln(score of the label that occurred); infinite where a score of 0 or 1 was wrong.
 

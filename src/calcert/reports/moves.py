@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.distance import placed
 from calcert.certificates.score_groups import brier
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
 from calcert.summary.counts import Summary
 
@@ -24,30 +26,52 @@ STRIPS = 64
 
 
 @dataclass(frozen=True)
-class Moves:
-    """Rows in strips of about equal numbers, and where a calibrated score has them; made by :func:`distance_plan`.
+class Moves(Result):
+    """Rows in strips of about equal numbers, and where a calibrated score has them: an estimate.
 
     Attributes
     ----------
     score
         Mean score of the rows of each strip.
-    share
-        Share of all rows in the strip per label, shape (strips, 2).
-    goal
-        Mean calibrated score of those rows per label, likewise; NaN where there are none.
-    distance
-        How far rows move on average: an estimate of the distance from calibration, from above.
+    negative, positive
+        Share of all rows that are in the strip and have label 0, and label 1.
+    goal_of_negative, goal_of_positive
+        Mean calibrated score of those rows; NaN where there are none.
+    distance, n
+        How far rows move on average, an estimate of the distance from calibration, from above; the number of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(40_000)
+    >>> moves = calcert.certify(x, rng.random(40_000) < x**2).moves
+    >>> print(f"rows move by {moves.distance:.2f} on average")
+    rows move by 0.17 on average
     """
 
+    kind: ClassVar = "moves"
+    noun: ClassVar = "what would move"
+
     score: Floats
-    share: Floats
-    goal: Floats
+    negative: Floats
+    positive: Floats
+    goal_of_negative: Floats
+    goal_of_positive: Floats
     distance: float
+    n: int
 
     @property
     def mean_goal(self) -> Floats:
         """Mean calibrated score of all rows of a strip."""
-        return np.asarray(np.nansum(self.share * self.goal, axis=1) / self.share.sum(axis=1))
+        moved = (
+            np.nan_to_num(self.goal_of_negative) * self.negative + np.nan_to_num(self.goal_of_positive) * self.positive
+        )
+        return np.asarray(moved / (self.negative + self.positive))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("score", "negative", "positive", "goal_of_negative", "goal_of_positive")
+        columns = (getattr(self, name).tolist() for name in names)
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def distance_plan(summary: Summary) -> Moves:
@@ -67,7 +91,7 @@ def distance_plan(summary: Summary) -> Moves:
     >>> x = rng.random(100_000)
     >>> overconfident = calcert.summarize(x, rng.random(100_000) < 0.2 + 0.6 * x)
     >>> moves = distance_plan(overconfident)
-    >>> up = moves.goal[:, 1] - moves.score
+    >>> up = moves.goal_of_positive - moves.score
     >>> print(f"rows move by {moves.distance:.3f}; those of label 1 near {moves.score[up.argmax()]:.1f} most")
     rows move by 0.038; those of label 1 near 0.2 most
     """
@@ -90,7 +114,8 @@ def distance_plan(summary: Summary) -> Moves:
     share = np.stack([per_strip(plan.rows[y]) for y in (0, 1)], axis=1)[filled]
     goal = np.stack([per_strip(sums[y]) for y in (0, 1)], axis=1)[filled]
     goal = np.divide(goal, share, out=np.full(share.shape, np.nan), where=share > 0)
-    return Moves(per_strip(rows * plan.knots)[filled] / share.sum(axis=1), share, goal, plan.cost)
+    score = per_strip(rows * plan.knots)[filled] / share.sum(axis=1)
+    return Moves(score, share[:, 0], share[:, 1], goal[:, 0], goal[:, 1], plan.cost, summary.n)
 
 
 def _moved_sum(knots: Floats, rows: Floats, goals: Floats, spare: float) -> Floats:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
+from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import advise, sample_words, warnings_of
 from calcert.reports.estimates import estimates
 from calcert.reports.settings import Settings
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
 
     from calcert.certificates.band import CalibrationBand
     from calcert.certificates.bends import Bend
+    from calcert.certificates.monotone_band import MonotoneBand
+    from calcert.certificates.score_table import ScoreTable
+    from calcert.reports.moves import Moves
+
+Curve = Literal["served", "as it is"]
+
+FEW_SCORES = 40
+"""So many distinct scores are drawn one by one."""
+
+NO_ROWS = (
+    "the report must hold the Summary of its rows for its {}; it has none, as after a round trip through JSON. Certify "
+    "the rows again, or draw calcert.show.pictures.terms.terms(report), which needs none."
+)
 
 
 @dataclass(frozen=True)
@@ -94,10 +108,7 @@ class Report(Certified, Result):
         Computed when first asked for, from the Summary of the rows.
         """
         if self.summary is None:
-            raise ValueError(
-                "the report must hold the Summary of its rows for its band; it has none, as after a round trip through "
-                "JSON. Certify the rows again, or draw calcert.show.pictures.terms.terms(report), which needs none."
-            )
+            raise ValueError(NO_ROWS.format("band"))
         from calcert.certificates.band import served_band
 
         return served_band(self.summary, self.settings.noise, self.settings.delta)
@@ -107,7 +118,8 @@ class Report(Certified, Result):
         """Ranges of served scores in which the chance is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
-        where they are not known: in a report without a Summary whose JSON was written before they were.
+        where they are not known: for rows in clusters or with weights, for which no band is proved, and in a report
+        without a Summary whose JSON was written before they were.
 
         Examples
         --------
@@ -115,15 +127,50 @@ class Report(Certified, Result):
         >>> x = rng.random(40_000)
         >>> report = calcert.certify(x, rng.random(40_000) < x**1.5)
         >>> print(report.bends[0])
-        between 0.09 and 0.78 the chance is below the score by at least 0.039
+        between 0.2 and 0.64 the chance is below the score by at least 0.05
         """
-        return None if self.summary is None else self.band.bends
+        return self.band.bends if self.has_band else None
 
-    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, **options: Any) -> Figure:
+    @cached_property
+    def curve(self) -> MonotoneBand | ScoreTable:
+        """The calibration curve of the classifier as it is.
+
+        Up to 40 distinct scores give a :class:`~calcert.certificates.score_table.ScoreTable`, which assumes nothing;
+        others a :class:`~calcert.certificates.monotone_band.MonotoneBand`, which assumes that the chance of label 1
+        never falls as the score rises. Which it is depends on the scores alone, and both hold given the scores.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.random(40_000)
+        >>> print(calcert.certify(x, rng.random(40_000) < x**1.5).curve.bends[0])
+        between 0.17 and 0.64 the chance is below the score by at least 0.041
+        """
+        if self.summary is None:
+            raise ValueError(NO_ROWS.format("curve"))
+        from calcert.certificates.monotone_band import monotone_band
+        from calcert.certificates.score_table import score_table
+
+        few = self.summary.is_finite and self.summary.values.size <= FEW_SCORES
+        return (score_table if few else monotone_band)(self.summary, delta=self.settings.delta)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """What would move where: the calibrated score that lies nearest to the rows. An estimate, without guarantee."""
+        if self.summary is None:
+            raise ValueError(NO_ROWS.format("moves"))
+        from calcert.reports.moves import distance_plan
+
+        return distance_plan(self.summary)
+
+    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: Curve = "served", **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
 
         One `ax` takes the reliability picture alone, a pair of them takes both; without, there is a new figure.
         Needs matplotlib, and the report as :func:`calcert.certify` returned it.
+
+        `curve` says whose calibration curve: "served" for the classifier that serves perturbed scores, in a band that
+        assumes nothing, or "as it is" for :attr:`curve`, with what it assumes in the title.
 
         Examples
         --------
@@ -131,7 +178,8 @@ class Report(Certified, Result):
         >>> import tempfile, pathlib
         >>> report.plot().savefig(pathlib.Path(tempfile.mkdtemp()) / "calibration.pdf")
         """
-        figure: Figure = super().plot(ax, **options)
+        check_one_of("curve", curve, get_args(Curve))
+        figure: Figure = super().plot(ax, curve=curve, **options)
         return figure
 
     def _rows(self) -> list[dict[str, Any]]:

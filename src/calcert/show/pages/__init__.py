@@ -12,6 +12,9 @@ PAGES: dict[str, ModuleType] = {
     "plan": plain,
     "bandwidths": plain,
     "band": plain,
+    "monotone band": plain,
+    "score table": plain,
+    "moves": plain,
     "status": monitor,
     "published": plain,
 }

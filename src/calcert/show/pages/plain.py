@@ -17,6 +17,9 @@ TITLES = {
     "plan": "About how many rows",
     "bandwidths": "What noise costs and buys",
     "band": "A band for the calibration curve",
+    "monotone band": "The calibration curve as it is",
+    "score table": "The chance at each score",
+    "moves": "What would move where",
     "published": "Published numbers beside certificates",
 }
 

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from calcert.show.pictures.as_it_is import monotone_picture, table_picture
 from calcert.show.pictures.band import band_picture
 from calcert.show.pictures.bandwidths import bandwidths_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
+from calcert.show.pictures.moves import moves_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.report import report_picture
@@ -22,6 +24,9 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "plan": plan_picture,
     "bandwidths": bandwidths_picture,
     "band": band_picture,
+    "monotone band": monotone_picture,
+    "score table": table_picture,
+    "moves": moves_picture,
     "status": status_picture,
     "published": published_picture,
 }

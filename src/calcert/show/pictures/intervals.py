@@ -38,11 +38,15 @@ def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: st
 
 
 def classes_picture(
-    report: ClassReport, ax: Axes | tuple[Axes, Axes] | None = None, *, classes: str | None = None
+    report: ClassReport,
+    ax: Axes | tuple[Axes, Axes] | None = None,
+    *,
+    classes: str | None = None,
+    curve: str = "served",
 ) -> Figure:
     """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
     if classes is None or isinstance(ax, tuple):
-        return report_picture(report, ax)
+        return report_picture(report, ax, curve=curve)
     return plot_lines(class_lines(report, [classes]), 0, all_lines(report.settings.delta), ax)
 
 

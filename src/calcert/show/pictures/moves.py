@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from calcert.reports.moves import Moves
-from calcert.show.pictures.canvas import axes_for
+from typing import TYPE_CHECKING
+
+from calcert.show.pictures.canvas import axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, ORANGE
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+if TYPE_CHECKING:
+    from calcert.reports.moves import Moves
 
 DOT = 25.0
 """Size of a dot that stands for an average strip of rows."""
 
 
-def plot_moves(moves: Moves, ax: Axes | None = None) -> Axes:
+def moves_picture(moves: Moves, ax: Axes | None = None) -> Figure:
     """Where the nearest calibrated score has the rows of each score.
 
     How to read it: a row on the dashed diagonal stays where it is. The line is the mean over all rows of a score, the
@@ -25,7 +29,7 @@ def plot_moves(moves: Moves, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     moves
-        What :func:`calcert.reports.moves.distance_plan` returned.
+        ``report.moves``.
     ax
         Axes to draw on; those of a new figure where left out.
 
@@ -34,16 +38,19 @@ def plot_moves(moves: Moves, ax: Axes | None = None) -> Axes:
     >>> from calcert.reports.moves import distance_plan
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5000)
-    >>> ax = plot_moves(distance_plan(calcert.summarize(x, rng.random(5000) < x**2)))
-    >>> print(ax.get_title(loc="left"))
+    >>> figure = moves_picture(distance_plan(calcert.summarize(x, rng.random(5000) < x**2)))
+    >>> print(figure.axes[0].get_title(loc="left"))
     The nearest calibrated score, an estimate:
     rows move by 0.162 on average
     """
     with axes_for(ax, "reliability") as axes:
         axes.plot([0, 1], [0, 1], "--", color=FAINT, lw=1.0)
-        for label, color, marker in ((0, BLUE, "v"), (1, ORANGE, "^")):
-            size = DOT * moves.share[:, label] * moves.score.size
-            axes.scatter(moves.score, moves.goal[:, label], s=size, color=color, marker=marker, lw=0, alpha=0.8)
+        for label, share, goal, color, marker in (
+            (0, moves.negative, moves.goal_of_negative, BLUE, "v"),
+            (1, moves.positive, moves.goal_of_positive, ORANGE, "^"),
+        ):
+            size = DOT * share * moves.score.size
+            axes.scatter(moves.score, goal, s=size, color=color, marker=marker, lw=0, alpha=0.8)
             axes.scatter([], [], s=DOT, color=color, marker=marker, lw=0, label=f"rows of label {label}")
         axes.plot(moves.score, moves.mean_goal, color=INK, lw=1.5, label="all rows")
         axes.set_xlim(0, 1)
@@ -54,4 +61,4 @@ def plot_moves(moves: Moves, ax: Axes | None = None) -> Axes:
             f"The nearest calibrated score, an estimate:\nrows move by {moves.distance:.3g} on average", loc="left"
         )
         axes.legend(loc="upper left")
-        return axes
+        return figure_of(axes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from calcert.reports.estimates import score_quantiles
 from calcert.show import words
+from calcert.show.pictures.as_it_is import curve_as_it_is
 from calcert.show.pictures.band import draw_band
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import STYLE
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from calcert.serving.noise import Noise
 
 
-def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None) -> Figure:
+def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: str = "served") -> Figure:
     """The reliability picture with the terms of the bounds beside it, or each on axes of the caller's.
 
     One `ax` takes the reliability picture alone; a pair takes both.
@@ -35,18 +36,19 @@ def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None) -
     if report.summary is not None and not report.has_band:
         # For units no band is proved: there is only what the bounds are made of.
         return figure_of(terms(report, ax[1] if isinstance(ax, tuple) else ax))
+    draw = curve_as_it_is if curve == "as it is" else reliability
     if ax is None:
         with matplotlib.rc_context(STYLE):
             figure = Picture(figsize=(9.6, 5.0), layout="constrained")
             left, right = figure.subplots(1, 2, width_ratios=(1, 0.9))
-            reliability(report, left)
+            draw(report, left)
             terms(report, right)
             return figure
     if isinstance(ax, Axes):
-        return figure_of(reliability(report, ax))
+        return figure_of(draw(report, ax))
     first, second = ax
     terms(report, second)
-    return figure_of(reliability(report, first))
+    return figure_of(draw(report, first))
 
 
 def reliability(report: Report, ax: Axes | None = None) -> Axes:

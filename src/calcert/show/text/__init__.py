@@ -8,6 +8,7 @@ from calcert.show.text.band import band_view
 from calcert.show.text.bandwidths import bandwidths_view
 from calcert.show.text.classes import classes_view
 from calcert.show.text.comparison import comparison_view
+from calcert.show.text.curves import monotone_view, moves_view, score_table_view
 from calcert.show.text.groups import groups_view
 from calcert.show.text.monitor import status_view
 from calcert.show.text.plan import plan_view
@@ -22,6 +23,9 @@ VIEWS: dict[str, Callable[..., RenderableType]] = {
     "plan": plan_view,
     "bandwidths": bandwidths_view,
     "band": band_view,
+    "monotone band": monotone_view,
+    "score table": score_table_view,
+    "moves": moves_view,
     "status": status_view,
     "published": published_view,
 }

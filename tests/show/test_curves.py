@@ -1,0 +1,152 @@
+"""The curve as it is: a band where its assumption is named, single scores where they are few, and what would move."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.certificates.mean_gap import Ratio
+from calcert.certificates.monotone_band import MonotoneBand
+from calcert.certificates.perfect_calibration import CalibrationTest
+from calcert.certificates.score_table import ScoreTable
+from calcert.certificates.sides import Sides
+from calcert.reports.report import FEW_SCORES, Report
+
+pytest.importorskip("matplotlib")
+
+
+def report_of(scores: Any, power: float = 1.5, seed: int = 0) -> Report:
+    rng = np.random.default_rng(seed)
+    found = calcert.certify(scores, rng.random(len(scores)) < scores**power)
+    assert isinstance(found, Report)
+    return found
+
+
+@pytest.fixture(scope="module")
+def spread() -> Report:
+    return report_of(np.random.default_rng(1).random(5_000))
+
+
+@pytest.fixture(scope="module")
+def single() -> Report:
+    return report_of(np.random.default_rng(2).integers(1, 10, 5_000) / 10)
+
+
+def test_the_band_is_that_of_theorem_13_and_its_assumption_is_in_the_title(spread: Report) -> None:
+    assert isinstance(spread.curve, MonotoneBand)
+    axes, *_ = spread.plot(curve="as it is").axes
+    assert "assuming that\nthe chance never falls as the score rises" in axes.get_title(loc="left")
+    filled = axes.patches[0]
+    values, edges, baseline = filled.get_data()  # type: ignore[attr-defined]
+    assert np.array_equal(edges, spread.curve.edges)
+    lower, upper = spread.curve.at((edges[1:] + edges[:-1]) / 2)
+    assert np.array_equal(values, upper)
+    assert np.array_equal(baseline, lower)
+    # Estimates are dots, and the only lines are the diagonal's.
+    assert [line.get_linestyle() for line in axes.lines].count("None") == 1
+    assert len(axes.lines) == 2
+
+
+def test_few_scores_are_points_with_limits_and_no_line_joins_them(single: Report) -> None:
+    assert isinstance(single.curve, ScoreTable)
+    axes, *_ = single.plot(curve="as it is").axes
+    assert "nothing is assumed" in axes.get_title(loc="left")
+    drawn = np.array(axes.collections[0].get_segments())  # type: ignore[attr-defined]
+    assert np.allclose(drawn[:, 0, 0], single.curve.score)
+    assert np.allclose(drawn[:, :, 1], np.stack([single.curve.lower, single.curve.upper], axis=1))
+    joined = [line for line in axes.lines if line.get_linestyle() != "None"]
+    assert len(joined) == 1, "the diagonal"
+    assert not axes.patches
+
+
+def test_which_curve_it_is_depends_on_the_number_of_scores_alone() -> None:
+    for size in (FEW_SCORES, FEW_SCORES + 1):
+        scores = np.repeat(np.arange(1, size + 1) / (size + 1), 20)
+        assert isinstance(report_of(scores).curve, ScoreTable) == (size == FEW_SCORES)
+
+
+def test_where_rows_refute_the_assumption_no_band_is_drawn_and_that_is_said() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.random(10_000)
+    report = calcert.certify(x, rng.random(10_000) < 1 - x)
+    axes, *_ = report.plot(curve="as it is").axes
+    assert "refute" in axes.get_title(loc="left")
+    assert not axes.patches
+    assert "The rows refute a chance that never falls" in " ".join(str(report.curve).split())
+
+
+def test_the_curve_is_checked_and_needs_rows(spread: Report) -> None:
+    with pytest.raises(ValueError, match="curve must be 'served' or 'as it is'; got 'mine'"):
+        spread.plot(curve="mine")  # type: ignore[arg-type]
+    read = Report.from_dict(spread.to_dict())
+    for name in ("curve", "moves", "band"):
+        with pytest.raises(ValueError, match=f"must hold the Summary of its rows for its {name}"):
+            getattr(read, name)
+
+
+def test_axes_of_the_caller_are_drawn_on(spread: Report) -> None:
+    from matplotlib.figure import Figure
+
+    left, right = Figure().subplots(1, 2)
+    spread.plot((left, right), curve="as it is")
+    assert "as it is" in left.get_title(loc="left")
+    assert "made of" in right.get_title(loc="left")
+
+
+def test_what_would_move_is_called_an_estimate_and_moves_by_the_distance_of_the_rows(spread: Report) -> None:
+    moves = spread.moves
+    assert "an estimate" in moves.plot().axes[0].get_title(loc="left")
+    assert "an estimate without guarantee" in str(moves)
+    assert moves.distance == pytest.approx(spread.distance.terms["plug-in"], abs=1e-3)
+    share = moves.negative + moves.positive
+    assert share.sum() == pytest.approx(1.0)
+    # Scores are too high on the whole: so are the goals below them, by the gap of the means.
+    gap = spread.estimates["mean score"] - spread.estimates["base rate"]
+    assert np.average(moves.score - moves.mean_goal, weights=share) == pytest.approx(gap, abs=2e-3)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path, rng = tmp_path_factory.mktemp("curves") / "rows.csv", np.random.default_rng(4)
+    x = rng.random(2_000)
+    lines = [f"{p:.6f},{int(y)}" for p, y in zip(x, rng.random(2_000) < x, strict=True)]
+    path.write_text("\n".join(["p,y", *lines]))
+    return path
+
+
+def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "calcert", "certify", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done
+
+
+def test_the_command_draws_either_curve(rows: Path, tmp_path: Path) -> None:
+    done = run(rows, "--plot", tmp_path / "a.svg", "--curve", "as it is")
+    assert f"picture written to {tmp_path / 'a.svg'}" in done.stderr
+    assert "never falls" in (tmp_path / "a.svg").read_text()
+    run(rows, "--plot", tmp_path / "b.svg")
+    assert "perturbed scores" in (tmp_path / "b.svg").read_text()
+    assert "--plot must end in .png, .svg or .pdf" in run(rows, "--plot", tmp_path / "c.doc", code=2).stderr
+    assert "--curve says what --plot draws" in run(rows, "--curve", "served", code=2).stderr
+
+
+def test_small_results_become_json_and_sentences(spread: Report) -> None:
+    summary = spread.summary
+    assert summary is not None
+    for result, reader, words in (
+        (calcert.test(summary), CalibrationTest, "Perfect calibration: p-value 0.00"),
+        (calcert.observed_over_expected(summary), Ratio, "Observed over expected positives of the classifier as it is"),
+        (calcert.sides(summary), Sides, "Scores are too high by at least"),
+    ):
+        values = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+        assert reader.from_dict(values) == result
+        assert words in str(result)
