@@ -126,6 +126,9 @@ def test_a_report_of_noise_that_was_the_default_before_is_still_one_of_it() -> N
     assert report.settings.to_dict() == values["settings"]
     for name, c in report.certificates.items():
         assert (c.lower, c.upper, c.subject) == tuple(values[name][key] for key in ("lower", "upper", "subject"))
+    # What was not written then is not known, and is said to be so.
+    unknown = {name: value | {"e_value": None} for name, value in values.items() if name in report.certificates}
+    assert report.to_dict() == values | unknown | {"bends": None}
     assert "bandwidth 1/64" in str(report)
 
 
