@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from calcert.foundation.regular_file import check_replaceable
+
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
@@ -24,6 +26,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target} must lie in a folder that exists; there is no {target.parent}.")
+    check_replaceable(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     os.close(handle)
     unfinished = Path(name)

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from calcert.foundation.progress import RowProgress
+from calcert.foundation.regular_file import check_regular
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.visible import visible
@@ -27,7 +28,6 @@ from calcert.foundation.whole_file import replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
-from calcert.sources.paths import check_regular
 from calcert.sources.text_file import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16

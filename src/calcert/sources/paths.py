@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import glob
 import os
 import re
-import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from calcert.foundation.regular_file import check_regular
 from calcert.foundation.visible import visible
 
 Format = Literal["parquet", "csv", "json"]
@@ -31,13 +30,6 @@ ASIDE = (".", "_")
 """How names begin of what Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log."""
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-KINDS = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFDIR: "a folder",
-}
 
 
 def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]:
@@ -57,21 +49,6 @@ def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]
     for file in files:
         _check_readable(file)
     return files, next(iter(formats))
-
-
-def check_regular(file: str) -> None:
-    """A path must lead to a regular file: a pipe or a device may keep its reader waiting for ever."""
-    try:
-        mode = stat.S_IFMT(os.stat(file).st_mode)
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ELOOP):
-            raise
-        raise FileNotFoundError(f"{visible(file)} must be a file; got a link that leads nowhere.") from None
-    if mode != stat.S_IFREG:
-        raise ValueError(
-            f"{visible(file)} must be a regular file; got {KINDS.get(mode, 'something else')}. Save what it holds "
-            "to a file first, or pipe it into a command that is given - for a file."
-        )
 
 
 def _expand(path: str) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.regular_file import check_regular
 from calcert.foundation.whole_file import replacing
 from calcert.summary import cells, query_result, saved, unit_result
 from calcert.summary.addition import added, refuse_clusters
@@ -272,6 +273,7 @@ class Summary:
 
         A damaged, foreign or newer file is refused by name, and so is one whose content is not that of any rows.
         """
+        check_regular(path)
         with open(path, "rb") as file:
             return cls.from_bytes(file.read(saved.MOST), name=str(path))
 
