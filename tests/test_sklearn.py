@@ -223,6 +223,13 @@ def test_scorer_is_minus_the_certified_upper_bound():
     plain = LogisticRegression().fit(X[:1500], y[:1500])
     report = PerturbedClassifier(plain).certify(X[1500:], y[1500:])
     assert -certified_upper_scorer(plain, X[1500:], y[1500:]) == report.unmodified.upper
+    for name in ("distance", "ranges", "crossings", "unmodified"):
+        bound = report.statement(name).upper
+        assert -certified_upper_scorer(plain, X[1500:], y[1500:], statement=name) == bound
+    with pytest.raises(ValueError, match="got 'perturbed' for LogisticRegression"):
+        certified_upper_scorer(plain, X[1500:], y[1500:], statement="perturbed")
+    with pytest.raises(ValueError, match="statement must be one of"):
+        certified_upper_scorer(plain, X[1500:], y[1500:], statement="sharpness")
     pipeline = make_pipeline(StandardScaler(), served).fit(X[:1500], y[:1500])
     inside = pipeline[-1].certify(pipeline[0].transform(X[1500:]), y[1500:])
     assert -certified_upper_scorer(pipeline, X[1500:], y[1500:]) == inside.perturbed.upper

@@ -150,3 +150,10 @@ def test_small_results_become_json_and_sentences(spread: Report) -> None:
         values = json.loads(json.dumps(result.to_dict(), allow_nan=False))
         assert reader.from_dict(values) == result
         assert words in str(result)
+
+
+def test_a_notebook_shows_what_every_line_assumes(spread: Report) -> None:
+    shown = spread._repr_html_() or ""
+    for certificate in spread.certificates.values():
+        assert ("nothing" if certificate.assumption == "none" else certificate.assumption) in shown
+    assert ">assuming<" in shown
