@@ -422,7 +422,7 @@ def test_a_checksum_that_does_not_hold_is_refused(write: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (gzip.compress(b"p,y\n0.5,1\n"), "got gzip. Give it a name that ends in .gz"),
+        (gzip.compress(b"p,y\n0.5,1\n", mtime=0), "got gzip. Give it a name that ends in .gz"),
         (packed(b"p,y\n0.5,1\n", "zstd"), "got zstd"),
         ("p,y\n0.5,1\n".encode("utf-16"), "got UTF-16. Save it as CSV UTF-8"),
         ("p,y\n0.5,1\n".encode("utf-16-le"), "got bytes that are not, or UTF-16"),
