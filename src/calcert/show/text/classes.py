@@ -28,9 +28,7 @@ def classes_view(report: ClassReport) -> RenderableType:
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report),
         Text(""),
-        Text(
-            f"Each of {len(report.classes)} classes against the rest: L1 calibration error, worst first", style="italic"
-        ),
+        Text(f"Each of {len(report.classes)} classes against the rest, worst first", style="italic"),
         interval_table("class", shown, class_lines(report, shown)[:SHOWN]),
     ]
     more = len(report.classes) - SHOWN
