@@ -20,8 +20,8 @@ from calcert.cli import main
 
 HOUSE = Path(calcert.__file__).parent
 rng = np.random.default_rng(0)
-SCORES = rng.random(20_000)
-LABELS = rng.random(20_000) < SCORES
+SCORES = rng.random(5_000)
+LABELS = rng.random(5_000) < SCORES
 
 
 def walked(call: Callable[[], object]) -> list[str]:

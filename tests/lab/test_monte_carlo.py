@@ -24,6 +24,7 @@ from calcert.certificates import (
     perturbed,
     squared,
 )
+from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_lower import distance_lower
 from calcert.certificates.lower_bounds import unmodified_lower
 from calcert.certificates.perturbed_lower import perturbed_lower
@@ -119,7 +120,7 @@ def test_theorem_2_covers_adversarial_laws() -> None:
 
 
 def test_theorem_3_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: 0.0)
+    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: Lower(0.0))
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with asking_only_for(law.error), groups_for(seed):

@@ -142,7 +142,7 @@ def forgetful() -> None:
 
 
 def present(path: Path, batches: int, windows: bool) -> Monitor:
-    monitor = Monitor(path, delta=0.1, statement="perturbed")
+    monitor = Monitor(path, delta=0.1, statement="perturbed", bandwidth=1 / 64)
     for number in range(batches):
         key = window(number) if windows else None
         monitor.add(batch(number), batch_id=str(number), time=time(number), window=key)
