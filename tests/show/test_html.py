@@ -272,3 +272,17 @@ def test_missing_libraries_are_named_with_the_way_out(
         with pytest.raises(ModuleNotFoundError, match=r'pip install "calcert\[report\]"'):
             report.plot()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_them() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(4_000)
+    report = calcert.certify(x, rng.random(4_000) < x, clusters=np.repeat(np.arange(1_000), 4))
+    shown = " ".join(page(report).split())
+    assert "4,000 rows in 1,000 clusters" in shown
+    assert "independent rows that were" not in shown
+    assert "rows of independent units" in shown
+    assert "calcert.certify(scores, labels, clusters=clusters, delta=0.05" in shown
+    plain = " ".join(page(calcert.certify(x, rng.random(4_000) < x)).split())
+    assert "It needs independent rows that were" in plain
+    assert "calcert.certify(scores, labels, delta=0.05" in plain

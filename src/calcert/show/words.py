@@ -134,6 +134,15 @@ NEVER_PROMISED = (
 )
 
 
+def never_promised(report: Report) -> tuple[str, ...]:
+    """What none of the statements of a report promises; rows in clusters or with weights need not be independent."""
+    if not any(c.theorem.endswith("for units") for c in report.certificates.values()):
+        return NEVER_PROMISED
+    alike = "independent rows that were"
+    of_units = "rows of independent units (clusters, or weighted rows by themselves) that were"
+    return tuple(said.replace(alike, of_units) for said in NEVER_PROMISED)
+
+
 def interval(certificate: Certificate) -> str:
     """The certified interval in a few words."""
     c = certificate

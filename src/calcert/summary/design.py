@@ -41,6 +41,19 @@ class Design:
         return self.largest_weight is not None
 
     @property
+    def arguments(self) -> str:
+        """How :func:`calcert.certify` was told, as its keywords."""
+        given = {
+            "clusters": "clusters" if self.clustered else None,
+            "weights": "weights" if self.weighted else None,
+            "weight_unit": self.quantum if self.weighted else None,
+            "largest_weight": self.largest_weight,
+            "largest_gain": self.largest_gain,
+            "soft_labels": True if self.soft else None,
+        }
+        return ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+
+    @property
     def words(self) -> str:
         """The law that bounds speak of; continues "of the classifier as it is, "."""
         if self.population:

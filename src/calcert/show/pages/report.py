@@ -53,15 +53,21 @@ def page(
 def content(report: Report, command: str | None) -> dict[str, Any]:
     """What the template of a report is filled with."""
     return shown(report) | {
-        "never_promised": words.NEVER_PROMISED,
+        "never_promised": words.never_promised(report),
         "has_rows": report.summary is not None,
         "terms": _terms(report),
         "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
         "fingerprint": fingerprint(report.summary) if report.summary is not None else None,
         "command": command,
-        "code": f'report = {words.code(report.settings)}\nreport.to_html("report.html")',
+        "code": f'report = {words.code(report.settings, more=_design(report))}\nreport.to_html("report.html")',
         "report": report.to_dict(),
     }
+
+
+def _design(report: Report) -> str:
+    """How rows in clusters or with weights were named."""
+    units = None if report.summary is None else report.summary.units
+    return "" if units is None else units.design.arguments
 
 
 def notebook_view(report: Report) -> str:
@@ -73,6 +79,7 @@ def shown(report: Report) -> dict[str, Any]:
     """What page and notebook both show."""
     return {
         "n": report.n,
+        "sample": report.sample,
         "statements": _statements(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
         "bends": [str(bend) for bend in report.bends or ()],
