@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
+import calcert
 from calcert.sources.columns import Column, choose
 
 KINDS = {"f": "real", "i": "integer", "b": "boolean", "s": "other"}
@@ -61,3 +67,17 @@ def test_numbers_are_more_plausible_than_words_of_a_telling_name() -> None:
     assert (found[0].name, found[1].name) == ("p", "y")
     found = choose([*columns("p:f id:i"), Column("label", "unknown", "text")], None, None, "the table")
     assert found[1].name == "label"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+def test_a_column_has_one_part_to_play(tmp_path: Path, kind: str) -> None:
+    rows = pa.table({"p": [0.25, 0.5], "y": [0, 1], "w": [1.0, 2.0]})
+    pa.csv.write_csv(rows, tmp_path / "f.csv")
+    pa.parquet.write_table(rows, tmp_path / "f.parquet")
+    source = rows if kind == "frame" else str(tmp_path / f"f.{kind}")
+    with pytest.raises(ValueError, match=r"score and clusters must be two columns of .*; got 'p' for both"):
+        calcert.summarize(source, score="p", label="y", clusters="p")
+    with pytest.raises(ValueError, match=r"label and weights must be two columns of .*; got 'y' for both"):
+        calcert.summarize(source, score="p", label="y", weights="y")
+    with pytest.raises(ValueError, match=r"groups must be another column than score and label; got 'y' for both"):
+        calcert.certify(source, score="p", label="y", groups="y")

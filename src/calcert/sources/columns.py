@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from calcert.foundation.validation import text_label_hint
@@ -41,12 +42,19 @@ def choose(
     label: str | None,
     source: str,
     example: Callable[[str], Any] = lambda name: None,
+    beside: Mapping[str, str | None] = MappingProxyType({}),
 ) -> tuple[Column, Column]:
     """The columns of scores and labels.
 
     A name that is not given is found if exactly one pair of columns is plausible, and announced through the logger
-    ``calcert``. `source` names the table in errors; `example` fetches a value of a column to show.
+    ``calcert``. `source` names the table in errors; `example` fetches a value of a column to show. `beside` has the
+    columns that other arguments name: no score or label is found among them.
     """
+    for argument, name in (("score", score), ("label", label)):
+        for other, taken in beside.items():
+            if name is not None and name == taken:
+                raise ValueError(f"{argument} and {other} must be two columns of {source}; got {name!r} for both.")
+    columns = [column for column in columns if column.name not in beside.values()]
     given = [_named(columns, "score", score, source), _named(columns, "label", label, source)]
     if given[0] is not None and given[0] == given[1]:
         raise ValueError(f"score and label must be two columns; got {score!r} for both.")

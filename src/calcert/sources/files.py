@@ -79,7 +79,7 @@ def read_text(
     columns = table.columns()
     if groups is not None:
         check_groups(groups, columns, table.name)
-    x, y = choose([column for column in columns if column.name != groups], score, label, table.name)
+    x, y = choose(columns, score, label, table.name, beside={"groups": groups})
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     if groups is None:
         remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))

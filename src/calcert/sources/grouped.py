@@ -107,7 +107,7 @@ def _from_files(paths: Sequence[Any], groups: Any, score: str | None, label: str
     with parquet_table(files, limited=False) as table:
         columns = table.columns()
         check_groups(groups, columns, table.name)
-        x, y = choose([c for c in columns if c.name != groups], score, label, table.name, table.first)
+        x, y = choose(columns, score, label, table.name, table.first, {"groups": groups})
         table.check_same(x.name, y.name, groups)
         rows = nw.from_native(table.with_groups(x, y, groups))
         return _from_frame(rows, "group", "score", "label")

@@ -12,12 +12,11 @@ import numpy as np
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message
-from calcert.sources.columns import Column, choose
 from calcert.sources.files import parquet_table
 from calcert.sources.paths import resolve
 from calcert.sources.text_table import TextTable
 from calcert.sources.text_values import Unreadable, score_in_text
-from calcert.sources.weighing import Weighing, weigh_arrays
+from calcert.sources.weighing import Weighing, choose_all, weigh_arrays
 from calcert.summary.counts import Summary
 
 
@@ -36,7 +35,7 @@ def weigh_files(
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
             raise ValueError(f"{table.name} must hold at least one row; got none.")
-        x, y, others = _columns(table.columns(), score, label, weighing, table.name, table.first)
+        x, y, others = choose_all(table.columns(), score, label, weighing, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         given = {name: column.name for name, column in others.items()}
         rows: Any = nw.from_native(table.with_others(x, y, given))
@@ -46,24 +45,8 @@ def weigh_files(
         return weigh_table(rows, "score", "label", replace(weighing, **named))
 
 
-def _columns(
-    columns: list[Column],
-    score: str | None,
-    label: str | None,
-    weighing: Weighing,
-    source: str,
-    example: Callable[[str], Any] = lambda name: None,
-) -> tuple[Column, Column, dict[str, Column]]:
-    from calcert.sources.weighed_tables import other_column
-
-    others = {name: other_column(columns, name, value, source) for name, value in weighing.columns.items()}
-    taken = {column.name for column in others.values()}
-    rest = [column for column in columns if column.name not in taken]
-    return *choose(rest, score, label, source, example), others
-
-
 def _text(table: TextTable, score: str | None, label: str | None, weighing: Weighing) -> Summary:
-    x, y, others = _columns(table.columns(), score, label, weighing, table.name)
+    x, y, others = choose_all(table.columns(), score, label, weighing, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     names = [column.name for column in others.values()]
     scores, labels = [], []

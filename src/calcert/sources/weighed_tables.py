@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
-from calcert.sources.columns import Column, check_alone, choose, named
+from calcert.sources.columns import Column
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighing import TELLING_ROWS, Weighing, refuse_weights_by_label, weigh_arrays
+from calcert.sources.weighing import TELLING_ROWS, Weighing, choose_all, refuse_weights_by_label, weigh_arrays
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design
@@ -32,11 +32,10 @@ MOST = 2.0**37
 def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: Weighing) -> Summary:
     """The Summary of a data frame with columns of clusters or weights: in memory by arrays, else by the engine."""
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
-    columns = columns_in(frame)
-    others = {name: other_column(columns, name, value, kind) for name, value in weighing.columns.items()}
-    taken = {column.name for column in others.values()}
-    rest = [column for column in columns if column.name not in taken]
-    chosen = choose(rest, score, label, kind, lambda name: first(frame, name))
+    score_column, label_column, others = choose_all(
+        columns_in(frame), score, label, weighing, kind, lambda name: first(frame, name)
+    )
+    chosen = (score_column, label_column)
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         x, y = (frame[column.name].to_native() for column in chosen)
@@ -47,15 +46,6 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
             "a table of an engine. Collect the columns first."
         )
     return _query(frame.lazy(), chosen, others, weighing.design)
-
-
-def other_column(columns: list[Column], argument: str, name: Any, source: str) -> Column:
-    """A column that was named, and is there alone."""
-    found = named(columns, argument, name, source)
-    check_alone(columns, argument, found.name, source)
-    if argument != "clusters" and found.kind not in ("real", "integer"):
-        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
-    return found
 
 
 def _query(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import label_message, score_message
 from calcert.sources.arrays import as_numpy, check_indexes, column
+from calcert.sources.columns import Column, check_alone, choose, named
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
 from calcert.summary.counts import Summary
@@ -272,3 +274,26 @@ def _listed(x: Floats, label: Integers, weight: Integers) -> tuple[Integers | No
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def choose_all(
+    columns: list[Column],
+    score: str | None,
+    label: str | None,
+    weighing: Weighing,
+    source: str,
+    example: Callable[[str], Any] = lambda name: None,
+) -> tuple[Column, Column, dict[str, Column]]:
+    """The columns of scores and labels, and those that say how rows come."""
+    others = {name: _other(columns, name, value, source) for name, value in weighing.columns.items()}
+    beside = {name: column.name for name, column in others.items()}
+    return *choose(columns, score, label, source, example, beside), others
+
+
+def _other(columns: list[Column], argument: str, name: Any, source: str) -> Column:
+    """A column that was named, and is there alone."""
+    found = named(columns, argument, name, source)
+    check_alone(columns, argument, found.name, source)
+    if argument != "clusters" and found.kind not in ("real", "integer"):
+        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
+    return found
