@@ -41,10 +41,10 @@ import duckdb; mark("import duckdb")
 import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
 from calcert.certificates import distance, perturbed
-from calcert.certificates.as_it_is import as_it_is
+from calcert.certificates.variation_or_finite import as_it_is
 from calcert.reports.certify import certify
 from calcert.certificates.betting import split
-from calcert.show.text.layout import plain
+from calcert.show.text.table_style import plain
 from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 split(summary, 0); mark("throw rows into batches")

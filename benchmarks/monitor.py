@@ -26,12 +26,12 @@ from rich.table import Table
 
 import calcert
 from calcert.monitoring import connection
-from calcert.monitoring.betting import Wealth, gains
+from calcert.monitoring.gamblers import Wealth, gains
 from calcert.monitoring.judging import append
-from calcert.monitoring.memory import Memory
-from calcert.monitoring.older import update
+from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
 from calcert.monitoring.watching import USUAL
+from calcert.monitoring.witnesses import Memory
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
 

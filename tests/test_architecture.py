@@ -17,7 +17,7 @@ import calcert
 
 ROOT = Path(calcert.__file__).parent
 
-TOP = {"__init__", "__main__", "cli", "metrics", "sklearn", "torch"}
+TOP = {"__init__", "__main__", "cli", "metrics", "torch"}
 """What users import, and the entry of the command line."""
 
 ROOMS = {
@@ -31,6 +31,7 @@ ROOMS = {
     "published": {"foundation", "sources", "serving", "certificates", "reports"},
     "show": {"foundation", "summary", "serving", "reports", "certificates"},
     "commands": {"foundation", "summary", "sources", "serving", "reports", "monitoring", "published", "show"},
+    "sklearn": {"foundation", "sources", "serving", "reports"},
 }
 """Every room, and the rooms it may stand on."""
 

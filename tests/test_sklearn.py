@@ -28,7 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import calcert
 from calcert.serving.kernel import distribution, sample
-from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows
+from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 from calcert.sklearn import PerturbedClassifier, certified_upper_scorer
 
 

@@ -7,7 +7,15 @@ from torch import Tensor, nn
 
 from calcert.foundation.validation import check_odds
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.tensors import expected_log, expected_softplus, log_factor, margin, may_look_at, served, uniform
+from calcert.serving.torch_kernels import (
+    expected_log,
+    expected_softplus,
+    log_factor,
+    margin,
+    may_look_at,
+    served,
+    uniform,
+)
 
 __all__ = ["Perturb", "PerturbLogits", "PerturbedBCEWithLogitsLoss"]
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import calcert
 from calcert.certificates.drifting import schedule
-from calcert.monitoring import certifying
+from calcert.monitoring import looks_taken
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.remembered import remembered
 from calcert.summary.counts import Summary
@@ -231,7 +231,7 @@ def replaced(field: Field) -> None:
         database.execute("DELETE FROM looks WHERE number >= ?", (first,))
         if field.chance.random() < 0.5:
             database.execute("DELETE FROM pool")
-    compute, when = certifying.certify_pool, field.chance.randrange(LAST + 1 - first)  # type: ignore[attr-defined]
+    compute, when = looks_taken.certify_pool, field.chance.randrange(LAST + 1 - first)  # type: ignore[attr-defined]
     what, answer = field.chance.choice(
         (
             (field.other, field.answer_of_other),
@@ -250,11 +250,11 @@ def replaced(field: Field) -> None:
                 field.path.write_bytes(what)
         return compute(*arguments)
 
-    certifying.certify_pool = replacing  # type: ignore[assignment, attr-defined]
+    looks_taken.certify_pool = replacing  # type: ignore[assignment, attr-defined]
     try:
         outcome = field._outcome(field.told, [field.answer])
     finally:
-        certifying.certify_pool = compute  # type: ignore[attr-defined]
+        looks_taken.certify_pool = compute  # type: ignore[attr-defined]
     kind = "replaced meanwhile"
     if outcome not in ("same", "refused"):
         return field.counts.fail(kind, outcome)

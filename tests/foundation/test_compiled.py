@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 import calcert
 from calcert import cli
 from calcert.cli import main
+from calcert.foundation.compiled import compiled
 
 CERTIFY = """
 import numpy as np, calcert
@@ -60,6 +63,7 @@ COMMANDS = f"""
 {CERTIFY}
 import json, sys
 from calcert.cli import main
+from calcert.foundation.compiled import compiled
 for command in json.loads(sys.argv[1]):
     print(*command[:1], main(command, standalone_mode=False) or 0)
 """
@@ -138,3 +142,16 @@ def test_no_kernel_is_compiled_in_another_way() -> None:
         path.name for path in package.rglob("*.py") if "import numba" in path.read_text() or "njit" in path.read_text()
     ]
     assert using == ["compiled.py"]
+
+
+def test_an_interruption_while_a_kernel_is_compiled_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    @compiled
+    def twice(x: float) -> float:
+        return 2 * x
+
+    # Exceptions that are raised in a callback of C, as LLVM has them, go nowhere.
+    interrupt = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(twice._cache, "load_overload", lambda *signature: interrupt())
+    with pytest.raises(KeyboardInterrupt):
+        twice(21.0)
+    assert twice(21.0) == 42.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calcert.serving import kernel
 from calcert.serving.kernel import LARGEST_MEAN_SHIFT, sample
-from calcert.serving.row_noise import uniform_of_rows
+from calcert.serving.keyed_noise import uniform_of_rows
 from tests.lab.laws import Law
 
 Floats = NDArray[np.float64]

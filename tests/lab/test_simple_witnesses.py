@@ -18,7 +18,7 @@ from calcert import Summary
 from calcert.certificates import simple_witnesses
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.simple_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,

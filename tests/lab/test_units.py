@@ -19,7 +19,7 @@ from calcert.certificates import (
     bounded_variation,
     distance,
     finite,
-    lower_bounds,
+    l1_lower,
     mean_gap,
     perturbed,
     perturbed_lower,
@@ -160,7 +160,7 @@ def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
     "mean gap": mean_gap.mean_gap_lower,
-    "signs": lambda s, delta: lower_bounds.unmodified_lower(s, delta, 0).limit,
+    "signs": lambda s, delta: l1_lower.unmodified_lower(s, delta, 0).limit,
     "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
     "served": lambda s, delta: perturbed_lower.perturbed_lower(s, SMALL, delta, 0).limit,
 }

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from calcert.monitoring.betting import Wealth
-from calcert.monitoring.memory import Memory
+from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.watching import Learned
+from calcert.monitoring.witnesses import Memory
 from calcert.summary import cells
 from calcert.summary.counts import Summary
 from tests.lab.distances import by_pairs

@@ -11,10 +11,10 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates.deviations import iid_limit
-from calcert.monitoring import betting
-from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
-from calcert.monitoring.blocks import BLOCKS, block_of
-from calcert.monitoring.memory import Memory
+from calcert.monitoring import gamblers
+from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
+from calcert.monitoring.memory_blocks import BLOCKS, block_of
+from calcert.monitoring.witnesses import Memory
 from calcert.summary.counts import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 
@@ -109,10 +109,10 @@ def too_high_pair() -> Law:
 @pytest.fixture
 def only_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
     """One limit instead of hundreds, which makes lives cheap; wealth at one limit knows nothing of others."""
-    monkeypatch.setattr(betting, "LIMITS", np.array([0.05]))
-    betting._growth.cache_clear()
+    monkeypatch.setattr(gamblers, "LIMITS", np.array([0.05]))
+    gamblers._growth.cache_clear()
     yield 0.05
-    betting._growth.cache_clear()
+    gamblers._growth.cache_clear()
 
 
 def rejections(laws: list[Law], lives: int) -> int:

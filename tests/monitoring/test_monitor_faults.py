@@ -17,7 +17,7 @@ import pytest
 import calcert
 from calcert.monitoring import connection
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.older import update
+from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.summary.counts import Summary

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitoring.betting import Wealth, gains
-from calcert.monitoring.layout import APPLICATION
-from calcert.monitoring.memory import Memory
+from calcert.monitoring.gamblers import Wealth, gains
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.remembered import remembered
+from calcert.monitoring.state_layout import APPLICATION
+from calcert.monitoring.witnesses import Memory
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
 

@@ -17,14 +17,12 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges
-from calcert.monitoring import betting
-from calcert.monitoring.betting import NODES, Wealth
-from calcert.monitoring.memory import Memory
+from calcert.monitoring import gamblers
+from calcert.monitoring.gamblers import NODES, Wealth
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.pairs import PairMemory
 from calcert.monitoring.status import Status
 from calcert.monitoring.watching import WATCHED, Learned
-from calcert.monitoring.worst_ranges import RangeMemory
+from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.show.exports.prometheus import prometheus_text
 from calcert.summary.counts import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
@@ -43,16 +41,16 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """A few limits instead of hundreds, which makes lives cheap; wealth at one limit knows nothing of others."""
 
     def use(*values: float) -> None:
-        monkeypatch.setattr(betting, "LIMITS", np.array(values))
-        betting._growth.cache_clear()
+        monkeypatch.setattr(gamblers, "LIMITS", np.array(values))
+        gamblers._growth.cache_clear()
 
     yield use
-    betting._growth.cache_clear()
+    gamblers._growth.cache_clear()
 
 
 def expected_wealth(laws: list[Law], learned: type[Learned]) -> NDArray[np.float64]:
     """The exact expectation of the last M_k(c) for every c, over all outcomes of batches of two rows."""
-    expected = np.zeros(betting.LIMITS.size)
+    expected = np.zeros(gamblers.LIMITS.size)
 
     def walk(depth: int, probability: float, memory: Learned, wealth: Wealth) -> None:
         for chance, batch in outcomes(laws[depth], 2):

@@ -14,10 +14,10 @@ import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring import connection
 from calcert.monitoring.calendar import moment, window_key, written
-from calcert.monitoring.layout import Batch
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.older import update
+from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
+from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes
 from tests.monitoring.lives import overconfident
 

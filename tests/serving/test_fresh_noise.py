@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows
+from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 
 PREPARE = {
     "calcert.perturb": "serve = lambda: calcert.perturb(np.full(4, 0.5)).tolist()",

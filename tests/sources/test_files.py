@@ -307,3 +307,16 @@ def test_importing_calcert_loads_no_engine() -> None:
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.check_output([sys.executable, "-c", program], env=environment, text=True).strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl"])
+def test_no_file_needs_pandas(name: str, tmp_path: Path) -> None:
+    # Its import takes a second, and Arrow, which would do it, forgets a Ctrl-C that comes meanwhile.
+    if name.endswith("parquet"):
+        pq.write_table(pa.table({"p": [0.5] * 300_000, "y": [True] * 300_000}), tmp_path / name)
+    else:
+        rows = ["p,y"] + ["0.5,true"] * 3 if name.endswith("csv") else ['{"p": 0.5, "y": true}'] * 3
+        (tmp_path / name).write_text("\n".join(rows))
+    program = f"import sys, numba, calcert; calcert.summarize({name!r}); print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

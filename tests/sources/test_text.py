@@ -380,9 +380,9 @@ def test_arrays_that_are_no_tables_are_refused(write: Any, content: str) -> None
 
 
 def test_an_array_is_not_held_in_memory_to_be_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from calcert.sources import json_records
+    from calcert.sources import json_text
 
-    monkeypatch.setattr(json_records, "PIECE", 7)
+    monkeypatch.setattr(json_text, "PIECE", 7)
     rows = [(k / 1000, k % 2, "x" * (k % 40)) for k in range(1000)]
     path = write(json.dumps([{"p": x, "y": y, "note": note} for x, y, note in rows], indent=1), "a.json")
     assert calcert.summarize(path) == calcert.summarize([row[0] for row in rows], [row[1] for row in rows])
@@ -471,7 +471,7 @@ def test_groups_refuse_what_is_refused_without_them(write: Any) -> None:
 
 
 def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
-    from calcert.sources.rows import read_rows
+    from calcert.sources.files import read_rows
 
     rng = np.random.default_rng(0)
     scores, labels = rng.random(MANY), rng.integers(0, 2, MANY)

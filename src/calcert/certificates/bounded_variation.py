@@ -9,7 +9,7 @@ import numpy as np
 from calcert.certificates import choice
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import grouped_limit
-from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import (
     Groups,

@@ -72,7 +72,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    from calcert.certificates.transport import best_plan
+    from calcert.certificates.distance_plan import best_plan
 
     points = placed(summary)
     second = min(brier(points, summary.n) + ROUNDING, 1.0)

@@ -16,8 +16,8 @@ from calcert.certificates import halving
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
-from calcert.certificates.dual_pair import solve
-from calcert.certificates.knots import lay, put
+from calcert.certificates.distance_dual import solve
+from calcert.certificates.distance_knots import lay, put
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
 from calcert.certificates.unit_lower import gap_pattern, units_lower
 from calcert.foundation.compiled import compiled

@@ -6,7 +6,7 @@ import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.lower_bounds import unmodified_lower
+from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
 from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary

@@ -9,7 +9,7 @@ from typing import Any
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
-from calcert.certificates.largest_mean import brier_above, largest_mean_terms
+from calcert.certificates.sampling import brier_above, largest_mean_terms
 from calcert.certificates.unit_lower import gap_pattern, units_lower
 from calcert.foundation.numbers import at_least, confidence, rounded_up
 from calcert.foundation.plain import plain_fields, restored_fields

@@ -14,8 +14,8 @@ from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
-from calcert.certificates.largest_mean import largest_mean_terms
-from calcert.certificates.lower_bounds import worst_gain
+from calcert.certificates.l1_lower import worst_gain
+from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.certificates.unit_lower import range_patterns, units_lower

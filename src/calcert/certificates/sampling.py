@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, invert, mean_upper
+from calcert.certificates.score_groups import brier
 from calcert.certificates.unit_deviations import FixedWeights, served_squares, weights_of
+from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
@@ -32,3 +34,22 @@ def upper_mean(
         )
     fixed = FixedWeights.of(summary, units, served_squares(summary, units), (1 - SPLIT) * delta)
     return fixed.upper(seen, SPLIT * delta, grouped=True)  # U3
+
+
+def largest_mean_terms(
+    summary: Summary, plug_in: float, discretisation: float, delta: float, limit: Limit = iid_limit
+) -> dict[str, float]:
+    """The terms of an upper bound at confidence 1 - delta.
+
+    Guarantee
+        If no gain exceeds |x - y| in size and plug_in + discretisation is at least the largest mean gain of the rows,
+        the largest mean gain of the law is at most the sum of the terms, with probability at least 1 - delta.
+    """
+    seen = plug_in + discretisation
+    upper = upper_mean(summary, seen, brier_above(summary), delta, limit)  # Largest mean
+    return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
+
+
+def brier_above(summary: Summary) -> float:
+    """At least the mean of (y - x)^2 over the rows."""
+    return min(brier(summary.points, summary.n) + 2 * summary.resolution + ROUNDING, 1.0)

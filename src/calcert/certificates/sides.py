@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.largest_mean import largest_mean_terms
-from calcert.certificates.lower_bounds import worst_gain
+from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.foundation.plain import plain_fields, restored_fields

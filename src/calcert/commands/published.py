@@ -46,7 +46,7 @@ def command(
     from calcert.commands.reading import named_files
     from calcert.commands.screen import show, working
     from calcert.published.compare import compare
-    from calcert.sources.rows import read_rows
+    from calcert.sources.files import read_rows
 
     with named_files(files) as paths:
         scores, labels = read_rows(paths, score, label)

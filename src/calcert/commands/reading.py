@@ -79,7 +79,7 @@ def _copied(source: BinaryIO, name: str) -> str:
 
 
 def _suffix(head: bytes) -> str:
-    from calcert.sources.text_file import BYTE_ORDER_MARK
+    from calcert.sources.text_bytes import BYTE_ORDER_MARK
 
     text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
     if not text:
@@ -93,7 +93,7 @@ def _suffix(head: bytes) -> str:
 
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
-    from calcert.sources.csv_file import CsvFile
+    from calcert.sources.csv_text import CsvFile
     from calcert.summary.query_result import COLUMNS
     from calcert.summary.unit_result import UNIT_COLUMNS
 
@@ -108,7 +108,7 @@ def is_query_result(path: str) -> bool:
 
 def read_query_result(path: str, largest_weight: float | None = None) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
-    from calcert.sources.csv_file import CsvFile
+    from calcert.sources.csv_text import CsvFile
     from calcert.summary.counts import Summary
     from calcert.summary.query_result import COLUMNS
     from calcert.summary.unit_result import UNIT_COLUMNS

@@ -2,6 +2,7 @@
 
 Compiling takes seconds and a cache spares them, but a cache is never worth an error. An installation that nobody may
 write to, no home folder, a full disk, a file that was cut short: numba raises for each of them, and here none matters.
+Ctrl-C while a kernel is compiled or loaded would be lost in a callback of LLVM; it waits until the kernel is there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 import numba
+
+from calcert.foundation.uninterrupted import uninterrupted
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -29,8 +32,10 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     try:
         kernel = numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # There is no folder that numba may write to.
-        return numba.njit(**options)(function)
-    kernel._cache = Forgiving(kernel._cache)
+        kernel = numba.njit(**options)(function)
+    else:
+        kernel._cache = Forgiving(kernel._cache)
+    kernel.compile = uninterrupted()(kernel.compile)
     return kernel
 
 

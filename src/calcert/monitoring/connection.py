@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from calcert.monitoring import layout
+from calcert.monitoring import state_layout
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
@@ -34,14 +34,14 @@ def reading(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
     with _words(path), _connected(path, "rw" if os.access(path, os.W_OK) else "ro") as database:
         database.execute("BEGIN")
         found = _version(database, path)
-        if found < layout.VERSION:
+        if found < state_layout.VERSION:
             database.execute("ROLLBACK")
             try:
                 with writing(path, update):
                     pass
             except PermissionError as error:
                 raise PermissionError(
-                    f"{path} has layout {found} and must be brought to layout {layout.VERSION} once. {error}"
+                    f"{path} has layout {found} and must be brought to layout {state_layout.VERSION} once. {error}"
                 ) from error
             database.execute("BEGIN")
         yield database
@@ -65,7 +65,7 @@ def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
         database.execute("BEGIN IMMEDIATE")
         try:
             found = _version(database, path)
-            if found < layout.VERSION:
+            if found < state_layout.VERSION:
                 update(database, path, found)
             yield database
         except BaseException:
@@ -81,7 +81,7 @@ def _start(path: Path) -> None:
     try:
         with _connected(unfinished, "rwc") as database:
             database.execute("BEGIN IMMEDIATE")
-            layout.create(database)
+            state_layout.create(database)
             database.execute("COMMIT")
         try:
             os.link(unfinished, path)
@@ -107,7 +107,7 @@ def _refuse_no_bytes(path: Path) -> None:
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
     try:
-        return layout.version(database)
+        return state_layout.version(database)
     except ValueError as error:
         raise ValueError(f"{path} must be the state of a monitor; it {error}. Nothing was changed.") from error
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calcert.monitoring.betting import latest_start
-from calcert.monitoring.layout import Batch, digest
+from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.state import State, Tip
+from calcert.monitoring.state_layout import Batch, digest
 from calcert.monitoring.status import Alarm
 from calcert.monitoring.watching import WATCHED
 from calcert.summary.counts import Summary

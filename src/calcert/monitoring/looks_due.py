@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from calcert.certificates.drifting import schedule, share
-from calcert.monitoring.layout import Batch
+from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import BatchPoint
 from calcert.monitoring.watching import WATCHED
 from calcert.monitoring.windows import Window

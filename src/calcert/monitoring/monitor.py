@@ -14,13 +14,13 @@ from typing import Any
 from calcert.foundation.validation import check_delta, check_seed, check_variation
 from calcert.monitoring import connection
 from calcert.monitoring.calendar import moment, window_key, written
-from calcert.monitoring.certifying import Certifier
 from calcert.monitoring.checking import check
 from calcert.monitoring.judging import append, first_alarm
-from calcert.monitoring.layout import Batch
-from calcert.monitoring.older import update
+from calcert.monitoring.looks_taken import Certifier
+from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import Added, Checked, Status
 from calcert.monitoring.watching import USUAL, WATCHED
 from calcert.monitoring.windows import changes

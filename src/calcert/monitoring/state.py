@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.betting import LIMITS, NODES, STAKES, Wealth
-from calcert.monitoring.blocks import HALF_LIVES
 from calcert.monitoring.connection import DamagedState
-from calcert.monitoring.layout import Batch, digest
+from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.looks_due import EVERYTHING, Due
+from calcert.monitoring.memory_blocks import HALF_LIVES
+from calcert.monitoring.state_layout import Batch, digest
 from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary

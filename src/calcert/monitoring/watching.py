@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges, pooled_upper
-from calcert.monitoring.memory import Memory
-from calcert.monitoring.pairs import PairMemory
-from calcert.monitoring.worst_ranges import RangeMemory
+from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
 

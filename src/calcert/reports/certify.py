@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
-from calcert.sources.kinds import Source, refuse_ignored
+from calcert.sources.source_kinds import Source, refuse_ignored
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from calcert.certificates import as_it_is, crossings, distance, perturbed, ranges
+from calcert.certificates import crossings, distance, perturbed, ranges, variation_or_finite
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import Floats, Integers, mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.worst_of_many import Entry
@@ -70,8 +70,8 @@ STATEMENTS: Mapping[str, Statement] = {
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
-        lambda rows, s: as_it_is.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: as_it_is.upper_terms(rows, s.variation, s.delta, found.assumption),
+        lambda rows, s: variation_or_finite.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: variation_or_finite.upper_terms(rows, s.variation, s.delta, found.assumption),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
     ),
@@ -123,7 +123,7 @@ def not_proved(summary: Summary) -> dict[str, str]:
     units = summary.units
     if units is None or not units.design.population or summary.is_finite:
         return {}
-    return {"unmodified": as_it_is.WITHOUT_VARIATION}
+    return {"unmodified": variation_or_finite.WITHOUT_VARIATION}
 
 
 def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, Entry]:

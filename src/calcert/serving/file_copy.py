@@ -28,7 +28,7 @@ from calcert.foundation.whole_file import replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
-from calcert.sources.text_file import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
+from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16
 STREAM = "-"

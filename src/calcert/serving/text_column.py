@@ -11,9 +11,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from calcert.sources.columns import Column, check_new_column, choose_score
-from calcert.sources.csv_records import read_header, records
-from calcert.sources.json_records import line_records, value_of
-from calcert.sources.text_values import Unreadable, is_value, score_in_json, score_in_text
+from calcert.sources.csv_text import read_header, records
+from calcert.sources.json_text import line_records, value_of
+from calcert.sources.values_in_text import Unreadable, is_value, score_in_json, score_in_text
 
 
 class TextRow(NamedTuple):

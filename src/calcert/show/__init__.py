@@ -22,7 +22,7 @@ def as_view(result: Result, **options: Any) -> RenderableType:
 
 def as_text(result: Result) -> str:
     """The result as plain text."""
-    from calcert.show.text.layout import plain
+    from calcert.show.text.table_style import plain
 
     return plain(as_view(result))
 

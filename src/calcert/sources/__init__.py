@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.kinds import Source, refuse_ignored, source_of
-from calcert.sources.weighing import Weighing, weigh_arrays
+from calcert.sources.source_kinds import Source, refuse_ignored, source_of
+from calcert.sources.weighed_arrays import Weighing, weigh_arrays
 from calcert.summary.counts import Summary
 
 

@@ -36,6 +36,17 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     return collector.summary()
 
 
+def numbers_of(array: Any) -> NDArray[Any]:
+    """An Arrow array of numbers or truth values, none of them missing, as NumPy; numbers are not copied.
+
+    Arrow's own way imports pandas, which takes a second, and forgets a Ctrl-C that comes meanwhile.
+    """
+    if str(array.type) == "bool":
+        array = array.cast("uint8")
+    kind = np.dtype({"double": "float64", "float": "float32"}.get(str(array.type), str(array.type)))
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
+
+
 def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Two checked columns as float64 scores and int8 labels, for methods that need the rows themselves."""
     x, y = column("scores", scores), column("labels", labels)

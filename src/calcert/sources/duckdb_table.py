@@ -18,7 +18,7 @@ from calcert.foundation.visible import visible
 from calcert.sources.columns import Column, check_alone
 from calcert.sources.partitions import columns_of_folders, constant
 from calcert.sources.paths import literal, real, title
-from calcert.sources.text_values import Unreadable, label_in_text, score_in_text
+from calcert.sources.values_in_text import Unreadable, label_in_text, score_in_text
 
 if TYPE_CHECKING:
     import duckdb

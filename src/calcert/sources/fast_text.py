@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.uninterrupted import load
+from calcert.sources.arrays import numbers_of
 from calcert.sources.columns import Column
-from calcert.sources.csv_file import CsvFile
+from calcert.sources.csv_text import CsvFile
 from calcert.sources.duckdb_table import connect, interruptible, quoted
-from calcert.sources.json_file import JsonFile
+from calcert.sources.exact_text import Batch, TextTable
+from calcert.sources.json_text import JsonFile
 from calcert.sources.partitions import keys_of
 from calcert.sources.paths import literal
 from calcert.sources.record_count import RecordCount
-from calcert.sources.text_file import TextBytes
-from calcert.sources.text_table import Batch, TextTable
-from calcert.sources.text_values import BOOLEANS, Unreadable, label_in_text, score_in_text
+from calcert.sources.text_bytes import TextBytes
+from calcert.sources.values_in_text import BOOLEANS, Unreadable, label_in_text, score_in_text
 
 BLOCK = 1 << 20
 """Bytes that Arrow parses at a time."""
@@ -152,8 +153,7 @@ def _numbers(found: Any, rows: int, read: Callable[[str], float] | None = None) 
             raise Doubt from None
     if found.null_count:
         raise Doubt
-    values: NDArray[Any] = found.to_numpy(zero_copy_only=False)
-    return values
+    return numbers_of(found)
 
 
 def _texts(found: Any, rows: int) -> Sequence[str]:

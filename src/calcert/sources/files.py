@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
-from calcert.foundation.validation import missing_message
-from calcert.sources.arrays import Collector
+from calcert.foundation.validation import label_message, missing_message, score_message
+from calcert.sources.arrays import Collector, numbers_of
 from calcert.sources.columns import check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
+from calcert.sources.exact_text import Batch, TextTable
 from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import resolve, title
-from calcert.sources.text_table import Batch, TextTable
 from calcert.summary.counts import Summary
 
 BATCH = 1 << 17
@@ -159,12 +159,11 @@ def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Ta
 
 
 def _values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
-    """An Arrow column as NumPy, without a copy."""
+    """An Arrow column of numbers as NumPy, without a copy."""
     if column.null_count:
-        first = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        first = next(row for row, value in enumerate(column) if not value.is_valid)
         raise ValueError(missing_message(name, place(first)))
-    values: NDArray[Any] = column.to_numpy()
-    return values
+    return numbers_of(column)
 
 
 def _unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
@@ -176,3 +175,36 @@ def _unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> N
     if missing.any():
         raise ValueError(missing_message(name, place(int(np.argmax(missing)))))
     return np.ma.getdata(column)
+
+
+def read_rows(
+    paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Scores and labels of all rows of some files, checked; folders and globs stand for the files in them."""
+    return read_files(paths, score, label, lambda place, few: Kept(place)).columns()
+
+
+class Kept:
+    """Keeps every row."""
+
+    def __init__(self, place: Callable[[int], str]) -> None:
+        self._place = place
+        self._scores: list[NDArray[np.float64]] = []
+        self._labels: list[NDArray[np.int8]] = []
+        self.rows = 0
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
+        bad = ~((scores >= 0) & (scores <= 1))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(score_message(scores, row, self._place(self.rows + row)))
+        bad = (labels != 0) & (labels != 1)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(label_message(scores, labels, row, self._place(self.rows + row)))
+        self._scores.append(scores.astype(np.float64))
+        self._labels.append(labels.astype(np.int8))
+        self.rows += scores.size
+
+    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        return np.concatenate(self._scores), np.concatenate(self._labels)

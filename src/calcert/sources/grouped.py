@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes, pair, summarize_arrays
-from calcert.sources.kinds import refuse_ignored, source_of
-from calcert.sources.rows import Kept
+from calcert.sources.files import Kept
+from calcert.sources.source_kinds import refuse_ignored, source_of
 from calcert.summary.counts import Summary
 
 MISSING = "missing"
@@ -97,9 +97,9 @@ def _from_files(paths: Sequence[Any], groups: Any, score: str | None, label: str
     import narwhals as nw
 
     from calcert.sources.columns import check_groups, choose
+    from calcert.sources.exact_text import TextTable
     from calcert.sources.files import parquet_table, read_text
     from calcert.sources.paths import resolve
-    from calcert.sources.text_table import TextTable
 
     files, form = resolve(paths)
     if form != "parquet":

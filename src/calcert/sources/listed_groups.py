@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes, pair, summarize_arrays
-from calcert.sources.kinds import Source, refuse_ignored, source_of
+from calcert.sources.source_kinds import Source, refuse_ignored, source_of
 from calcert.summary.counts import Summary
 
 

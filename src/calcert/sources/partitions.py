@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from calcert.foundation.visible import visible
 from calcert.sources.columns import Column
-from calcert.sources.text_values import WORDS, kind_of
+from calcert.sources.values_in_text import WORDS, kind_of
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message
+from calcert.sources.exact_text import TextTable
 from calcert.sources.files import parquet_table
 from calcert.sources.paths import resolve
-from calcert.sources.text_table import TextTable
-from calcert.sources.text_values import Unreadable, score_in_text
-from calcert.sources.weighing import Weighing, choose_all, weigh_arrays
+from calcert.sources.values_in_text import Unreadable, score_in_text
+from calcert.sources.weighed_arrays import Weighing, choose_all, weigh_arrays
 from calcert.summary.counts import Summary
 
 

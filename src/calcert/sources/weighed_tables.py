@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calcert.foundation.validation import missing_message
 from calcert.sources.columns import Column
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighing import TELLING_ROWS, Weighing, choose_all, refuse_weights_by_label, weigh_arrays
+from calcert.sources.weighed_arrays import TELLING_ROWS, Weighing, choose_all, refuse_weights_by_label, weigh_arrays
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design

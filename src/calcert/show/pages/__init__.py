@@ -2,19 +2,19 @@
 
 from types import ModuleType
 
-from calcert.show.pages import classes, comparison, groups, monitor, plain, report
+from calcert.show.pages import classes, comparison, groups, monitor, report, table_and_picture
 
 PAGES: dict[str, ModuleType] = {
     "report": report,
     "groups": groups,
     "classes": classes,
     "comparison": comparison,
-    "plan": plain,
-    "bandwidths": plain,
-    "band": plain,
-    "monotone band": plain,
-    "score table": plain,
-    "moves": plain,
+    "plan": table_and_picture,
+    "bandwidths": table_and_picture,
+    "band": table_and_picture,
+    "monotone band": table_and_picture,
+    "score table": table_and_picture,
+    "moves": table_and_picture,
     "status": monitor,
-    "published": plain,
+    "published": table_and_picture,
 }

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.show.text.layout import table
+from calcert.show.text.table_style import table
 from calcert.show.words import assumed
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence, given, number
-from calcert.show.text.layout import table
+from calcert.show.text.table_style import table
 
 if TYPE_CHECKING:
     from calcert.certificates.monotone_band import MonotoneBand

@@ -13,7 +13,7 @@ from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.foundation.visible import visible
 from calcert.reports.statements import OF_LINES, columns
 from calcert.show.lines import Line, group_lines
-from calcert.show.text.layout import table
+from calcert.show.text.table_style import table
 from calcert.show.words import STATEMENTS, assumed, worst_group
 
 if TYPE_CHECKING:

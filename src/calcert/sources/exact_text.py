@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.columns import Column
-from calcert.sources.csv_file import CsvFile
-from calcert.sources.json_file import JsonFile
+from calcert.sources.csv_text import CsvFile
+from calcert.sources.json_text import JsonFile
 from calcert.sources.partitions import columns_of_folders, keys_of
 from calcert.sources.paths import COMPRESSED, title
-from calcert.sources.text_values import WORDS, Unreadable, is_value, kind_of, label_in_text, score_in_text
+from calcert.sources.values_in_text import WORDS, Unreadable, is_value, kind_of, label_in_text, score_in_text
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""

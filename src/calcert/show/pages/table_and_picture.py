@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.show.pages.layout import fragment, picture, render
 from calcert.show.pictures import PICTURES
 from calcert.show.text import VIEWS
-from calcert.show.text.layout import plain
+from calcert.show.text.table_style import plain
 
 if TYPE_CHECKING:
     from calcert.foundation.result import Result

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from calcert.monitoring import layout
+from calcert.monitoring import state_layout
 from calcert.monitoring.judging import append
-from calcert.monitoring.layout import digest
 from calcert.monitoring.state import State
+from calcert.monitoring.state_layout import digest
 from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
 
@@ -22,7 +22,7 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
     """Layout 0 held, beside the settings, saved Summaries and nothing else: they are added again."""
     for name in ("settings", "batches"):
         database.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
-    layout.create(database)
+    state_layout.create(database)
     database.execute("INSERT INTO settings SELECT name, value FROM old_settings")
     state = State(database, path)
     tip = state.tip()
@@ -39,7 +39,7 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
 def _from_1(database: sqlite3.Connection, path: Path) -> None:
     """Layout 1 bound looks to the settings alone, and what was learned to the last line alone."""
     database.execute("DROP TABLE looks")
-    layout.create(database, ["looks", "watched"])
+    state_layout.create(database, ["looks", "watched"])
     state = State(database, path)
     last = database.execute("SELECT digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
     for memory, wealth, checksum in database.execute("SELECT memory, wealth, digest FROM learned").fetchall():
@@ -51,6 +51,6 @@ def _from_1(database: sqlite3.Connection, path: Path) -> None:
 
 def _from_2(database: sqlite3.Connection, path: Path) -> None:
     """Layout 2 knew one thing to watch: a state without a line that says what it watches goes on with that."""
-    layout.create(database, ["watched"])
+    state_layout.create(database, ["watched"])
     state = State(database, path)
     state.batches(state.tip())

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import dual_pair, knots, transport
+from calcert.certificates import distance_dual, distance_knots, distance_plan
 from calcert.certificates.blocks import blocks
 from calcert.certificates.distance import placed
+from calcert.certificates.distance_plan import Plan, best_plan, cost
 from calcert.certificates.score_groups import brier
-from calcert.certificates.transport import Plan, best_plan, cost
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 
@@ -107,7 +107,7 @@ def test_every_plan_is_a_bound_however_foolish(seed: int) -> None:
     truth, grid = of_rows(x, y)
     points = calcert.summarize(x, y).points
     at = np.unique(np.concatenate([[0.0, 1.0], rng.random(rng.integers(0, 9)), x[:5]]))
-    _, left = knots.put(at, points.low.copy(), points.high, points.fraction, points.count.copy())
+    _, left = distance_knots.put(at, points.low.copy(), points.high, points.fraction, points.count.copy())
     for total in (0.0, 0.3, 1.0, 2.0):
         mass = rng.dirichlet(np.ones(at.size)) * total
         spread = rng.random((2, at.size)) * rng.integers(0, 2)
@@ -132,15 +132,15 @@ def kernel_arguments(seed: int) -> tuple[NDArray[np.float64], ...]:
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_kernels_do_what_their_python_does(seed: int) -> None:
     low, high, fraction, count = kernel_arguments(seed)
-    laid = knots.lay(low, high, count, 40, 32)
-    assert (laid == knots.lay.py_func(low, high, count, 40, 32)).all()
-    mass, left = knots.put(laid, low, high, fraction, count)
-    again, place = knots.put.py_func(laid, low, high, fraction, count)
+    laid = distance_knots.lay(low, high, count, 40, 32)
+    assert (laid == distance_knots.lay.py_func(low, high, count, 40, 32)).all()
+    mass, left = distance_knots.put(laid, low, high, fraction, count)
+    again, place = distance_knots.put.py_func(laid, low, high, fraction, count)
     assert np.allclose(mass, again, rtol=1e-14, atol=0)
     assert (left == place).all()
-    pair, plan, value = dual_pair.solve(laid, mass, 1e-6)
-    for found, expected in zip(dual_pair.solve.py_func(laid, mass, 1e-6), (pair, plan, value), strict=True):
+    pair, plan, value = distance_dual.solve(laid, mass, 1e-6)
+    for found, expected in zip(distance_dual.solve.py_func(laid, mass, 1e-6), (pair, plan, value), strict=True):
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
-    spread = transport.evenly(mass, plan)
+    spread = distance_plan.evenly(mass, plan)
     arguments = (laid, plan, spread, left, low, high, fraction, count)
     assert cost(*arguments) == pytest.approx(cost.py_func(*arguments), rel=1e-13)

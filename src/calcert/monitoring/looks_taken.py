@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.layout import Batch
 from calcert.monitoring.looks_due import Due, Life
+from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import Look
 from calcert.monitoring.watching import certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window

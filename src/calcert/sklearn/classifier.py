@@ -1,4 +1,4 @@
-"""Serving perturbed scores from scikit-learn: one wrapper around any probabilistic classifier, and a scorer.
+"""Serving perturbed scores from scikit-learn: one wrapper around any probabilistic classifier.
 
 A certificate for the perturbed classifier is worth something only if serving perturbs, so the wrapper holds both ends:
 `predict_proba` perturbs, `certify` states what is then true.
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -26,16 +25,11 @@ from calcert.foundation.validation import check_scores, check_secret
 from calcert.reports.advice import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
-from calcert.reports.settings import Settings
-from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.serving import top_label
+from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.row_noise import uniform_of_keys, uniform_of_rows
-from calcert.sources import summarize
 
 Floats = NDArray[np.float64]
-
-__all__ = ["PerturbedClassifier", "certified_upper_scorer"]
 
 
 class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -111,7 +105,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """Fit a clone of the estimator; `sample_weight` and metadata go to it."""
         noise = self._noise
         _check_random_state(self.random_state)
-        _check_estimator(self.estimator)
+        check_estimator(self.estimator)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
@@ -203,7 +197,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return vars(self).get("estimator_", self.estimator)
 
     def _original(self, X: Any) -> Floats:
-        _check_estimator(self.estimator)
+        check_estimator(self.estimator)
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"estimator must be fitted before it can serve; got an unfitted {type(self.estimator).__name__}. "
@@ -224,82 +218,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.asarray(state.random(n) if isinstance(state, np.random.Generator) else state.random_sample(n))
 
 
-def certified_upper_scorer(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    statement: str | None = None,
-    delta: float = 0.05,
-    crossings: int = 3,
-    variation: float = 1.0,
-    seed: int = 0,
-) -> float:
-    """Minus the certified upper bound of a statement, so that greater is better.
-
-    With ``statement="distance"`` or ``"ranges"`` of the classifier as it is, and nothing is assumed. Left out, it is
-    the L1 calibration error of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the
-    perturbed classifier at its own noise, without assumption; for any other classifier the classifier as it is, with
-    `variation`.
-
-    Guarantee
-        Minus each fold's value bounds the error of the classifier that was trained for that fold, with probability at
-        least 1 - delta, if what the statement assumes is true: `variation` for "unmodified", `crossings` for
-        "crossings", nothing for the others. Of a PerturbedClassifier every statement but "perturbed" is about the
-        probabilities before they are perturbed.
-        Over m candidates the bounds of one fold hold together at delta / m each. The winner, refitted on all rows, is
-        another classifier: certify it on fresh rows.
-
-    Pass it as it is, ``cross_validate(model, X, y, scoring=certified_upper_scorer)``, or with options through
-    ``functools.partial``.
-
-    Parameters
-    ----------
-    estimator
-        A fitted classifier with `predict_proba`.
-    X, y
-        Rows that it was not fitted on, and their labels.
-    statement
-        The name of a statement of :class:`calcert.Report`; "perturbed" is for a PerturbedClassifier alone.
-    delta, crossings, variation, seed
-        As in :func:`calcert.certify`.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import cross_validate
-    >>> from calcert.sklearn import PerturbedClassifier, certified_upper_scorer
-    >>> X, y = make_classification(30_000, flip_y=0.2, random_state=0)
-    >>> model = PerturbedClassifier(LogisticRegression())
-    >>> -cross_validate(model, X, y, scoring=certified_upper_scorer, cv=3)["test_score"].round(3)
-    array([0.065, 0.065, 0.062])
-    >>> nothing_assumed = partial(certified_upper_scorer, statement="distance")
-    >>> -cross_validate(LogisticRegression(), X, y, scoring=nothing_assumed, cv=3)["test_score"].round(3)
-    array([0.017, 0.016, 0.018])
-    """
-    if isinstance(estimator, Pipeline) and isinstance(estimator[-1], PerturbedClassifier):
-        X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        estimator = estimator[-1]
-    serves = isinstance(estimator, PerturbedClassifier)
-    if statement is None:
-        statement = "perturbed" if serves else "unmodified"
-    if check_statement(statement) == "perturbed" and not serves:
-        raise ValueError(
-            "statement must be about the classifier as it is where nothing is perturbed; got 'perturbed' for "
-            f"{type(estimator).__name__}. Wrap it in PerturbedClassifier, or ask for 'distance'."
-        )
-    if not serves:
-        _check_estimator(estimator)
-    proba = estimator._original(X) if serves else np.asarray(estimator.predict_proba(X), np.float64)
-    rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
-    noise = estimator._noise.parameters if serves else {}
-    settings = Settings.of(delta=delta, crossings=crossings, variation=variation, seed=seed, **noise)
-    return -STATEMENTS[statement].certify(rows, settings).upper
-
-
-def _check_estimator(estimator: Any) -> None:
+def check_estimator(estimator: Any) -> None:
+    """Raise unless it is a classifier that tells probabilities."""
     name = type(estimator).__name__
     if is_regressor(estimator):
         raise TypeError(f"estimator must be a classifier; got {name}, a regressor: its outputs are no probabilities.")

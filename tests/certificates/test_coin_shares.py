@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv
 from scipy.stats import binom
 
-from calcert.certificates.clopper_pearson import share_lower, share_upper
+from calcert.certificates.coins import share_lower, share_upper
 
 Floats = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.monitoring.blocks import HALF_LIVES, block_of
+from calcert.monitoring.memory_blocks import HALF_LIVES, block_of
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.dual_pair import solve
-from calcert.certificates.knots import inside, lay, put
+from calcert.certificates.distance_dual import solve
+from calcert.certificates.distance_knots import inside, lay, put
 from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points
 

@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it, record by record: every line belongs to one, and no value is guessed.
+"""CSV as RFC 4180 has it, record by record, and a file of it: every line belongs to a record, no value is guessed.
 
 A line of column names, then as many values on each record as there are names. A value in double quotes may hold line
 breaks, and a quote in it is written twice; a quote inside a value that does not begin with one is itself. Empty lines
@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from calcert.sources.text_file import BYTE_ORDER_MARK, LONGEST
-from calcert.sources.text_values import is_value
+from calcert.foundation.visible import visible
+from calcert.sources.columns import Column, check_alone
+from calcert.sources.partitions import constant
+from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
+from calcert.sources.values_in_text import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
 LINE_ENDS = ("", "\n", "\r\n", "\r")
@@ -117,3 +123,63 @@ def _quoted(text: str, lines: Iterator[str], delimiter: str, where: str) -> tupl
                 "A quote inside such a value is written twice."
             )
         start = end + 2
+
+
+class CsvFile:
+    """A file by its path, read from the beginning whenever it is asked something."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = visible(path)
+        self.content: TextBytes | None = None
+
+    score_reader, label_reader = staticmethod(score_in_text), staticmethod(label_in_text)
+
+    def header(self) -> Header:
+        """The line of column names."""
+        with self._opened() as (header, _):
+            return header
+
+    def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
+        """The names of all columns, and what their first rows hold."""
+        with self._opened() as (header, found):
+            values = [record.values for record in islice(found, rows)]
+        return [(name, [row[k] for row in values if k < len(row)]) for k, name in enumerate(header.names)]
+
+    def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
+        """The line that each row begins on, and what it holds in some columns; all rows must be of one length."""
+        with self._opened() as (header, found):
+            places, added = self.places(header, names)
+            pick = itemgetter(*places)
+            width = len(header.names)
+            for row, (line, _, values) in enumerate(found):
+                if len(values) != width:
+                    raise ValueError(
+                        f"every row must have as many values as there are columns, {width}; got {len(values)} "
+                        f"at row {row} of {self.name} (line {line})."
+                    )
+                if values == header.names:
+                    raise ValueError(
+                        f"column names must be there once; got them again at row {row} of {self.name} (line {line}). "
+                        "If files were joined, pass them apart."
+                    )
+                yield line, pick(values + added if added else values)
+
+    def places(self, header: Header, names: Sequence[str]) -> tuple[list[int], list[str]]:
+        """Where the columns stand in each record; those that only folders name follow, with the values they have."""
+        own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(header.names, 1)]
+        places: list[int] = []
+        added: list[str] = []
+        for name in names:
+            check_alone(own, "score, label and groups", name, self.name)
+            given = constant(self.path, name, header.names)
+            places.append(header.names.index(name) if given is None else len(own) + len(added))
+            added += [] if given is None else [given]
+        return places, added
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:
+        with opened(self.path) as (text, self.content):
+            lines = lines_of(text, self.name)
+            header = read_header(lines, self.name)
+            yield header, records(lines, header.delimiter, self.name, header.lines)

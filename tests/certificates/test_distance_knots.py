@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.blocks import blocks
-from calcert.certificates.knots import FINEST, lay, put
+from calcert.certificates.distance_knots import FINEST, lay, put
 from calcert.summary.points import Points
 
 DRAWS = {

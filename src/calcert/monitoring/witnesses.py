@@ -1,0 +1,224 @@
+"""What earlier batches taught: witnesses for the next batch that are quick to notice a change.
+
+A witness is a function of score and label that was fixed before the batch was seen and whose mean is at most the error
+(docs/theory/monitoring.md), so everything here is free to be a guess: no statement depends on how good it is, only how
+soon an alarm comes. The scores are cut into 1,697 fixed blocks. Three memories, which forget at different speeds, hold
+the rows seen per block, and each bets on its own. Old, calibrated rows therefore do not drown new ones: one memory has
+forgotten them, while another finds small errors that take a million rows to see. What a memory suggests depends on what
+is watched:
+
+* the L1 error: a function f into [-1, 1], for f(x) (x - y);
+* the distance from calibration (Theorem 6): a pair (g0, g1), both of which change by no more than the score does, with
+  (1 - u) g0(u) + u g1(u) <= 0 for all u; the mean of g_label(score) is at most the distance;
+* counts in ranges (Theorem 9): the indicator of a range, with a sign, times x - y, from block to block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.ranges import widest_run
+from calcert.monitoring.gamblers import gains, shared
+from calcert.monitoring.memory_blocks import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
+from calcert.summary import cells
+from calcert.summary.counts import Summary
+from calcert.summary.points import Points
+
+Floats = NDArray[np.float64]
+
+SCALES = (1, 8, 64, BLOCKS)
+"""Numbers of groups of equal mass in which a witness may be constant; at the finest, a group is a block."""
+
+USUAL = 1
+"""The scale as long as none has proven itself: 8 groups."""
+
+PROOF = 2.0
+"""Standard errors that a scale must have earned to be preferred."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Rows seen, with forgetting.
+
+    Attributes
+    ----------
+    seen
+        Per memory and block: rows, sum of x - y, sum of (x - y)^2; shape (memories, 3, blocks).
+    earned
+        Per memory and scale, what witnesses would have earned, forgotten likewise; shape (memories, scales).
+    """
+
+    seen: Floats
+    earned: Floats
+
+    @classmethod
+    def blank(cls) -> Memory:
+        """Nothing seen yet."""
+        return cls(np.zeros((len(HALF_LIVES), 3, BLOCKS)), np.zeros((len(HALF_LIVES), len(SCALES))))
+
+    @cached_property
+    def proposed(self) -> Floats:
+        """A witness for every memory and scale, per block; shape (memories, scales, blocks)."""
+        return np.array([_signs(seen) for seen in self.seen])
+
+    def witnesses(self) -> Floats:
+        """For the next batch, one witness a memory, per block: at the scale that earned most, if it earned enough."""
+        proven = self.earned.max(axis=1) > PROOF * np.sqrt(self.seen[:, 2].sum(axis=1))
+        scale = np.where(proven, self.earned.argmax(axis=1), USUAL)
+        return np.asarray(self.proposed[np.arange(len(HALF_LIVES)), scale])
+
+    def gains(self, batch: Summary) -> Floats:
+        """Per memory, the histogram of what the rows of `batch` gain from its witness."""
+        return gains(batch, self.witnesses())
+
+    def packed(self) -> bytes:
+        """As a state keeps it."""
+        return self.seen.tobytes() + self.earned.tobytes()
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> Memory:
+        """The inverse of :meth:`packed`."""
+        size, values = len(HALF_LIVES) * 3 * BLOCKS, np.frombuffer(content)
+        return cls(values[:size].reshape(-1, 3, BLOCKS), values[size:].reshape(-1, len(SCALES)))
+
+    def after(self, batch: Summary) -> Memory:
+        """The memory once the batch has been judged."""
+        blocks = per_block(batch)
+        kept = kept_after(batch.n)
+        return Memory(
+            seen=self.seen * kept[:, None, None] + blocks,
+            earned=self.earned * kept[:, None] + np.einsum("msb,b->ms", self.proposed, blocks[1]),
+        )
+
+
+def _signs(seen: Floats) -> Floats:
+    """Per scale and block, the mean of x - y in its group of blocks, in standard errors, cut to [-1, 1]."""
+    signs = np.empty((len(SCALES), BLOCKS))
+    through = np.zeros((3, BLOCKS + 1))
+    np.cumsum(seen, axis=1, out=through[:, 1:])
+    for place, groups in enumerate(SCALES[:-1]):
+        edges = through[0].searchsorted(through[0, -1] * np.arange(groups + 1) / groups)
+        edges[0], edges[-1] = 0, BLOCKS
+        total = through[:, edges[1:]] - through[:, edges[:-1]]
+        signs[place] = np.repeat(_standardised(total[1], total[2]), edges[1:] - edges[:-1])
+    signs[-1] = _standardised(seen[1], seen[2])
+    return signs
+
+
+def _standardised(excess: Floats, square: Floats) -> Floats:
+    return np.asarray(np.clip(excess / np.sqrt(np.maximum(square, 0.0) + 1e-300), -1.0, 1.0))
+
+
+PARTS = 64
+"""Rows that are half forgotten are told to the linear program in parts of a row."""
+
+
+@dataclass(frozen=True)
+class PairMemory:
+    """Rows seen, with forgetting.
+
+    Attributes
+    ----------
+    seen
+        Per memory, block and label: rows, and the sum of their distances from the left edge of the block; shape
+        (memories, 2, blocks, 2).
+    """
+
+    seen: Floats
+
+    @classmethod
+    def blank(cls) -> PairMemory:
+        """Nothing seen yet."""
+        return cls(np.zeros((len(HALF_LIVES), 2, BLOCKS, 2)))
+
+    def packed(self) -> bytes:
+        """As a state keeps it."""
+        return self.seen.tobytes()
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> PairMemory:
+        """The inverse of :meth:`packed`."""
+        return cls(np.frombuffer(content).reshape(-1, 2, BLOCKS, 2))
+
+    def gains(self, batch: Summary) -> Floats:
+        """Per memory, the histogram of what the rows of `batch` gain from the pair that it suggests.
+
+        A row is known to its cell, so its gain is the smallest that any place in the cell could give.
+        """
+        # Numba takes a moment to import: only those who watch a distance wait for it.
+        from calcert.certificates.distance_lower import promised, suggested
+
+        low, high = _edges()
+        points, found = batch.points, []
+        for rows, inside in self.seen:
+            known = np.rint(PARTS * rows).astype(np.int64)
+            gain = np.zeros(points.count.shape)
+            if known.any():
+                wide = np.maximum(rows * (high - low)[:, None], 1e-300)
+                told = Points(low, high, np.clip(inside / wide, 0.0, 1.0), known)
+                gain = promised(*suggested(told, known, max(float(rows.sum()), 1.0)), points.low, points.high)
+            found.append(shared(gain, points.count))
+        return np.array(found)
+
+    def after(self, batch: Summary) -> PairMemory:
+        """The memory once the batch has been judged."""
+        block, (low, _) = batch.cell // CELLS_PER_BLOCK, _edges()
+        inside = batch.score_sum - batch.count * low[block][:, None]
+        new = [[np.bincount(block, part[:, y], BLOCKS) for y in range(2)] for part in (batch.count, inside)]
+        return PairMemory(self.seen * kept_after(batch.n)[:, None, None, None] + np.moveaxis(np.array(new), 1, 2))
+
+
+@cache
+def _edges() -> tuple[Floats, Floats]:
+    """Both edges of every block."""
+    first = np.arange(BLOCKS) * CELLS_PER_BLOCK
+    left, _ = cells.bounds(first)
+    last, wide = cells.bounds(np.minimum(first + CELLS_PER_BLOCK - 1, cells.CELL_OF_ONE))
+    return np.asarray(left * cells.RESOLUTION), np.asarray((last + wide) * cells.RESOLUTION)
+
+
+@dataclass(frozen=True)
+class RangeMemory:
+    """Rows seen, with forgetting.
+
+    Attributes
+    ----------
+    seen
+        Per memory and block, the sum of x - y; shape (memories, blocks).
+    """
+
+    seen: Floats
+
+    @classmethod
+    def blank(cls) -> RangeMemory:
+        """Nothing seen yet."""
+        return cls(np.zeros((len(HALF_LIVES), BLOCKS)))
+
+    def packed(self) -> bytes:
+        """As a state keeps it."""
+        return self.seen.tobytes()
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> RangeMemory:
+        """The inverse of :meth:`packed`."""
+        return cls(np.frombuffer(content).reshape(-1, BLOCKS))
+
+    def witnesses(self) -> Floats:
+        """For the next batch, one witness a memory, per block: 1 or -1 in the range that is furthest off, else 0."""
+        witnesses = np.zeros(self.seen.shape)
+        for witness, seen in zip(witnesses, self.seen, strict=True):
+            first, stop, sign = widest_run(seen)
+            witness[first:stop] = sign
+        return witnesses
+
+    def gains(self, batch: Summary) -> Floats:
+        """Per memory, the histogram of what the rows of `batch` gain from its witness."""
+        return gains(batch, self.witnesses())
+
+    def after(self, batch: Summary) -> RangeMemory:
+        """The memory once the batch has been judged."""
+        return RangeMemory(self.seen * kept_after(batch.n)[:, None] + per_block(batch)[1])
