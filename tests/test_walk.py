@@ -27,19 +27,19 @@ LABELS = rng.random(5_000) < SCORES
 def walked(call: Callable[[], object]) -> list[str]:
     """The rooms entered, one after the other, when a call that has been made before is made again."""
     call()
-    files: dict[Path, None] = {}
+    files: dict[str, None] = {}
 
     def step(frame: FrameType, event: str, _: object) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.suffix == ".py" and HOUSE in path.parents:
-            files.setdefault(path)
+        if event == "call":
+            files.setdefault(frame.f_code.co_filename)
 
     sys.setprofile(step)
     try:
         call()
     finally:
         sys.setprofile(None)
-    rooms = [path.relative_to(HOUSE).parts[0] for path in files]
+    paths = [Path(file) for file in files if file.endswith(".py")]
+    rooms = [path.relative_to(HOUSE).parts[0] for path in paths if HOUSE in path.parents]
     above = [room for room in rooms if room not in ("foundation", "__init__.py")]
     return [room for room, before in zip(above, [None, *above], strict=False) if room != before]
 
