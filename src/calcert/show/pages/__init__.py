@@ -15,6 +15,9 @@ PAGES: dict[str, ModuleType] = {
     "monotone band": plain,
     "score table": plain,
     "moves": plain,
+    "ratio": plain,
+    "sides": plain,
+    "test": plain,
     "status": monitor,
     "published": plain,
 }
