@@ -52,6 +52,9 @@ def results() -> Mapping[str, Any]:
         "monotone band": calcert.monotone_band(rows),
         "score table": calcert.score_table(calcert.summarize(x.round(1), y)),
         "moves": calcert.certify(rows).moves,
+        "ratio": calcert.observed_over_expected(rows),
+        "sides": calcert.sides(rows),
+        "test": calcert.test(rows),
         "status": watch.status(alarm=0.01),
         "published": calcert.published.compare(x, y),
     }
@@ -228,7 +231,7 @@ def test_every_kind_becomes_a_frame(kind: str) -> None:
     table = results()[kind].to_frame("pyarrow")
     assert isinstance(table, pyarrow.Table)
     assert list(pandas.columns) == polars.columns == table.column_names
-    assert len(pandas) == polars.height == table.num_rows > 1
+    assert len(pandas) == polars.height == table.num_rows >= 1
 
 
 def test_the_frame_of_a_report_holds_its_bounds() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,8 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.mean_gap import Ratio
 from calcert.certificates.monotone_band import MonotoneBand
-from calcert.certificates.perfect_calibration import CalibrationTest
 from calcert.certificates.score_table import ScoreTable
-from calcert.certificates.sides import Sides
 from calcert.reports.report import FEW_SCORES, Report
 
 pytest.importorskip("matplotlib")
@@ -137,19 +133,6 @@ def test_the_command_draws_either_curve(rows: Path, tmp_path: Path) -> None:
     assert "perturbed scores" in (tmp_path / "b.svg").read_text()
     assert "--plot must end in .png, .svg or .pdf" in run(rows, "--plot", tmp_path / "c.doc", code=2).stderr
     assert "--curve says what --plot draws" in run(rows, "--curve", "served", code=2).stderr
-
-
-def test_small_results_become_json_and_sentences(spread: Report) -> None:
-    summary = spread.summary
-    assert summary is not None
-    for result, reader, words in (
-        (calcert.test(summary), CalibrationTest, "Perfect calibration: p-value 0.00"),
-        (calcert.observed_over_expected(summary), Ratio, "Observed over expected positives of the classifier as it is"),
-        (calcert.sides(summary), Sides, "Scores are too high by at least"),
-    ):
-        values = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-        assert reader.from_dict(values) == result
-        assert words in str(result)
 
 
 def test_a_notebook_shows_what_every_line_assumes(spread: Report) -> None:

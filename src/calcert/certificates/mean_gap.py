@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
 from calcert.certificates.sampling import brier_above, largest_mean_terms
 from calcert.certificates.unit_lower import gap_pattern, units_lower
-from calcert.foundation.numbers import at_least, confidence, rounded_up
-from calcert.foundation.plain import plain_fields, restored_fields
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -84,7 +82,7 @@ def mean_gap_lower(summary: Summary, delta: float) -> float:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Result):
     """Observed over expected positives: `lower` <= E Y / E X <= `upper` with probability 1 - delta, both at once.
 
     Attributes
@@ -103,6 +101,10 @@ class Ratio:
     (500, 300, 1.667)
     """
 
+    kind: ClassVar = "ratio"
+    noun: ClassVar = "the ratio"
+    derived: ClassVar = ("estimate",)
+
     observed: int
     expected: float
     lower: float
@@ -115,22 +117,12 @@ class Ratio:
         """Observed over expected of the rows; NaN where nothing is expected."""
         return self.observed / self.expected if self.expected > 0 else math.nan
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return plain_fields(self)
+    def __post_init__(self) -> None:
+        if not (0 <= self.lower <= self.upper and self.expected >= 0 and 0 < self.delta < 1):
+            raise ValueError(f"a ratio must have 0 <= lower <= upper and a delta between 0 and 1; got {self!r}.")
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Ratio:
-        """The inverse of :meth:`to_dict`."""
-        return restored_fields(cls, values, "the ratio")
-
-    def __str__(self) -> str:
-        upper = "unbounded" if math.isinf(self.upper) else f"at most {rounded_up(self.upper)}"
-        return (
-            f"Observed over expected positives of the classifier as it is: at least {at_least(self.lower)}, {upper}, "
-            f"both with probability {confidence(self.delta)} ({self.observed:,} observed, {self.expected:,.1f} "
-            f"expected, {self.n:,} rows)."
-        )
+    def _rows(self) -> list[dict[str, Any]]:
+        return [vars(self) | {"estimate": self.estimate}]
 
 
 def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:

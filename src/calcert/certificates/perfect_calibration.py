@@ -11,17 +11,15 @@ by Ehm (1991); as much is added to the p-value. Where scores are listed there is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import generator
 from calcert.certificates.score_groups import across_labels
-from calcert.foundation.numbers import rounded_up
-from calcert.foundation.plain import plain_fields, restored_fields
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -41,7 +39,7 @@ LARGEST = 1_000_000
 
 
 @dataclass(frozen=True)
-class CalibrationTest:
+class CalibrationTest(Result):
     """The p-value of perfect calibration: at most alpha with probability at most alpha, if E[Y|X] = X.
 
     Attributes
@@ -56,6 +54,8 @@ class CalibrationTest:
         What was added to the p-value for scores that are known to their cell only; 0 where they are listed.
     n, seed
         The number of rows, and the seed of the draws.
+    drawn
+        What the statistic was in the draws: 101 quantiles, from the smallest to the largest.
 
     Examples
     --------
@@ -63,27 +63,23 @@ class CalibrationTest:
     CalibrationTest(p_value=0.001, statistic=0.5, draws=999, hidden=0.0, n=20, seed=0)
     """
 
+    kind: ClassVar = "test"
+    noun: ClassVar = "the test"
+
     p_value: float
     statistic: float
     draws: int
     hidden: float
     n: int
     seed: int
+    drawn: tuple[float, ...] = field(repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return plain_fields(self)
+    def __post_init__(self) -> None:
+        if not (0 < self.p_value <= 1 and self.draws >= 1 and self.n >= 1 and self.drawn):
+            raise ValueError(f"a test must have a p-value from above 0 to 1, draws and rows; got {self!r}.")
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> CalibrationTest:
-        """The inverse of :meth:`to_dict`."""
-        return restored_fields(cls, values, "the test")
-
-    def __str__(self) -> str:
-        return (
-            f"Perfect calibration: p-value {rounded_up(self.p_value)} ({self.n:,} rows, {self.draws:,} draws, "
-            "Theorem 15). Independent rows are assumed and nothing else; a large p-value certifies nothing."
-        )
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{name: value for name, value in vars(self).items() if name != "drawn"}]
 
 
 def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:
@@ -101,12 +97,12 @@ def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) ->
     coins = _coins(summary, 0.5 / (1 + draws))
     expected = coins.rows * coins.chance
     seen = float(_spread(coins.positives[None, :] - expected)[0])
-    rng, reached, left = generator(summary, seed), 0, draws
-    while left > 0:
-        size = min(left, max(TOGETHER // coins.rows.size, 1))
-        drawn = rng.binomial(coins.rows, coins.chance, (size, coins.rows.size))
-        reached += int((_spread(drawn - expected) >= seen * (1 - TIES)).sum())
-        left -= size
+    rng, drawn = generator(summary, seed), np.empty(draws)
+    together = max(TOGETHER // coins.rows.size, 1)
+    for start in range(0, draws, together):
+        part = drawn[start : start + together]
+        part[:] = _spread(rng.binomial(coins.rows, coins.chance, (part.size, coins.rows.size)) - expected)
+    reached = int((drawn >= seen * (1 - TIES)).sum())
     return CalibrationTest(
         p_value=min((1 + reached) / (1 + draws) + coins.hidden, 1.0),
         statistic=seen / summary.n,
@@ -114,6 +110,7 @@ def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) ->
         hidden=coins.hidden,
         n=summary.n,
         seed=seed,
+        drawn=tuple((np.quantile(drawn, np.linspace(0.0, 1.0, 101)) / summary.n).tolist()),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
-from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.foundation.plain import plain_fields, restored_fields
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
@@ -30,7 +29,7 @@ SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @dataclass(frozen=True)
-class Sides:
+class Sides(Result):
     """How much of the L1 calibration error goes to each side: four certificates, each at its own delta.
 
     Attributes
@@ -49,30 +48,17 @@ class Sides:
     too extreme by 0.130 or more, too timid by 0.005 or less
     """
 
+    kind: ClassVar = "sides"
+    noun: ClassVar = "the sides"
+
     too_high: Certificate
     too_low: Certificate
     too_extreme: Certificate
     too_timid: Certificate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return plain_fields(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Sides:
-        """The inverse of :meth:`to_dict`."""
-        return restored_fields(cls, values, "the sides")
-
-    def __str__(self) -> str:
-        c = self.too_high
-        sides = [
-            f"{name.replace('_', ' ')} by at least {at_least(side.lower)} and at most {at_most(side.upper)}"
-            for name, side in vars(self).items()
-        ]
-        return (
-            f"The classifier {c.subject}; assumption: {c.assumption}. Scores are {'; '.join(sides)}. Each bound holds "
-            f"with probability {confidence(c.delta)} ({c.n:,} rows, {c.theorem})."
-        )
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("quantity", "subject", "lower", "upper", "delta", "n", "e_value")
+        return [{name: getattr(side, name) for name in names} for side in vars(self).values()]
 
 
 def sides(

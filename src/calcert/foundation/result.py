@@ -23,6 +23,9 @@ KINDS = {
     "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
     "score table": "calcert.certificates.score_table.ScoreTable",
     "moves": "calcert.reports.moves.Moves",
+    "ratio": "calcert.certificates.mean_gap.Ratio",
+    "sides": "calcert.certificates.sides.Sides",
+    "test": "calcert.certificates.perfect_calibration.CalibrationTest",
     "status": "calcert.monitoring.status.Status",
     "published": "calcert.published.compare.Comparison",
 }

@@ -15,6 +15,9 @@ PAGES: dict[str, ModuleType] = {
     "monotone band": table_and_picture,
     "score table": table_and_picture,
     "moves": table_and_picture,
+    "ratio": table_and_picture,
+    "sides": table_and_picture,
+    "test": table_and_picture,
     "status": monitor,
     "published": table_and_picture,
 }

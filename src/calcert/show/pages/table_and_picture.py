@@ -20,6 +20,9 @@ TITLES = {
     "monotone band": "The calibration curve as it is",
     "score table": "The chance at each score",
     "moves": "What would move where",
+    "ratio": "Observed over expected positives",
+    "sides": "To which side scores err",
+    "test": "A test of perfect calibration",
     "published": "Published numbers beside certificates",
 }
 

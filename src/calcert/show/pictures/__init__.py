@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from calcert.show.pictures.as_it_is import monotone_picture, table_picture
 from calcert.show.pictures.band import band_picture
 from calcert.show.pictures.bandwidths import bandwidths_picture
+from calcert.show.pictures.few_numbers import p_value_picture, ratio_picture, sides_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
 from calcert.show.pictures.moves import moves_picture
@@ -27,6 +28,9 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "monotone band": monotone_picture,
     "score table": table_picture,
     "moves": moves_picture,
+    "ratio": ratio_picture,
+    "sides": sides_picture,
+    "test": p_value_picture,
     "status": status_picture,
     "published": published_picture,
 }

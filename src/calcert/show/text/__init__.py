@@ -9,6 +9,7 @@ from calcert.show.text.bandwidths import bandwidths_view
 from calcert.show.text.classes import classes_view
 from calcert.show.text.comparison import comparison_view
 from calcert.show.text.curves import monotone_view, moves_view, score_table_view
+from calcert.show.text.few_numbers import p_value_view, ratio_view, sides_view
 from calcert.show.text.groups import groups_view
 from calcert.show.text.monitor import status_view
 from calcert.show.text.plan import plan_view
@@ -26,6 +27,9 @@ VIEWS: dict[str, Callable[..., RenderableType]] = {
     "monotone band": monotone_view,
     "score table": score_table_view,
     "moves": moves_view,
+    "ratio": ratio_view,
+    "sides": sides_view,
+    "test": p_value_view,
     "status": status_view,
     "published": published_view,
 }

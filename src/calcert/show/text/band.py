@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence, number
-from calcert.show.text.table_style import table
+from calcert.show.text.table_style import columns
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
@@ -21,9 +21,8 @@ RARE = 0.005
 
 def band_view(band: CalibrationBand) -> RenderableType:
     """The band over ten stretches of served scores, from the lowest to the highest that are common."""
-    part, shown = band.thinned(STRETCHES, _common(band)), table()
-    for name in ("served score, about", "at least", "at most", "estimate"):
-        shown.add_column(name, justify="right", no_wrap=True)
+    part = band.thinned(STRETCHES, _common(band))
+    shown = columns("served score, about", "at least", "at most", "estimate")
     for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
         stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
         shown.add_row(stretch, at_least(lower), at_most(upper), number(estimate))

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence, given, number
-from calcert.show.text.table_style import table
+from calcert.show.text.table_style import columns
 
 if TYPE_CHECKING:
     from calcert.certificates.monotone_band import MonotoneBand
@@ -29,7 +28,7 @@ def monotone_view(band: MonotoneBand) -> RenderableType:
         where = number(band.refuted_at)
         refuted = f"The rows refute a chance that never falls as the score rises: near {where} it falls."
         return Group(lead, Text(""), Text(refuted), Text(f"That holds with probability {sure}; no band does."))
-    shown, places = _columns("score", "at least", "at most"), np.linspace(0.0, 1.0, 11)
+    shown, places = columns("score", "at least", "at most"), np.linspace(0.0, 1.0, 11)
     for score, lower, upper in zip(places, *band.at(places), strict=True):
         shown.add_row(f"{score:.1f}", at_least(lower), at_most(upper))
     promise = "Assumes that the chance never falls as the score rises. All limits hold together with probability"
@@ -38,9 +37,9 @@ def monotone_view(band: MonotoneBand) -> RenderableType:
 
 def score_table_view(found: ScoreTable) -> RenderableType:
     """The scores with their rows and limits."""
-    shown = _columns("score", "rows", "share of label 1", "at least", "at most")
-    columns = (found.score, found.rows, found.estimate, found.lower, found.upper)
-    for score, rows, share, lower, upper in list(zip(*columns, strict=True))[:SHOWN]:
+    shown = columns("score", "rows", "share of label 1", "at least", "at most")
+    values = (found.score, found.rows, found.estimate, found.lower, found.upper)
+    for score, rows, share, lower, upper in list(zip(*values, strict=True))[:SHOWN]:
         shown.add_row(given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper))
     left = found.score.size - SHOWN
     more = [f"{left:,} more scores are not shown."] if left > 0 else []
@@ -56,7 +55,7 @@ def score_table_view(found: ScoreTable) -> RenderableType:
 
 def moves_view(moves: Moves) -> RenderableType:
     """Where the rows of ten stretches of scores would go."""
-    shown = _columns("score, about", "share of rows", "would go to", "label 0 to", "label 1 to")
+    shown = columns("score, about", "share of rows", "would go to", "label 0 to", "label 1 to")
     for part in np.array_split(np.arange(moves.score.size), min(10, moves.score.size)):
         share = moves.negative[part] + moves.positive[part]
         score = float(np.average(moves.score[part], weights=share))
@@ -78,10 +77,3 @@ def moves_view(moves: Moves) -> RenderableType:
 
 def _bends(found: MonotoneBand | ScoreTable) -> list[str]:
     return ["Where it bends:", *(f"  {bend}" for bend in found.bends)] if found.bends else []
-
-
-def _columns(*names: str) -> Table:
-    shown = table()
-    for name in names:
-        shown.add_column(name, justify="right", no_wrap=True)
-    return shown

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, given, number, rows_about
-from calcert.show.text.table_style import table
+from calcert.show.text.table_style import columns
 
 if TYPE_CHECKING:
     from calcert.reports.plan import Plan
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def plan_view(found: Plan) -> RenderableType:
     """The answer in a sentence, and the bounds to expect at some numbers of rows."""
-    now, shown = found.now, table()
-    for name in ("rows", "at least, about", "at most, about"):
-        shown.add_column(name, justify="right", no_wrap=True)
+    now, shown = found.now, columns("rows", "at least, about", "at most, about")
     for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
         style = "bold" if upper <= found.target else ""
         shown.add_row(f"{size:,}", number(lower), number(upper), style=style)

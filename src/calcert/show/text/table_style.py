@@ -16,6 +16,14 @@ def table() -> Table:
     return Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
 
 
+def columns(*names: str) -> Table:
+    """An empty table of numbers with these headings."""
+    shown = table()
+    for name in names:
+        shown.add_column(name, justify="right", no_wrap=True)
+    return shown
+
+
 def plain(view: RenderableType, width: int = WIDTH) -> str:
     """A view without colour, lines ending where their text ends."""
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)

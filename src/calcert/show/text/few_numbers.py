@@ -1,0 +1,58 @@
+"""Results of one or a few numbers, as text for people: the ratio, the sides, the test."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from calcert.foundation.numbers import at_least, confidence, number, rounded_up
+from calcert.show.text.layout import columns
+
+if TYPE_CHECKING:
+    from calcert.certificates.mean_gap import Ratio
+    from calcert.certificates.perfect_calibration import CalibrationTest
+    from calcert.certificates.sides import Sides
+
+
+def ratio_view(found: Ratio) -> RenderableType:
+    """The ratio of the rows between its bounds."""
+    shown = columns("observed", "expected", "ratio", "at least", "at most")
+    upper = "unbounded" if math.isinf(found.upper) else rounded_up(found.upper)
+    expected = f"{found.expected:,.1f}" if found.expected >= 1 else number(found.expected)
+    shown.add_row(f"{found.observed:,}", expected, number(found.estimate), at_least(found.lower), upper)
+    return Group(
+        Text(f"{found.n:,} rows; observed over expected positives of the classifier as it is"),
+        Text(""),
+        shown,
+        Text(f"Nothing is assumed. Both bounds hold together with probability {confidence(found.delta)} (Theorem 11)."),
+    )
+
+
+def sides_view(found: Sides) -> RenderableType:
+    """A line a side."""
+    shown, any_side = columns("scores are", "by at least", "by at most"), found.too_high
+    for name, side in vars(found).items():
+        shown.add_row(name.replace("_", " "), side.at_least, side.at_most)
+    sure = confidence(any_side.delta)
+    return Group(
+        Text(f"{any_side.n:,} rows; sides of the L1 calibration error of the classifier {any_side.subject}"),
+        Text(""),
+        shown,
+        Text(f"Nothing is assumed. Each bound holds with probability {sure} ({any_side.theorem})."),
+    )
+
+
+def p_value_view(found: CalibrationTest) -> RenderableType:
+    """The p-value, and what it was computed from."""
+    shown = columns("p-value", "largest miscount", "median of the draws", "draws")
+    median = number(found.drawn[len(found.drawn) // 2])
+    shown.add_row(rounded_up(found.p_value), number(found.statistic), median, f"{found.draws:,}")
+    return Group(
+        Text(f"{found.n:,} rows; is every score the chance of label 1?"),
+        Text(""),
+        shown,
+        Text("Independent rows are assumed and nothing else; a large p-value certifies nothing (Theorem 15)."),
+    )
