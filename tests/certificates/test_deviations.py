@@ -21,6 +21,7 @@ from calcert.certificates.deviations import (
     SPLIT,
     bernstein,
     berry_esseen_constant,
+    beyond_iid_limit,
     gaussian_sharp,
     grouped_limit,
     hoeffding,
@@ -317,6 +318,29 @@ def test_invert_is_the_greatest_candidate_on_a_fine_grid(plug_in: float, moment:
         above = [c for c in np.linspace(found, top, points)[1:].tolist() if c > found and fits(c)]
         assert not above
         assert any(fits(max(found - back, 0.0), 1e-9) for back in (0.0, 1e-12, 1e-11, 1e-10, 1e-9))
+
+
+@given(
+    st.floats(1e-9, 1.0),
+    st.floats(1.0, 2.0),
+    st.floats(0.0, 12.0),
+    st.sampled_from(DELTAS),
+    st.sampled_from([1e-9, 1e-6, 0.01, 0.3]),
+)
+def test_one_tail_tells_on_which_side_of_the_limit_a_number_lies(
+    variance: float, bound: float, log_n: float, delta: float, apart: float
+) -> None:
+    limit = iid_limit(variance, bound, 10**log_n, delta)
+    assert beyond_iid_limit(limit * (1 + apart), variance, bound, 10**log_n, delta) > 0
+    assert beyond_iid_limit(limit * (1 - apart), variance, bound, 10**log_n, delta) < 0
+
+
+@given(st.floats(0.0, 0.5), st.floats(0.001, 1.0), st.floats(0.0, 9.0), st.sampled_from(DELTAS))
+def test_asking_for_sides_finds_what_asking_for_limits_finds(
+    plug_in: float, moment: float, log_n: float, delta: float
+) -> None:
+    by_limits = invert(plug_in, moment, 10**log_n, delta, lambda *arguments: iid_limit(*arguments))
+    assert invert(plug_in, moment, 10**log_n, delta, iid_limit) == pytest.approx(by_limits, rel=1e-9, abs=1e-12)
 
 
 @given(st.floats(0.0, 0.5), st.integers(1, 10**6), st.sampled_from(DELTAS))

@@ -48,7 +48,12 @@ def mean_upper(mean: float, n: float, delta: float) -> float:
     """
     budget = math.log(1 / delta) / n
     mean = min(max(mean, 0.0), 1.0)
-    return _last_within(lambda c: relative_entropy(mean, c) <= budget, mean, 1.0)
+    if relative_entropy(mean, 1.0) <= budget:
+        return 1.0
+    highest = min(mean + math.sqrt(budget / 2) * (1 + SLACK) + SLACK, 1 - 1e-16)  # Pinsker
+    if relative_entropy(mean, highest) <= budget:
+        return 1.0
+    return min(crossing(lambda c: budget - relative_entropy(mean, c), mean, highest, 1e-14)[1] * (1 + SLACK), 1.0)
 
 
 def mean_lower(mean: float, n: float, delta: float) -> float:
@@ -84,26 +89,36 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
     at which he reaches just e; what is searched is the smallest e whose normal tail and Berry-Esseen error at that t
     are at most delta. Every e that passes is a limit, so the search need not be exact.
     """
-    return sharp(variance, bound, n, delta, lambda left: berry_esseen_constant(bound / math.sqrt(left)))
+    return sharp(variance, bound, n, delta, _shevtsova(bound))
+
+
+def _shevtsova(bound: float) -> Callable[[float], float]:
+    return lambda left: berry_esseen_constant(bound / math.sqrt(left))
 
 
 def sharp(variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]) -> float:
     """D3 with any bound `constant` on sqrt(n) sup|F_n - Phi|, a falling function of what the variance is at least."""
     if variance <= 0:
         return math.inf
-    u, root, scale = math.log(1 / delta), math.sqrt(n), math.sqrt(n / (2 * variance))
 
     def excess(e: float) -> float:
-        """The logarithm of the bound on the tail beyond e, over delta: e is a limit where it is negative."""
-        left = n * e * e / (2 * u) - bound * e / 3  # t^2 variance
-        error = constant(left) / root if left > 0 else math.inf
-        return math.log((math.erfc(e * scale) / 2 + error) / delta) + SLACK
+        return _tail_over_delta(e, variance, bound, n, delta, constant)
 
     high = bernstein(variance, bound, n, delta)
     if excess(high) > 0:
         return math.inf
-    low = max(-normal_quantile(delta) * math.sqrt(variance / n), 2 * u * bound / (3 * n) * (1 + 1e-6))
+    least = 2 * math.log(1 / delta) * bound / (3 * n) * (1 + 1e-6)
+    low = max(-normal_quantile(delta) * math.sqrt(variance / n), least)
     return crossing(excess, low, high)[1] * (1 + SLACK) if low < high else high
+
+
+def _tail_over_delta(
+    e: float, variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]
+) -> float:
+    """D3: the logarithm of the bound on the tail beyond e, over delta. Where it is negative, e is a limit."""
+    left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3  # t^2 variance
+    error = constant(left) / math.sqrt(n) if left > 0 else math.inf
+    return math.log((math.erfc(e * math.sqrt(n / (2 * variance))) / 2 + error) / delta) + SLACK
 
 
 def hoeffding(proxy: float, n: float, delta: float) -> float:
@@ -118,6 +133,18 @@ def iid_limit(variance: float, bound: float, n: float, delta: float) -> float:
         gaussian_sharp(variance, bound, n, delta),
         hoeffding(1.0, n, delta),
     )
+
+
+def beyond_iid_limit(e: float, variance: float, bound: float, n: float, delta: float) -> float:
+    """Positive where `e` is above :func:`iid_limit`, negative where it is below; nowhere near how far.
+
+    D3 passes `e` or does not: that takes one tail, where the limit itself is a search of many.
+    """
+    closed = min(bernstein(variance, bound, n, delta), hoeffding(1.0, n, delta))
+    if e >= closed or e <= 0 or variance <= 0:
+        return e - closed
+    tail = _tail_over_delta(e / (1 + 2 * SLACK), variance, bound, n, delta, _shevtsova(bound))
+    return max(-tail * e / (2 * math.log(1 / delta)), e - closed)
 
 
 def grouped_limit(variance: float, bound: float, n: float, delta: float) -> float:
@@ -142,7 +169,10 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
     top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
 
     def excess(a: float, b: float) -> float:
-        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
+        variance = max(second_moment - a * a, 0.0)
+        if limit is iid_limit:
+            return beyond_iid_limit(a - plug_in, variance, 1 + b, n, delta)
+        return a - limit(variance, 1 + b, n, delta) - plug_in
 
     return largest_candidate(excess, min(max(plug_in, 0.0), top), top)
 
@@ -212,18 +242,3 @@ def crossing(
             at_low /= 2 if side < 0 else 1
             side = -1
     return low, high
-
-
-def _last_within(within: Callable[[float], bool], low: float, high: float) -> float:
-    """The end of [low, high] up to which `within` holds, from above; `within` holds at low and then fails for good."""
-    if within(high):
-        return high
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if within(middle):
-            low = middle
-        else:
-            high = middle
-    return min(high * (1 + SLACK), 1.0)
