@@ -4,8 +4,8 @@
 
 A step (forward, backward, Adam) is timed with the plain loss, and then each loss alone, forward and backward, on the
 same logits: the difference between losses, next to a step, is what a step grows by. Times are the least processor times
-on one thread, since what others do on the machine only ever adds. Each line prints ratios and the figure that the last
-is held to; the script fails if it is exceeded, or if the loss is not what a mean over perturbed scores says.
+on one thread, since what others do on the machine only ever adds. Each line prints ratios and the figure that they are
+held to; the script fails if it is exceeded, or if the loss is not what a mean over perturbed scores says.
 """
 
 from __future__ import annotations
@@ -22,10 +22,15 @@ from rich.progress import track
 from rich.table import Table
 from torch import Tensor, nn
 
-from calcert.serving.kernel import sample
+from calcert.serving.noise import Noise
 from calcert.torch import PerturbedBCEWithLogitsLoss
 
-BANDWIDTH = 1 / 64
+NOISES = (Noise("odds", 1 / 16), Noise("additive", 1 / 64))
+
+
+def aware(noise: Noise, **options: object) -> nn.Module:
+    """The aware loss for noise of either kind."""
+    return PerturbedBCEWithLogitsLoss(**noise.parameters, **options)
 
 
 class Encoder(nn.Module):
@@ -59,12 +64,9 @@ def least(action: Callable[[], object], repeats: int) -> float:
 
 
 def step_times(network: nn.Module, rows: Tensor, labels: Tensor, steps: int) -> list[float]:
-    """Seconds of a plain step, and what it takes with the aware loss, without and with margin."""
-    losses = [
-        nn.BCEWithLogitsLoss(),
-        PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH, margin=False),
-        PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH),
-    ]
+    """Seconds of a plain step, and what it takes with the aware loss: both noises without margin, then with it."""
+    losses = [nn.BCEWithLogitsLoss()]
+    losses += [aware(noise, margin=margin) for margin in (False, True) for noise in NOISES]
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4)
 
     def step() -> None:
@@ -78,13 +80,13 @@ def step_times(network: nn.Module, rows: Tensor, labels: Tensor, steps: int) -> 
     return [plain + seconds - alone[0] for seconds in alone]
 
 
-def wrong_by() -> float:
+def wrong_by(noise: Noise) -> float:
     """How far the loss is from the mean of -log of perturbed scores on a fine grid of quantiles."""
     z = np.linspace(-8, 8, 33)
     u = (np.arange(20_000) + 0.5) / 20_000
     x = 1 / (1 + np.exp(-z))
-    slow = -np.log([sample(np.full(u.size, each), BANDWIDTH, u) for each in x]).mean(axis=1)
-    loss = PerturbedBCEWithLogitsLoss(bandwidth=BANDWIDTH, margin=False, reduction="none")
+    slow = -np.log([noise.sample(np.full(u.size, each), u) for each in x]).mean(axis=1)
+    loss = aware(noise, margin=False, reduction="none")
     return float(np.abs(loss(torch.tensor(z), torch.ones(33)).numpy() - slow).max())
 
 
@@ -102,15 +104,18 @@ def main() -> None:
         ("transformer, 4 layers of 256, 64 tokens, batch 32", Encoder(), torch.randint(1_000, (32, 64)), labels[:32],
          max(steps // 4, 3), 1.01),
     ]  # fmt: skip
-    table = Table("training step", "plain", "aware / plain", "with margin / plain", "held to")
+    names = [noise.shown for noise in NOISES] + [f"{noise.shown}, margin" for noise in NOISES]
+    table = Table("training step", "plain", *names, "held to")
     missed = 0
     for name, network, rows, y, repeats, limit in track(cases, "training steps", transient=True):
-        plain, aware, margin = step_times(network, rows, y, repeats)
-        missed += limit is not None and margin / plain > limit
-        held = "-" if limit is None else f"<= {limit}" + (" MISSED" if margin / plain > limit else "")
-        table.add_row(name, f"{1e3 * plain:.2f} ms", f"{aware / plain:.3f}", f"{margin / plain:.3f}", held)
+        plain, *seconds = step_times(network, rows, y, repeats)
+        ratios = [each / plain for each in seconds]
+        over = limit is not None and max(ratios) > limit
+        missed += over
+        held = "-" if limit is None else f"<= {limit}" + (" MISSED" if over else "")
+        table.add_row(name, f"{1e3 * plain:.2f} ms", *(f"{ratio:.3f}" for ratio in ratios), held)
     Console(width=120).print(table)
-    error = wrong_by()
+    error = max(map(wrong_by, NOISES))
     print(f"largest difference between the loss and a mean over 20,000 quantiles: {error:.1e} (held to <= 1e-3)")
     sys.exit(missed > 0 or error > 1e-3)
 

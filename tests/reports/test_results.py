@@ -135,6 +135,35 @@ def test_a_report_of_noise_that_was_the_default_before_is_still_one_of_it() -> N
     assert "bandwidth 1/64" in str(report)
 
 
+def test_a_table_of_bandwidths_from_before_noise_had_kinds_is_still_read() -> None:
+    values = json.loads((SAVED / "bandwidths-2.json").read_text())
+    costs = BandwidthCosts.from_dict(values)
+    assert [row.noise for row in costs.rows] == [Noise("additive", row["bandwidth"]) for row in values["rows"]]
+    assert {row.each for row in costs.rows} == {values["each"]}
+    for row, stored in zip(costs.rows, values["rows"], strict=True):
+        assert {name: getattr(row, name) for name in stored if name != "bandwidth"} == {
+            name: value for name, value in stored.items() if name != "bandwidth"
+        }
+    assert BandwidthCosts.from_dict(through_json(costs)) == costs
+    assert "Recommended: bandwidth 1/128" in str(costs)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"bandwidth": -1.0}, "bandwidth must be positive"),
+        ({"bandwidth": "wide"}, "size must be a number; got 'wide'"),
+        ({"odds": 0.1}, "rows, 0 must have the field 'noise'"),
+        ([], "rows, 0 must be an object with named fields; got \\[\\]"),
+    ],
+)
+def test_an_older_table_with_a_row_that_says_nothing_is_refused_in_words(row: Any, words: str) -> None:
+    values = json.loads((SAVED / "bandwidths-2.json").read_text())
+    values["rows"] = [row]
+    with pytest.raises(ValueError, match=words):
+        BandwidthCosts.from_dict(values)
+
+
 def test_a_report_of_many_classes_without_a_kind_is_not_read_as_one_without_classes() -> None:
     with pytest.raises(ValueError, match=r"no 'report' but 'classes'\. Call calcert\.reports\.classes\.ClassReport"):
         Report.from_dict(json.loads((SAVED / "classes-1.json").read_text()))
