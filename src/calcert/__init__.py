@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
     from calcert.reports.certify import certify
+    from calcert.reports.choosing import choose_rows
     from calcert.reports.comparison import compare
     from calcert.reports.estimates import estimates
     from calcert.reports.p_value import test
@@ -47,6 +48,7 @@ __all__ = [
     "bounded_variation",
     "calibration_band",
     "certify",
+    "choose_rows",
     "compare",
     "crossings",
     "distance",
@@ -84,6 +86,7 @@ _LATER = {
     "bounded_variation": "calcert.certificates.bounded_variation",
     "calibration_band": "calcert.certificates.band",
     "certify": "calcert.reports.certify",
+    "choose_rows": "calcert.reports.choosing",
     "compare": "calcert.reports.comparison",
     "crossings": "calcert.certificates.crossings",
     "distance": "calcert.certificates.distance",

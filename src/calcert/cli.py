@@ -21,7 +21,7 @@ from calcert.commands.interruption import heard
 from calcert.commands.options import debug
 from calcert.foundation.visible import visible
 
-COMMANDS = ("certify", "check", "plan", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
+COMMANDS = ("certify", "check", "plan", "choose", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
 
 BAD_INPUT = 2
 BUG = 70

@@ -151,9 +151,19 @@ class DrawnWeights:
 
     @classmethod
     def of(cls, summary: Summary, units: Units, gains: Gains, delta: float) -> DrawnWeights:
-        """From the rows: D1 for E R^2, E W^2 and E W at delta / 6 each; delta / 2 is left for :meth:`direct`."""
-        number, mean, cap = units.number, summary.n / units.number, units.cap
-        squares, level = float(units.squares) / number, delta / 6
+        """From the rows."""
+        number = units.number
+        return cls.from_moments(number, summary.n / number, float(units.squares) / number, units.cap, gains, delta)
+
+    @classmethod
+    def from_moments(
+        cls, number: int, mean: float, squares: float, cap: float, gains: Gains, delta: float
+    ) -> DrawnWeights:
+        """From the means of W and of W^2 and a bound on W.
+
+        D1 for E R^2, E W^2 and E W at delta / 6 each; delta / 2 is left for :meth:`direct`.
+        """
+        level = delta / 6
         return cls(
             number=number,
             mean=mean,

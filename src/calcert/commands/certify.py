@@ -29,6 +29,7 @@ REPEATED = (
     "--cluster",
     "--weight",
     "--largest-weight",
+    "--largest-gain",
     "--weight-unit",
     "--soft-labels",
 )

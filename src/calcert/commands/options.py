@@ -188,6 +188,7 @@ def weighing(command: Callable[..., None]) -> Callable[..., None]:
         cluster: str | None,
         weight: str | None,
         largest_weight: float | None,
+        largest_gain: float | None,
         weight_unit: float | None,
         soft_labels: bool,
         **options: Any,
@@ -196,6 +197,7 @@ def weighing(command: Callable[..., None]) -> Callable[..., None]:
             "clusters": cluster,
             "weights": weight,
             "largest_weight": largest_weight,
+            "largest_gain": largest_gain,
             "weight_unit": weight_unit,
             "soft_labels": soft_labels or None,
         }
@@ -213,6 +215,11 @@ WEIGHING = (
         "--largest-weight",
         type=Ratio(),
         help="Known bound on the weight of a row, or of a cluster: bounds then speak of the whole population.",
+    ),
+    click.option(
+        "--largest-gain",
+        type=Ratio(),
+        help="Known bound on the weight times |label - score| of a row, or of a cluster.",
     ),
     click.option("--weight-unit", type=Ratio(), help="What all weights are whole multiples of. [default: 1]"),
     click.option("--soft-labels", is_flag=True, help="Labels are shares between 0 and 1."),

@@ -54,13 +54,13 @@ def command(
 
     from calcert.commands.screen import say
     from calcert.foundation.visible import visible
-    from calcert.serving.file_copy import STREAM, Perturbation, perturb_file
+    from calcert.serving.file_copy import STREAM, Perturbation, copy_file
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
     how = Perturbation(score, column, noise, np.random.default_rng(drawn))
-    done = perturb_file(source, target, how)
+    done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(
         f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with {noise.keyword} "

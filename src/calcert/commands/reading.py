@@ -25,7 +25,12 @@ def summarize(files: Sequence[str], score: str | None, label: str | None, **weig
     from calcert.sources import summarize as summarize_rows
 
     with named_files(files) as paths:
-        alone = score is None and label is None and weighing.keys() <= {"largest_weight"} and len(paths) == 1
+        alone = (
+            score is None
+            and label is None
+            and weighing.keys() <= {"largest_weight", "largest_gain"}
+            and len(paths) == 1
+        )
         if alone and is_query_result(paths[0]):
             return read_query_result(paths[0], **weighing)
         return summarize_rows(paths, score=score, label=label, **weighing)
@@ -106,7 +111,7 @@ def is_query_result(path: str) -> bool:
         return False
 
 
-def read_query_result(path: str, largest_weight: float | None = None) -> Summary:
+def read_query_result(path: str, **declared: float) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
     from calcert.sources.csv_text import CsvFile
     from calcert.summary.counts import Summary
@@ -121,7 +126,7 @@ def read_query_result(path: str, largest_weight: float | None = None) -> Summary
         # Databases write a score that is not there as nothing, NULL or \N; every number is longer than that or a digit.
         lines = [dict(zip(known, values, strict=True)) for values in rows]
         read = [{name: _number_or_none(v) if name == "score" else int(v) for name, v in line.items()} for line in lines]
-        return Summary.from_cells(read, largest_weight=largest_weight)
+        return Summary.from_cells(read, **declared)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
 

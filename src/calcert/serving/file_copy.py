@@ -1,4 +1,4 @@
-"""A copy of a file with one more column: the perturbed scores. Everything else stays as it is.
+"""A copy of a file with one more column: perturbed scores, or weights of the rows that stay. The rest is as it is.
 
 Rows flow through in chunks, so that a file may be larger than memory. Draws come from one generator in the order of the
 rows, so that chunks do not matter: they are those of :func:`calcert.perturb` on the whole column.
@@ -11,13 +11,14 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.regular_file import check_regular
@@ -26,7 +27,7 @@ from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import replacing
 from calcert.serving.noise import Floats, Noise
-from calcert.serving.text_column import csv_table, json_table
+from calcert.serving.text_column import TextRow, TextTable, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
@@ -35,33 +36,72 @@ STREAM = "-"
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
 
 
+Place = Callable[[int], str]
+"""Says in words where a row of a chunk stands."""
+
+Added = tuple[NDArray[np.bool_] | None, Floats]
+"""Which rows of a chunk stay, None for all, and their values in the new column."""
+
+
 @dataclass(frozen=True)
 class Perturbation:
     """What to do: the column of scores (None to find it), the name of the new one, the noise and the generator."""
+
+    doing: ClassVar = "perturbing"
 
     score: str | None
     column: str
     noise: Noise
     rng: np.random.Generator
 
-    def draw(self, scores: Floats, place: Callable[[int], str]) -> Floats:
-        """Perturbed scores; an invalid score is an error that names its place."""
-        bad = ~((scores >= 0) & (scores <= 1))
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(score_message(scores, row, place(row)))
-        return self.noise.sample(scores, self.rng.random(scores.shape))
+    def added(self, scores: Floats, start: int, place: Place) -> Added:
+        """All rows, and their perturbed scores."""
+        return None, self.noise.sample(scores, self.rng.random(scores.shape))
+
+    def check_end(self, rows: int) -> None:
+        """Any number of rows will do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What to do: the column of scores, the name of the new one, and of all rows their scores and weights.
+
+    Rows without weight are left out.
+    """
+
+    doing: ClassVar = "copying"
+    CHANGED: ClassVar = "the file must stay as it is while it is read twice"
+
+    score: str
+    column: str
+    scores: Floats
+    weights: Floats
+
+    def added(self, scores: Floats, start: int, place: Place) -> Added:
+        """The rows with weights, and these; a file that is not what it was is an error."""
+        before, weights = (values[start : start + scores.size] for values in (self.scores, self.weights))
+        if not np.array_equal(scores, before):
+            raise ValueError(f"{self.CHANGED}; scores from {place(0)} on are not what they were.")
+        return weights > 0, weights[weights > 0]
+
+    def check_end(self, rows: int) -> None:
+        """All rows must have come."""
+        if rows != self.scores.size:
+            raise ValueError(f"{self.CHANGED}; of {self.scores.size:,} rows {rows:,} are left.")
+
+
+How = Perturbation | Selection
 
 
 @dataclass(frozen=True)
 class Copied:
-    """What was done: rows copied, and the column that was perturbed."""
+    """What was done: rows read, and the column of scores."""
 
     rows: int
     score: str
 
 
-def perturb_file(source: str, target: str, how: Perturbation) -> Copied:
+def copy_file(source: str, target: str, how: How) -> Copied:
     """Copy `source` to `target`, both of one format; ``-`` is text on standard input or output."""
     formats = {format_of(path) for path in (source, target) if path != STREAM}
     if len(formats) > 1:
@@ -91,25 +131,54 @@ def format_of(path: str) -> str:
     return found
 
 
-def _copy_text(source: str, target: str, form: str | None, how: Perturbation) -> Copied:
+def read_scores(source: str, score: str | None, column: str) -> tuple[Floats, str]:
+    """All scores of a file that could be copied with a new column of that name, and the column they are in."""
+    check_regular(source)
+    if format_of(source) == "parquet":
+        with _parquet(source, score, column, "reading", whole=False) as (_, chosen, batches):
+            return np.concatenate([scores for _, scores, _ in batches]), chosen
+    with _text(source, format_of(source), score, column, "reading") as (table, chunks):
+        return np.concatenate([scores for _, scores, _ in chunks]), table.score
+
+
+def _copy_text(source: str, target: str, form: str | None, how: How) -> Copied:
+    with _text(source, form, how.score, how.column, how.doing) as (table, chunks), _writing(target) as file:
+        file.write(table.head)
+        rows = 0
+        for chunk, scores, place in chunks:
+            kept, values = how.added(scores, rows, place)
+            stay = chunk if kept is None else [row for row, stays in zip(chunk, kept, strict=True) if stays]
+            file.writelines(table.appended(row.text, value) for row, value in zip(stay, values.tolist(), strict=True))
+            rows += len(chunk)
+        how.check_end(rows)
+    return Copied(rows, table.score)
+
+
+@contextmanager
+def _text(
+    source: str, form: str | None, score: str | None, column: str, doing: str
+) -> Iterator[tuple[TextTable, Iterator[tuple[list[TextRow], Floats, Place]]]]:
+    """A table of text to which a column is to be added, and its rows in chunks with their scores."""
     name = "standard input" if source == STREAM else visible(source)
-    with _reading(source) as (text, share), _writing(target) as file, RowProgress(f"perturbing {name}") as progress:
+    with _reading(source) as (text, share), RowProgress(f"{doing} {name}") as progress:
         lines = lines_of(text, name)
         if source == STREAM:
             first = next(lines, "")
             check_text(first[:HEAD].encode("utf-8", "surrogateescape"), name)
             form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
             lines = chain([first], lines)
-        table = (json_table if form == "json" else csv_table)(lines, name, how.score, how.column)
-        file.write(table.head)
-        rows = 0
-        while chunk := list(islice(table.rows, CHUNK)):
-            drawn = how.draw(np.array([row.score for row in chunk]), [row.where for row in chunk].__getitem__)
-            file.writelines(table.appended(row.text, value) for row, value in zip(chunk, drawn.tolist(), strict=True))
-            rows += len(chunk)
-            progress.advance_to(rows, share())
-        _refuse_none(rows, name)
-    return Copied(rows, table.score)
+        table = (json_table if form == "json" else csv_table)(lines, name, score, column)
+
+        def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
+            rows = 0
+            while chunk := list(islice(table.rows, CHUNK)):
+                place = [row.where for row in chunk].__getitem__
+                yield chunk, _checked(np.array([row.score for row in chunk]), place), place
+                rows += len(chunk)
+                progress.advance_to(rows, share())
+            _refuse_none(rows, name)
+
+        yield table, chunks()
 
 
 @contextmanager
@@ -148,38 +217,66 @@ def _writing(target: str) -> Iterator[IO[str]]:
                 yield file
 
 
-def _copy_parquet(source: str, target: Path, how: Perturbation) -> Copied:
+def _copy_parquet(source: str, target: Path, how: How) -> Copied:
+    pyarrow, parquet = load("pyarrow"), load("pyarrow.parquet")
+    with _parquet(source, how.score, how.column, how.doing) as (file, chosen, batches):
+        wider = file.schema_arrow.append(pyarrow.field(how.column, pyarrow.float64(), nullable=False))
+        rows = 0
+        with parquet.ParquetWriter(target, wider, compression=_compression(file)) as writer:
+            for batch, scores, place in batches:
+                kept, values = how.added(scores, rows, place)
+                rows += batch.num_rows
+                stay = batch if kept is None else batch.filter(pyarrow.array(kept))
+                writer.write_batch(
+                    pyarrow.RecordBatch.from_arrays([*stay.columns, pyarrow.array(values)], schema=wider)
+                )
+        how.check_end(rows)
+    return Copied(rows, chosen)
+
+
+@contextmanager
+def _parquet(
+    source: str, score: str | None, column: str, doing: str, *, whole: bool = True
+) -> Iterator[tuple[Any, str, Iterator[tuple[Any, Floats, Place]]]]:
+    """Parquet to which a column is to be added, its column of scores, and its batches, `whole` or scores alone."""
     pyarrow, parquet = load("pyarrow"), load("pyarrow.parquet")
     name = visible(source)
     try:
-        with parquet.ParquetFile(source) as file, ExitStack() as stack:
-            schema = file.schema_arrow
-            check_new_column(how.column, schema.names, name)
-            chosen = choose_score(_columns(schema), how.score, name).name
-            _refuse_none(file.metadata.num_rows, name)
-            wider = schema.append(pyarrow.field(how.column, pyarrow.float64(), nullable=False))
-            writer = stack.enter_context(parquet.ParquetWriter(target, wider, compression=_compression(file)))
-            progress = stack.enter_context(RowProgress(f"perturbing {name}", total=file.metadata.num_rows))
-            rows = 0
-            for batch in file.iter_batches(CHUNK):
+        with parquet.ParquetFile(source) as file:
+            schema, total = file.schema_arrow, file.metadata.num_rows
+            check_new_column(column, schema.names, name)
+            chosen = choose_score(_columns(schema), score, name).name
+            _refuse_none(total, name)
 
-                def place(row: int, before: int = rows) -> str:
-                    return f"at row {before + row} of {name}"
+            def batches() -> Iterator[tuple[Any, Floats, Place]]:
+                rows = 0
+                with RowProgress(f"{doing} {name}", total=total) as progress:
+                    for batch in file.iter_batches(CHUNK, columns=None if whole else [chosen]):
 
-                drawn = how.draw(_scores(batch.column(chosen), place), place)
-                writer.write_batch(
-                    pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(drawn)], schema=wider)
-                )
-                rows += batch.num_rows
-                progress.advance_to(rows)
-            if rows != file.metadata.num_rows:
-                raise ValueError(
-                    f"{name} must be complete Parquet; it says that it has {file.metadata.num_rows:,} rows, and "
-                    f"{rows:,} were found. Write it again."
-                )
+                        def place(row: int, before: int = rows) -> str:
+                            return f"at row {before + row} of {name}"
+
+                        yield batch, _checked(_scores(batch.column(chosen), place), place), place
+                        rows += batch.num_rows
+                        progress.advance_to(rows)
+                if rows != total:
+                    raise ValueError(
+                        f"{name} must be complete Parquet; it says that it has {total:,} rows, and {rows:,} were "
+                        "found. Write it again."
+                    )
+
+            yield file, chosen, batches()
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} must be complete Parquet; Arrow says: {error}") from error
-    return Copied(rows, chosen)
+
+
+def _checked(scores: Floats, place: Place) -> Floats:
+    """The scores; an invalid one is an error that names its place."""
+    bad = ~((scores >= 0) & (scores <= 1))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(score_message(scores, row, place(row)))
+    return scores
 
 
 def _columns(schema: Any) -> list[Column]:
@@ -195,7 +292,7 @@ def _columns(schema: Any) -> list[Column]:
     return [column(field) for field in schema]
 
 
-def _scores(values: Any, place: Callable[[int], str]) -> Floats:
+def _scores(values: Any, place: Place) -> Floats:
     from calcert.sources.arrays import column
 
     if values.null_count:

@@ -1,0 +1,102 @@
+"""``calcert choose``: a copy of some rows of a file, with what each stands for in a column of its own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from calcert.commands import options
+from calcert.foundation.numbers import fraction
+
+if TYPE_CHECKING:
+    from calcert.reports.choosing import Choice
+
+
+@click.command(
+    short_help="Choose which rows to label, or to keep, and weight them.",
+    epilog="""\b
+Examples:
+  calcert choose predictions.parquet --score p --budget 5000
+  calcert choose predictions.csv to-label.csv --budget 5000 --seed 7
+  calcert choose clicks.parquet kept.parquet --score p --label clicked --budget 20000
+""",
+)
+@click.argument("source", metavar="FILE")
+@click.argument("target", metavar="[OUT]", required=False)
+@click.option("--budget", metavar="ROWS", type=int, required=True, help="About how many rows to choose.")
+@click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
+@click.option("--label", metavar="COLUMN", help="Column of labels, if all of them are known: chances then use them.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Makes the choice repeatable; a fresh one is drawn and printed."
+)
+@click.option("--column", metavar="NAME", default="weight", show_default=True, help="Name of the column of weights.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
+@options.debug.option
+def command(
+    source: str,
+    target: str | None,
+    budget: int,
+    score: str | None,
+    label: str | None,
+    seed: int | None,
+    column: str,
+    overwrite: bool,
+) -> None:
+    """Choose rows of FILE by a coin for each, and copy them to OUT with their weights.
+
+    FILE is Parquet, CSV, TSV or JSON lines (text also as .gz), and OUT has the same format; left out, it is FILE with
+    .chosen in its name. OUT appears when it is complete, or not at all. All columns stay as they are.
+
+    Without --label, rows whose labels are in doubt are chosen more often, where that pays: label every row of OUT. With
+    --label, rows that are far from their score are. The command that certifies OUT is printed, with what it must
+    declare.
+    """
+    import numpy as np
+
+    from calcert.commands.screen import say
+    from calcert.foundation.visible import visible
+    from calcert.reports.choosing import choose_rows
+    from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores
+
+    if STREAM in (source, target):
+        raise ValueError("FILE and OUT must be files with names, as FILE is read twice; got -.")
+    if not os.path.lexists(source):
+        raise FileNotFoundError(f"FILE must be a file; there is no {source!r} (seen from {visible(os.getcwd())}).")
+    format_of(source)
+    out = target or _beside(source)
+    if os.path.exists(out) and not overwrite:
+        raise FileExistsError(f"OUT must not exist; got {visible(out)}. Choose another name, or pass --overwrite.")
+    scores, name = read_scores(source, score, column)
+    labels = None
+    if label is not None:
+        from calcert.sources.rows import read_rows
+
+        labels = read_rows([source], name, label)[1]
+    chosen = choose_rows(scores, budget, labels=labels, seed=seed)
+    weights = np.zeros(scores.size)
+    weights[chosen.rows] = chosen.weights
+    copy_file(source, out, Selection(name, column, scores, weights))
+    first = "Certify them" if label else "Label all of them, then certify them"
+    say(f"{chosen}\nThey are in {visible(out)}, seed {chosen.seed}. {first}:")
+    say(f"  {certifying(out, name, label, column, chosen)}")
+
+
+def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice) -> str:
+    """The command that reads the chosen rows back."""
+    words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL"]
+    if chosen.rule is not None:
+        words += ["--weight", column]
+        for argument, value in chosen.declared.items():
+            words += [f"--{argument.replace('_', '-')}", fraction(value) if value < 1 else repr(value)]
+    return shlex.join(words)
+
+
+def _beside(source: str) -> str:
+    """The name with .chosen before its format."""
+    folder, name = os.path.split(source)
+    stem = name[:-3] if name.lower().endswith(".gz") else name
+    before, form = os.path.splitext(stem)
+    return os.path.join(folder, f"{before}.chosen{form}{name[len(stem) :]}")

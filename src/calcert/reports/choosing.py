@@ -1,0 +1,164 @@
+"""choose_rows: which rows to label, or to keep, with the weights that certify reads back."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.validation import check_count, check_scores, check_seed
+from calcert.reports.keep_rule import WEIGHT_UNIT, KeepRule, best_rule, sizes
+from calcert.sources.arrays import column, pair
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_ASIDE = 1 << 13
+"""At most so many rows are looked at to fix the chances, and left out."""
+
+ASIDE = 16
+"""At most one row of so many is."""
+
+FEWEST = 64
+"""Fewer rows than that tell too little of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What :func:`calcert.choose_rows` returns.
+
+    Attributes
+    ----------
+    rows
+        Numbers of the rows that were chosen, from 0 on, increasing.
+    weights
+        How much each of them counts; all 1 where every row had the same chance.
+    considered, aside
+        How many rows there were, and how many of them were set aside to fix the chances.
+    rule
+        What made the chances; None where every row had the same.
+    promise
+        The sampling error to expect, next to that of as many rows with equal chances: an estimate.
+    by_label
+        Whether chances came from labels.
+    seed
+        Chooses the same rows again.
+
+    Examples
+    --------
+    >>> print(calcert.choose_rows(np.linspace(0, 1, 10_000), 500, seed=0))
+    514 of 10,000 rows, all with the same chance: weights would promise no more.
+    """
+
+    rows: Integers
+    weights: Floats
+    considered: int
+    aside: int
+    rule: KeepRule | None
+    promise: float
+    by_label: bool
+    seed: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What :func:`calcert.certify` is to be told of the chosen rows; nothing where they are plain rows."""
+        return {} if self.rule is None else {"weights": self.weights, **self.declared}
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The part of ``arguments`` that is known before any row is chosen."""
+        if self.rule is None:
+            return {}
+        known = {"weight_unit": WEIGHT_UNIT, "largest_weight": self.rule.largest_weight}
+        return known | ({"largest_gain": self.rule.largest_gain} if self.by_label else {})
+
+    def __str__(self) -> str:
+        chosen = f"{self.rows.size:,} of {self.considered:,} rows"
+        if self.rule is None:
+            return f"{chosen}, all with the same chance: weights would promise no more."
+        return (
+            f"{chosen}, with weights of at most {self.rule.largest_weight:g}: expect sampling errors of about "
+            f"{self.promise:.2g} times those of as many rows with equal chances."
+        )
+
+
+def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | None = None) -> Choice:
+    """Choose which rows to label, or to keep, so that few of them certify nearly as well as many.
+
+    Every row has a coin of its own, and about `budget` rows are chosen. Without labels, chances follow the standard
+    deviation that a label has if its score is right: that pays where a few doubtful scores stand among many that are
+    next to 0 or 1. With labels, as where outcomes come by themselves and rows are dear to keep, they follow the distance
+    of label and score: then a hundredth of the rows may do. Where weights promise less than a twentieth, all rows have
+    the same chance.
+
+    Guarantee
+        What :func:`calcert.certify` says of the chosen rows, told ``chosen.arguments``, is about the population
+        that all rows came from (Theorem U2). Chances are fixed by rows drawn at random and set aside, at most 8,192 and
+        at most a sixteenth; given those and their number, the chosen rows are independent draws from one law.
+    Assumes
+        Independent rows; a seed fixed before they are seen; all chosen rows get their label, and no others.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1], a one-dimensional array.
+    budget
+        About how many rows to choose, fewer than there are.
+    labels
+        Labels, 0/1 or bool, where all of them are known already.
+    seed
+        Throws the coins; a fresh one is drawn where it is left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.beta(0.05, 0.5, 200_000)
+    >>> chosen = calcert.choose_rows(x, 40_000, seed=0)
+    >>> labels = rng.random(chosen.rows.size) < x[chosen.rows]  # which somebody is asked for
+    >>> report = calcert.certify(x[chosen.rows], labels, **chosen.arguments)
+    >>> print(f"{chosen.rows.size:,} labels: at most {report.ranges.at_most}")
+    39,858 labels: at most 0.00204
+    """
+    if labels is None:
+        x, y = check_scores(column("scores", scores)), None
+    else:
+        x, y = pair(scores, labels)
+    wanted = check_budget(budget, x.size)
+    drawn = secrets.randbits(128) if seed is None else check_seed(seed)
+    aside = min(x.size // ASIDE, MOST_ASIDE)
+    # Whether scores are looked at is decided without them.
+    aside = aside if aside >= FEWEST and 2 * wanted <= x.size else 0
+    number = np.random.default_rng(drawn).random(x.size)
+    order = np.argpartition(number, aside)
+    seen, rest = order[:aside], np.sort(order[aside:])
+    rule, promise = None, 1.0
+    if aside:
+        rule, promise = best_rule(x[seen], None if y is None else y[seen], rest.size, wanted)
+    if rule is None:
+        weights, chance = np.ones(rest.size), np.full(rest.size, wanted / rest.size)
+    else:
+        weights = rule.weights(sizes(x[rest], None if y is None else y[rest]))
+        chance = 1 / weights
+    # Given which numbers are the smallest, the others are independent and uniform above them.
+    lowest = float(number[seen].max()) if aside else 0.0
+    kept = (number[rest] - lowest) / (1 - lowest) < chance
+    if not kept.any():
+        raise ValueError(
+            f"budget must be large enough for coins to choose any row; got {wanted:,} of {x.size:,} rows, and none was "
+            "chosen. Raise it."
+        )
+    return Choice(rest[kept], weights[kept], x.size, aside, rule, promise, y is not None, drawn)
+
+
+def check_budget(budget: Any, rows: int) -> int:
+    """A whole number of rows, and fewer than there are."""
+    wanted = check_count("budget", budget, 1, 1 << 62)
+    if wanted >= rows:
+        raise ValueError(
+            f"budget must be smaller than the number of rows; got {wanted:,} and {rows:,} rows. Label all of them, and "
+            "certify them as they are."
+        )
+    return wanted
