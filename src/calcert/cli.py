@@ -8,6 +8,7 @@ import gc
 import importlib
 import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -37,11 +38,22 @@ SHELL_WORDS = {
     "Pass score='...'.": "Pass --score COLUMN.",
     "For logits pass scipy.special.expit(scores).": "If they are logits, write 1/(1 + exp(-score)) to the file.",
     "for logits pass scipy.special.expit(scores).": "if they are logits, write 1/(1 + exp(-score)) to the file.",
-    "For percentages pass scores / 100.": "If they are percentages, write score/100 to the file.",
+    "For percentages pass scores / 100.": "If they are percentages, pass --percent.",
+    "Write decimal points, not commas.": "For decimal commas pass --decimal , (a comma).",
+    "Drop such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
+    "Drop or impute such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
+    "For one class against the rest pass labels == positive_class.": "For one label against the rest pass --positive.",
+    "For -1/+1 labels pass labels > 0.": "For -1/+1 labels pass --positive 1.",
+    "pass soft_labels=True.": "pass --soft-labels.",
+    " pass labels == ": " pass --positive ",
+    "positive must be a label of": "--positive must be a label of",
     "Summarise them apart and add the summaries with +.": "Certify them apart.",
     "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
     " pass labels ": " write labels ",
 }
+
+
+LABELS_IN_WORDS = re.compile(r"For labels in words pass labels == '[^']*'\.")
 
 
 class UserError(click.ClickException):
@@ -138,6 +150,7 @@ def _logged_visibly() -> Iterator[None]:
 
 def in_shell_words(message: str) -> str:
     """A message of the library with its advice for Python turned into advice for a command line."""
+    message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
     for python, shell in SHELL_WORDS.items():
         message = message.replace(python, shell)
     return message

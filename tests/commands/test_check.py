@@ -143,7 +143,7 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
         (["rows.csv", "--statement", "perturbed"], "Missing option '--max'"),
         (["rows.csv", "--max", "0.1"], "Missing option '--statement'"),
         (["none.csv", "--max", "0.1", "--statement", "distance"], "must hold at least one row"),
-        (["logits.csv", "--max", "0.1", "--statement", "distance"], "got 1.75 at row 1"),
+        (["logits.csv", "--max", "0.1", "--statement", "distance"], "got 1.75 on line 3"),
     ],
 )
 def test_bad_input_has_code_2_and_never_1(run: Run, arguments: list[str], said: str) -> None:

@@ -121,10 +121,10 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("p,y\n0.5,1\n" + "0.5,1\n" * 900 + "1.5,0\n", "scores must lie in [0, 1]; got 1.5 at row 901 of "),
-        ("p,y\n0.5,1\n,0\n", "scores must have no missing values; got one at row 1 of "),
-        ("p,y\n0.5,1\nlow,0\n", "scores must be numbers in [0, 1]; got 'low' at row 1 of "),
-        ("p,y\n0.5,1\n0.5\n", "as many values as the header, 2; got 1 at row 1 of "),
+        ("p,y\n0.5,1\n" + "0.5,1\n" * 900 + "1.5,0\n", "scores must lie in [0, 1]; got 1.5 on line 903 of "),
+        ("p,y\n0.5,1\n,0\n", "scores must have no missing values; got one on line 3 of "),
+        ("p,y\n0.5,1\nlow,0\n", "scores must be numbers in [0, 1]; got 'low' on line 3 of "),
+        ("p,y\n0.5,1\n0.5\n", "as many values as the header, 2; got 1 on line 3 of "),
         ("p,y\n", "must hold at least one row; got none."),
         ("", "must begin with a line of column names"),
         ("a,b\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'a' (text), 'b' (text)"),
@@ -132,12 +132,12 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) 
         ("p,Perturbed\n0.5,1\n", "the new column must have a name of its own; got 'perturbed'"),
         ('p,note\n0.5,"open\n0.25,x\n', "every quote must be closed; got one that is not, on line 2 of "),
         ('p,note\n0.5,"a"b\n', "a value in quotes must end with them"),
-        ("p,y\n0.5,1\np,y\n0.5,1\n", "column names must be there once; got them again at row 1 of "),
-        ("p,y\n0.5,1\np,y,z\n0.5,1,2\n", "as many values as the header, 2; got 3 at row 1 of "),
+        ("p,y\n0.5,1\np,y\n0.5,1\n", "column names must be there once; got them again on line 3 of "),
+        ("p,y\n0.5,1\np,y,z\n0.5,1,2\n", "as many values as the header, 2; got 3 on line 3 of "),
         ("p,P\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'p' (text), 'P' (text)"),
         ("0.5,1\n0.25,0\n", "must begin with a line of column names; got '0.5,1', which looks like a row"),
-        ("p,y\n0_5,1\n", "scores must be numbers in [0, 1]; got '0_5' at row 0 of "),
-        ("p,y\ntrue,1\n", "scores must be numbers in [0, 1]; got 'true' at row 0 of "),
+        ("p,y\n0_5,1\n", "scores must be numbers in [0, 1]; got '0_5' on line 2 of "),
+        ("p,y\ntrue,1\n", "scores must be numbers in [0, 1]; got 'true' on line 2 of "),
     ],
 )
 def test_bad_rows_leave_no_file_behind(run: Run, tmp_path: Path, text: str, said: str) -> None:
@@ -152,9 +152,9 @@ def test_bad_rows_leave_no_file_behind(run: Run, tmp_path: Path, text: str, said
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"p": 0.5, "p": 0.25}\n', "every key must be there once; got 'p' twice at row 0 of "),
-        ('{"p": 0.5}\n{"p": "0.5"}\n', "scores must be numbers in [0, 1]; got '0.5' at row 1 of "),
-        ('{"p": 0.5}\n{"q": 0.5}\n', "scores must have no missing values; got one at row 1 of "),
+        ('{"p": 0.5, "p": 0.25}\n', "every key must be there once; got 'p' twice on line 1 of "),
+        ('{"p": 0.5}\n{"p": "0.5"}\n', "scores must be numbers in [0, 1]; got '0.5' on line 2 of "),
+        ('{"p": 0.5}\n{"q": 0.5}\n', "scores must have no missing values; got one on line 2 of "),
         ('{"p": 0.5}\n{"p": 0.5, "perturbed": 1}\n', "the new column must have a name of its own"),
         ('{"p": 0.5}\n{"p": 0.5\n', "every line must be a JSON object"),
         ('{"p": 0.5, "z": ' + "[" * 100_000 + "\n", "must not be nested so deeply"),

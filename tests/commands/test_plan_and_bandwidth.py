@@ -96,7 +96,7 @@ def test_one_label_only_has_no_ranking_but_an_answer(run: Run, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("command", [("plan", "--target", "0.1"), ("bandwidth",)])
-@pytest.mark.parametrize(("file", "said"), [("none.csv", "at least one row"), ("logits.csv", "got 1.75 at row 1")])
+@pytest.mark.parametrize(("file", "said"), [("none.csv", "at least one row"), ("logits.csv", "got 1.75 on line 3")])
 def test_bad_input_has_code_2(run: Run, command: tuple[str, ...], file: str, said: str) -> None:
     done = run(command[0], file, *command[1:])
     assert done.exit_code == 2

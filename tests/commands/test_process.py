@@ -35,7 +35,7 @@ def test_bad_input_ends_every_command_with_code_2_and_one_message(spawn: Spawn, 
     done = spawn(command, "logits.csv", *(["out.csv"] if name == "perturb" else []), *settings)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "Error: scores must lie in [0, 1]; got 1.75 at row 1 of logits.csv (line 3)." in done.stderr
+    assert "Error: scores must lie in [0, 1]; got 1.75 on line 3 of logits.csv." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -44,7 +44,7 @@ def test_debug_shows_where_it_happened(spawn: Spawn, arguments: tuple[str, ...])
     done = spawn(*arguments)
     assert done.returncode == 2
     assert done.stderr.count("Traceback") >= 1
-    assert "ValueError: scores must lie in [0, 1]; got 1.75 at row 1" in done.stderr
+    assert "ValueError: scores must lie in [0, 1]; got 1.75 on line 3" in done.stderr
 
 
 def without_special_powers() -> None:
@@ -77,7 +77,7 @@ def test_standard_input_as_csv_and_as_json_lines(spawn: Spawn, folder: Path, row
     ("text", "said"),
     [
         ("", "standard input must hold rows, as CSV with a header or as JSON lines; got nothing."),
-        ("p,y\n0.5,1\n1.75,0\n", "got 1.75 at row 1 of standard input (line 3)."),
+        ("p,y\n0.5,1\n1.75,0\n", "got 1.75 on line 3 of standard input."),
     ],
 )
 def test_bad_standard_input(spawn: Spawn, tmp_path: Path, text: str, said: str) -> None:

@@ -48,7 +48,7 @@ def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple
     ("file", "said"),
     [
         ("none.csv", "at least one row"),
-        ("logits.csv", "got 1.75 at row 1 of logits.csv"),
+        ("logits.csv", "got 1.75 on line 3 of logits.csv"),
         ("gone.csv", "no such file"),
     ],
 )

@@ -138,7 +138,8 @@ def test_file_names_are_shown_so_that_a_terminal_is_not_misled(here: Path, form:
         path.write_text("p,y\n0.5,1\n0.25,2\n" if form == "csv" else '{"p":0.5,"y":1}\n{"p":0.25,"y":2}\n')
     words = refusal(path, score="p", label="y")
     assert words.isprintable()
-    assert f"got 2 at row 1 of {here}/{name.encode('unicode_escape').decode()}.{form}" in words
+    where = {"parquet": "at row 1", "csv": "on line 3", "jsonl": "on line 2"}[form]
+    assert f"got 2 {where} of {here}/{name.encode('unicode_escape').decode()}.{form}" in words
 
 
 def test_a_file_name_that_is_no_text(here: Path) -> None:

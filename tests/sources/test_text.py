@@ -66,7 +66,8 @@ def test_a_late_label_is_not_rounded_to_the_type_of_the_early_ones(
 ) -> None:
     path = write(WRITTEN[name]([(0.5, early)] * MANY + [(0.5, late)]), name)
     words = refusal(path)
-    assert words.startswith(f"labels must be 0 or 1 (or bool); got {late} at row {MANY} of {path} (line ")
+    line = MANY + 1 + (path.suffix == ".csv")
+    assert words.startswith(f"labels must be 0 or 1 (or bool); got {late} on line {line} of {path}.")
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -83,7 +84,7 @@ def test_capitals_and_spaces_do_not_matter_to_a_label(write: Any) -> None:
 @pytest.mark.parametrize("word", ["yes", "No", "t", "F", "J", "n", "won"])
 def test_labels_in_other_words_get_a_hint(write: Any, word: str) -> None:
     words = refusal(write(f"p,y\n0.5,{word}\n"))
-    assert f"labels must be 0 or 1 (or bool); got {word!r} at row 0" in words
+    assert f"labels must be 0 or 1 (or bool); got {word!r} on line 2 of " in words
     hints = {"yes": "'yes'", "No": "'Yes'", "t": "'t'", "F": "'T'", "J": "'J'", "n": "'y'", "won": "positive_class"}
     assert f"pass labels == {hints[word]}" in words
 
@@ -114,32 +115,34 @@ def test_scores_are_the_nearest_doubles(write: Any, name: str) -> None:
     assert calcert.summarize(path) == calcert.summarize(exact, [1] * len(exact))
 
 
-@pytest.mark.parametrize("value", ["0_5", "٠.٥", "0,5", "0x1p-1", "5%", "0.5f", "#N/A", "NULL", "1/2", "'0.5'"])
+@pytest.mark.parametrize("value", ["0_5", "٠.٥", "0,5", "0x1p-1", "5%", "0.5f", "1/2", "'0.5'"])
 def test_what_is_no_number_is_shown(write: Any, value: str) -> None:
     path = write(f"p;y\n0.5;1\n{value};1\n")
-    assert f"scores must be numbers in [0, 1]; got {value!r} at row 1 of {path} (line 3)." in refusal(path)
+    assert f"scores must be numbers in [0, 1]; got {value!r} on line 3 of {path}." in refusal(path)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("nan", "got a missing value (NaN) at row 1"),
-        ("1e400", "got inf at row 1"),
-        ("9007199254740993", "got 9.0072e+15 at row 1"),
-        ("", "scores must have no missing values; got one at row 1"),
-        ('""', "scores must have no missing values; got one at row 1"),
-        ("  ", "scores must have no missing values; got one at row 1"),
-        ("true", "scores must be numbers in [0, 1]; got 'true' at row 1"),
+        ("nan", "got a missing value (NaN) on line 3"),
+        ("1e400", "got inf on line 3"),
+        ("9007199254740993", "got 9.0072e+15 on line 3"),
+        ("", "scores must have no missing values; got one on line 3"),
+        ('""', "scores must have no missing values; got one on line 3"),
+        ("  ", "scores must have no missing values; got one on line 3"),
+        ("#N/A", "scores must have no missing values; got '#N/A' on line 3"),
+        ("NULL", "scores must have no missing values; got 'NULL' on line 3"),
+        ("true", "scores must be numbers in [0, 1]; got 'true' on line 3"),
     ],
 )
 def test_values_that_are_no_scores(write: Any, value: str, said: str) -> None:
     path = write(f"p,y\n0.5,1\n{value},1\n0.5,1\n")
-    assert f"{said} of {path} (line 3)" in refusal(path)
+    assert f"{said} of {path}" in refusal(path)
 
 
 def test_the_first_wrong_row_is_named_first(write: Any) -> None:
-    assert "got 1.5 at row 1" in refusal(write("p,y\n0.5,1\n1.5,1\nhigh,1\n"))
-    assert "got 'high' at row 1" in refusal(write("p,y\n0.5,1\nhigh,1\n1.5,1\n"))
+    assert "got 1.5 on line 3 of " in refusal(write("p,y\n0.5,1\n1.5,1\nhigh,1\n"))
+    assert "got 'high' on line 3 of " in refusal(write("p,y\n0.5,1\nhigh,1\n1.5,1\n"))
     assert "as many values" in refusal(write("p,y\n0.5,1\n0.5\n1.5,1\n"))
 
 
@@ -149,12 +152,12 @@ def test_the_first_wrong_row_is_named_first(write: Any) -> None:
 def test_a_header_that_changes_midway_is_refused(write: Any) -> None:
     first, second = "p,y\n" + "0.5,1\n" * MANY, "p,y,z\n" + "0.5,0,3\n" * 20
     path = write(first + second)
-    said = f"as many values as there are columns, 2; got 3 at row {MANY} of {path} (line {MANY + 2})."
+    said = f"as many values as there are columns, 2; got 3 on line {MANY + 2} of {path}."
     assert said in refusal(path)
     path = write("p,y\n0.5,1\n" + second, "b.csv")
-    assert "got 3 at row 1" in refusal(path)
+    assert "got 3 on line 3 of " in refusal(path)
     path = write(first + first, "c.csv")
-    assert f"column names must be there once; got them again at row {MANY} of {path}" in refusal(path)
+    assert f"column names must be there once; got them again on line {MANY + 2} of {path}" in refusal(path)
 
 
 @pytest.mark.parametrize(
@@ -313,25 +316,25 @@ def test_folders_give_the_columns_that_files_lack(write: Any, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"p": 0.5, "p": 0.25, "y": 1}', "every key must be there once; got 'p' twice at row 1"),
-        ('{"p": 0.5, "y": 1, "y": 1}', "every key must be there once; got 'y' twice at row 1"),
-        ('{"p": 0.5, "\\u0070": 0.25, "y": 1}', "every key must be there once; got 'p' twice at row 1"),
-        ('{"p": "0.5", "y": 1}', "scores must be numbers in [0, 1]; got '0.5' at row 1"),
-        ('{"p": 0.5, "y": "1"}', "labels must be 0 or 1 (or bool); got '1' at row 1"),
-        ('{"p": true, "y": 1}', "scores must be numbers in [0, 1]; got True at row 1"),
-        ('{"p": {"p": 0.5}, "y": 1}', "scores must be numbers in [0, 1]; got {'p': 0.5} at row 1"),
-        ('{"p": [0.5], "y": 1}', "scores must be numbers in [0, 1]; got [0.5] at row 1"),
-        ('{"y": 1}', "scores must have no missing values; got one at row 1"),
-        ('{"p": 0.5, "y": null}', "labels must have no missing values; got one at row 1"),
+        ('{"p": 0.5, "p": 0.25, "y": 1}', "every key must be there once; got 'p' twice on line 2"),
+        ('{"p": 0.5, "y": 1, "y": 1}', "every key must be there once; got 'y' twice on line 2"),
+        ('{"p": 0.5, "\\u0070": 0.25, "y": 1}', "every key must be there once; got 'p' twice on line 2"),
+        ('{"p": "0.5", "y": 1}', "scores must be numbers in [0, 1]; got '0.5' on line 2"),
+        ('{"p": 0.5, "y": "1"}', "labels must be 0 or 1 (or bool); got '1' on line 2"),
+        ('{"p": true, "y": 1}', "scores must be numbers in [0, 1]; got True on line 2"),
+        ('{"p": {"p": 0.5}, "y": 1}', "scores must be numbers in [0, 1]; got {'p': 0.5} on line 2"),
+        ('{"p": [0.5], "y": 1}', "scores must be numbers in [0, 1]; got [0.5] on line 2"),
+        ('{"y": 1}', "scores must have no missing values; got one on line 2"),
+        ('{"p": 0.5, "y": null}', "labels must have no missing values; got one on line 2"),
         ('{"P": 0.5, "y": 1}', "score must name one column of"),
         ('{"p": 0.5, "y": 1} {"p": 0.5, "y": 1}', 'every line must be a JSON object; got \'{"p": 0.5'),
         ('{"p": 0.5, "y": 1', "every line must be a JSON object"),
         ("null", "every line must be a JSON object; got None on line 2"),
         ("3", "every line must be a JSON object; got 3 on line 2"),
-        ('{"p": NaN, "y": 1}', "got a missing value (NaN) at row 1"),
-        ('{"p": 1e999, "y": 1}', "got inf at row 1"),
-        (f'{{"p": 1{"0" * 400}, "y": 1}}', "got inf at row 1"),
-        (f'{{"p": 0.5, "y": {2**64}}}', f"got {float(2**64)!r} at row 1"),
+        ('{"p": NaN, "y": 1}', "got a missing value (NaN) on line 2"),
+        ('{"p": 1e999, "y": 1}', "got inf on line 2"),
+        (f'{{"p": 1{"0" * 400}, "y": 1}}', "got inf on line 2"),
+        (f'{{"p": 0.5, "y": {2**64}}}', f"got {float(2**64)!r} on line 2"),
         (f'{{"p": 0.5, "y": {"[" * 100_000}', "must not be nested so deeply"),
         (f'{{"p": 0.5, "y": 1, "z": {"[" * 100_000}{"]" * 100_000}', "must not be nested so deeply"),
     ],
@@ -461,7 +464,7 @@ def test_groups_of_a_text_file_are_called_as_they_are_written(write: Any, name: 
 def test_groups_refuse_what_is_refused_without_them(write: Any) -> None:
     path = write("p,y,g\n0.5,1,a\n1.5,0,b\n")
     for source, words in (
-        (path, f"got 1.5 at row 1 of {path} (line 3)"),
+        (path, f"got 1.5 on line 3 of {path}"),
         (write("p,y,g,G\n0.5,1,a,b\n", "1.csv"), "groups must name one column of"),
         (write("p,y,h\n0.5,1,a\n", "2.csv"), "groups must be a column of"),
         (write("p,y,g\n0.5,1,a\n0.5,1\n", "3.csv"), "every row must have as many values"),

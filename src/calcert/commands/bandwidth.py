@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.sources.spelling import Files
 
 
 @click.command(
@@ -29,7 +34,7 @@ Examples:
 @options.delta
 @options.debug.option
 def command(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     max_auroc_loss: float,

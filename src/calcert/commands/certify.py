@@ -8,37 +8,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.filing import facts, filed
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
+    from calcert.sources.spelling import Files
 
-REPEATED = (
-    "--score",
-    "--label",
-    "--groups",
-    "--smallest-group",
-    "--delta",
-    "--odds",
-    "--bandwidth",
-    "--crossings",
-    "--variation",
-    "--seed",
-    "--cluster",
-    "--weight",
-    "--largest-weight",
-    "--largest-gain",
-    "--weight-unit",
-    "--soft-labels",
-)
+ABOUT_OUTPUT = ("--json", "--html", "--plot", "--curve", "--statement", "--debug")
+"""Options that leave the report as it is."""
 
 
 @click.command(
     help=f"""Certify how well calibrated a classifier is.
 
-FILE is Parquet, CSV, TSV or JSON lines, compressed or not; a glob; a folder; several files; - for CSV or JSON
+FILE is Parquet, CSV, TSV, JSON lines or .xlsx; a glob; a folder; several files; - for CSV or JSON
 lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
 if only one pair is plausible.
 
@@ -54,7 +40,8 @@ Examples:
   calcert certify predictions.csv --statement distance --json
   calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.parquet --score p --label y --cluster user_id
-  calcert certify predictions.csv --html report.html
+  calcert certify predictions.csv --html report.html --model 'PD 7' --owner Risk
+  calcert certify portfolio.csv --score PD --label Ausfall --decimal , --percent --positive J --drop-missing
   head -5000 predictions.csv | calcert certify -
 """,
 )
@@ -80,9 +67,10 @@ Examples:
     type=click.Choice(["served", "as it is"]),
     help="Whose curve --plot draws: perturbed scores as served, or scores as they are. [default: served]",
 )
+@facts
 @options.debug.option
 def command(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     weighing: dict[str, Any],
@@ -94,6 +82,7 @@ def command(
     html: str | None,
     picture: str | None,
     curve: str | None,
+    said: dict[str, str],
 ) -> None:
     """Rows in files become a report."""
     from calcert.commands.picture import picture_path, write_picture
@@ -108,12 +97,13 @@ def command(
     report: Report | GroupReport
     if groups is None:
         options.refuse_smallest_group(smallest_group)
-        report = certify_summary(summarize(files, score, label, **weighing), settings)
+        report = filed(certify_summary(summarize(files, score, label, **weighing), settings), said, files)
         values = chosen(report.to_dict(), statements)
     else:
         refuse_together("groups", weighing)
         with named_files(files) as paths:
             report = certify_groups(paths, None, groups, score, label, settings, smallest_group)
+        report = filed(report, said, files)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
         values["worst"] = chosen(values["worst"], statements)
@@ -145,7 +135,9 @@ def repeat(context: click.Context) -> str:
     words = ["calcert", "certify", *context.params["files"]]
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and option.opts[0] in REPEATED:
+        name = option.opts[0]
+        if given and name.startswith("--") and name not in ABOUT_OUTPUT:
             value = context.params[option.name or ""]
-            words += [option.opts[0]] if value is True else [option.opts[0], str(value)]
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [name] if one is True else [name, str(one)]
     return shlex.join(words)

@@ -13,6 +13,7 @@ from calcert.foundation.visible import visible
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
     from calcert.reports.settings import Settings
+    from calcert.sources.spelling import Files
     from calcert.summary.counts import Summary
 
 NOT_CERTIFIED = 1
@@ -48,7 +49,7 @@ Examples:
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     weighing: dict[str, Any],
@@ -100,7 +101,7 @@ class Found(NamedTuple):
 
 
 def _certified(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     groups: str | None,

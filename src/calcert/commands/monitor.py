@@ -10,6 +10,7 @@ from calcert.commands import options
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
+    from calcert.sources.spelling import Files
 
 ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""
@@ -58,6 +59,7 @@ def command() -> None:
 @click.option("--batch-id", required=True, help="A name for the batch; the same batch under the same name counts once.")
 @options.score
 @options.label
+@options.spelling
 @click.option(
     "--time", metavar="TIME", help="When the rows are from, as 2026-03-02 or 2026-03-02T12:00; now if left out."
 )
@@ -76,7 +78,7 @@ def command() -> None:
 @options.debug.option
 def add(
     state: str,
-    files: tuple[str, ...],
+    files: Files,
     batch_id: str,
     score: str | None,
     label: str | None,

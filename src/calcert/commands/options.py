@@ -175,9 +175,55 @@ def refuse_smallest_group(given: int) -> None:
         raise click.UsageError(f"--smallest-group must come with --groups; got {given}, and no groups.")
 
 
-def rows(command: Function) -> Function:
-    """FILE..., ``--score`` and ``--label``: where the rows are."""
-    return files(score(label(command)))
+def rows(command: Callable[..., None]) -> Callable[..., None]:
+    """FILE..., ``--score`` and ``--label``: where the rows are, and how their values are written."""
+    return files(score(label(spelling(command))))
+
+
+def spelling(command: Callable[..., None]) -> Callable[..., None]:
+    """How files write their values, which files then say themselves (:class:`calcert.sources.spelling.Files`)."""
+
+    @wraps(command)
+    def with_spelling(
+        files: tuple[str, ...],
+        decimal: str,
+        percent: bool,
+        positive: str | None,
+        drop_missing: bool,
+        missing: tuple[str, ...],
+        sheet: str | None,
+        **options: Any,
+    ) -> None:
+        from calcert.sources.spelling import Files, Spelling
+
+        if missing and not drop_missing:
+            raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
+        texts = tuple(text.strip() for text in missing)
+        label = positive if positive is None else positive.strip()
+        command(files=Files(files, Spelling(decimal, percent, label, drop_missing, texts, sheet)), **options)
+
+    for option in reversed(SPELLING):
+        with_spelling = option(with_spelling)
+    return with_spelling
+
+
+SPELLING = (
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
+    ),
+    click.option("--percent", is_flag=True, help="Scores are percentages, written 7.56 or 7.56%."),
+    click.option("--positive", metavar="LABEL", help="The label that means 1, such as J; all others mean 0."),
+    click.option(
+        "--drop-missing",
+        is_flag=True,
+        help="Leave out, and count, rows without a score or a label: empty, NA, N/A, #N/A, NaN, null or None.",
+    ),
+    click.option(
+        "--missing", metavar="TEXT", multiple=True, help="Also this stands for a missing value; may be repeated."
+    ),
+    click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several."),
+)
+"""Options for files as people keep them."""
 
 
 def weighing(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,6 +10,7 @@ from calcert.commands import options
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
+    from calcert.sources.spelling import Files
 
 
 @click.command(
@@ -32,7 +33,7 @@ Examples:
 @options.settings
 @options.debug.option
 def command(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     target: float,

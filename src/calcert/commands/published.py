@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calcert.commands import options
+
+if TYPE_CHECKING:
+    from calcert.sources.spelling import Files
 
 
 @click.command(
@@ -32,7 +35,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @options.debug.option
 def command(
-    files: tuple[str, ...],
+    files: Files,
     score: str | None,
     label: str | None,
     as_json: bool,

@@ -7,11 +7,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
+    from calcert.sources.spelling import Files
     from calcert.summary.counts import Summary
 
 LOG = logging.getLogger("calcert")
@@ -20,9 +22,10 @@ SUFFIXES = (".parquet", ".jsonl", ".csv")
 CHUNK = 1 << 20
 
 
-def summarize(files: Sequence[str], score: str | None, label: str | None, **weighing: Any) -> Summary:
+def summarize(files: Files, score: str | None, label: str | None, **weighing: Any) -> Summary:
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
+    from calcert.sources.spelling import PLAIN
 
     with named_files(files) as paths:
         alone = (
@@ -31,17 +34,19 @@ def summarize(files: Sequence[str], score: str | None, label: str | None, **weig
             and weighing.keys() <= {"largest_weight", "largest_gain"}
             and len(paths) == 1
         )
-        if alone and is_query_result(paths[0]):
+        if alone and paths.spelling == PLAIN and is_query_result(paths[0]):
             return read_query_result(paths[0], **weighing)
         return summarize_rows(paths, score=score, label=label, **weighing)
 
 
 @contextmanager
-def named_files(files: Sequence[str]) -> Iterator[list[str]]:
+def named_files(files: Files) -> Iterator[Files]:
     """The files, with standard input copied to a file that has a name for as long as it is needed."""
     if STANDARD_INPUT not in files:
-        yield list(files)
+        yield files
         return
+    from calcert.commands.filing import described
+
     if len(files) > 1:
         raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
     folder = tempfile.mkdtemp(prefix="calcert-")
@@ -59,7 +64,11 @@ def named_files(files: Sequence[str]) -> Iterator[list[str]]:
 
     LOG.addFilter(renamed)
     try:
-        yield [_copied(sys.stdin.buffer, copy)]
+        files[:] = [_copied(sys.stdin.buffer, copy)]
+        files.begun = time.time_ns()
+        yield files
+        # The copy will be gone when somebody asks.
+        files.account.files = described(files, "standard input")
     except (ValueError, TypeError, OSError) as error:
         raise ValueError(in_words(str(error))) from error
     finally:

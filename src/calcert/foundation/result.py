@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from calcert.foundation.facts import Facts
 from calcert.foundation.plain import plain_fields, restored_fields
 
 SCHEMA = 2
@@ -42,9 +44,26 @@ class Result:
     noun: ClassVar[str]
     """What errors call it."""
 
+    facts: Facts | None = None
+    """What stands beside it on a page that is filed; None where nothing does."""
+
+    def with_facts(self, facts: Mapping[str, str] | Facts) -> Self:
+        """The same result with facts to be filed with it: what people say of the model, by name, and the time.
+
+        Examples
+        --------
+        >>> report = calcert.certify([0.25, 0.75] * 500, [0, 1] * 500)
+        >>> report.with_facts({"model": "PD 7", "owner": "Risk"}).facts.said["owner"]
+        'Risk'
+        """
+        found = copy.copy(self)
+        vars(found)["facts"] = facts if isinstance(facts, Facts) else Facts.of(facts)
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, with its kind and a schema number; ``json.dumps`` takes it as it is."""
-        return {"kind": self.kind, "schema": SCHEMA} | plain_fields(self)
+        beside = {} if self.facts is None else {"facts": plain_fields(self.facts)}
+        return {"kind": self.kind, "schema": SCHEMA} | plain_fields(self) | beside
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -60,8 +79,10 @@ class Result:
         if kind != cls.kind:
             reader = f" Call {KINDS[kind]}.from_dict." if isinstance(kind, str) and kind in KINDS else ""
             raise ValueError(f"this is no {cls.kind!r} but {kind!r}.{reader}")
-        fields = {name: value for name, value in values.items() if name not in ("kind", "schema")}
-        return restored_fields(cls, cls._renewed(fields) if values["schema"] == 1 else fields, cls.noun)
+        fields = {name: value for name, value in values.items() if name not in ("kind", "schema", "facts")}
+        found = restored_fields(cls, cls._renewed(fields) if values["schema"] == 1 else fields, cls.noun)
+        facts = values.get("facts")
+        return found if facts is None else found.with_facts(restored_fields(Facts, facts, f"{cls.noun}, facts"))
 
     @classmethod
     def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:

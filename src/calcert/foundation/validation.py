@@ -195,17 +195,23 @@ def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: s
     return f"{head} For one class against the rest pass labels == positive_class."
 
 
-def missing_message(name: str, where: str) -> str:
-    """What to say of a value that is not there; `name` is scores or labels."""
+def missing_message(name: str, where: str, value: Any = None) -> str:
+    """What to say of a value that is not there; `name` is scores or labels, `value` a text that says so."""
+    got = repr(value) if isinstance(value, str) and value.strip() else "one"
     return (
-        f"{name} must have no missing values; got one {where}. "
+        f"{name} must have no missing values; got {got} {where}. "
         "Drop such rows yourself, on purpose: a certificate speaks of the rows that remain."
     )
 
 
-def unreadable_message(name: str, value: Any, where: str) -> str:
-    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above."""
+def unreadable_message(name: str, value: Any, where: str, wanted: str | None = None) -> str:
+    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
+
+    `wanted` says what it must be where somebody said so.
+    """
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    if wanted is not None:
+        return f"{name} must be {wanted}; got {shown} {where}."
     if name == "labels":
         return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
     hint = ""
@@ -213,6 +219,8 @@ def unreadable_message(name: str, value: Any, where: str) -> str:
         hint = " Write it without quotes."
     elif isinstance(value, str) and value.strip().replace(",", "", 1).isdigit():
         hint = " Write decimal points, not commas."
+    elif isinstance(value, str) and value.strip().endswith("%"):
+        hint = " For percentages pass scores / 100."
     return f"scores must be numbers in [0, 1]; got {shown} {where}.{hint}"
 
 

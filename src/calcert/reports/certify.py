@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sized
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from calcert.foundation.result import Result
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
@@ -12,6 +13,8 @@ from calcert.sources.source_kinds import Source, refuse_ignored
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
+
+Filed = TypeVar("Filed", bound=Result)
 
 
 @overload
@@ -36,6 +39,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    facts: Mapping[str, str] | None = None,
 ) -> Report: ...
 
 
@@ -61,6 +65,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    facts: Mapping[str, str] | None = None,
 ) -> GroupReport: ...
 
 
@@ -85,6 +90,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    facts: Mapping[str, str] | None = None,
 ) -> Report | GroupReport:
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
 
@@ -128,6 +134,9 @@ def certify(
         Throws the rows into batches for the lower bounds.
     clusters, weights, counts, largest_weight, largest_gain, weight_unit, soft_labels
         Rows that are not independent, or not equal: as in :func:`calcert.summarize`.
+    facts
+        What page and JSON are to be filed with, as text by name: title, model, version, period, population, owner,
+        note, whatever. ``report.facts`` holds them, with the time.
 
     Examples
     --------
@@ -154,15 +163,19 @@ def certify(
     if groups is not None:
         from calcert.reports.groups import certify_groups
 
-        return certify_groups(scores, labels, groups, score, label, settings, smallest_group)
+        return _filed(certify_groups(scores, labels, groups, score, label, settings, smallest_group), facts)
     if smallest_group != 1:
         raise TypeError(f"smallest_group must come with groups; got {smallest_group!r}, and no groups.")
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 
         refuse_ignored(Source("arrays", scores), None, score, label)
-        return certify_classes(scores, labels, settings)
-    return certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings)
+        return _filed(certify_classes(scores, labels, settings), facts)
+    return _filed(certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings), facts)
+
+
+def _filed(result: Filed, facts: Mapping[str, str] | None) -> Filed:
+    return result if facts is None else result.with_facts(facts)
 
 
 def refuse_together(name: str, weighing: Mapping[str, Any]) -> None:

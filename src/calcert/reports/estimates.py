@@ -105,6 +105,9 @@ def log_loss(summary: Summary) -> float:
 def fingerprint(summary: Summary) -> str:
     """A short name for the rows: the same for the same scores and labels in any order, from any source.
 
+    The first 16 hexadecimal digits of the SHA-256 of the integers of their Summary, eight bytes each, the lowest first:
+    cells, counts and offsets and, for rows in clusters or with weights, what is added up over these.
+
     Examples
     --------
     >>> morning, evening = calcert.summarize([0.2, 0.7], [0, 1]), calcert.summarize([0.7, 0.2], [1, 0])
@@ -112,6 +115,7 @@ def fingerprint(summary: Summary) -> str:
     True
     """
     digest = hashlib.sha256()
-    for array in (summary.cell, summary.count, summary.offset):
+    beside = () if summary.units is None else (summary.units.pairs,)
+    for array in (summary.cell, summary.count, summary.offset, *beside):
         digest.update(array.astype("<i8").tobytes())
     return digest.hexdigest()[:16]

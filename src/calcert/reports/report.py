@@ -12,7 +12,7 @@ from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import advise, sample_words, warnings_of
-from calcert.reports.estimates import estimates
+from calcert.reports.estimates import estimates, fingerprint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
 from calcert.serving.noise import Noise
@@ -77,7 +77,7 @@ class Report(Certified, Result):
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
-    derived: ClassVar[tuple[str, ...]] = ("bends",)
+    derived: ClassVar[tuple[str, ...]] = ("bends", "fingerprint")
 
     certificates: Mapping[str, Certificate]
     settings: Settings
@@ -95,6 +95,14 @@ class Report(Certified, Result):
     def sample(self) -> str:
         """How many rows there are, in words, and what they count for where they come in clusters or with weights."""
         return f"{self.n:,} row{'s' * (self.n != 1)}" if self.summary is None else sample_words(self.summary)
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """A short name for the rows: the same rows in any order, from any source, have the same one.
+
+        None where it is not known: in a report without a Summary whose JSON was written before it was.
+        """
+        return None if self.summary is None else fingerprint(self.summary)
 
     @property
     def has_band(self) -> bool:
@@ -194,6 +202,8 @@ class Report(Certified, Result):
 
             # What the rows showed is remembered as if it had been computed.
             vars(found)["bends"] = restored(tuple[Bend, ...], values["bends"], f"{cls.noun}, bends")
+        if values.get("fingerprint") is not None:
+            vars(found)["fingerprint"] = restored(str, values["fingerprint"], f"{cls.noun}, fingerprint")
         return found
 
     @classmethod

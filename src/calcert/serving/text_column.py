@@ -48,8 +48,8 @@ def csv_table(lines: Iterator[str], source: str, score: str | None, new: str) ->
     place = names.index(chosen)
 
     def rows() -> Iterator[TextRow]:
-        for row, (line, text, values) in enumerate(records(lines, delimiter, source, header.lines)):
-            where = f"at row {row} of {source} (line {line})"
+        for line, text, values in records(lines, delimiter, source, header.lines):
+            where = f"on line {line} of {source}"
             if len(values) != len(names):
                 raise ValueError(
                     f"every line must have as many values as the header, {len(names)}; got {len(values)} {where}."
@@ -77,8 +77,8 @@ def json_table(lines: Iterator[str], source: str, score: str | None, new: str) -
     key = json.dumps(new, ensure_ascii=False)
 
     def rows() -> Iterator[TextRow]:
-        for row, (line, text, values) in enumerate(chain([first], found)):
-            where = f"at row {row} of {source} (line {line})"
+        for line, text, values in chain([first], found):
+            where = f"on line {line} of {source}"
             check_new_column(new, list(values), source)
             try:
                 yield TextRow(text, score_in_json(value_of(values, chosen, where)), where)

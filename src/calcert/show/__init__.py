@@ -17,7 +17,14 @@ def as_view(result: Result, **options: Any) -> RenderableType:
     """The result for a rich console."""
     from calcert.show.text import VIEWS
 
-    return VIEWS[result.kind](result, **options)
+    view = VIEWS[result.kind](result, **options)
+    if result.facts is None:
+        return view
+    from rich.console import Group
+
+    from calcert.show.text.filed import filed_lines
+
+    return Group(view, *filed_lines(result.facts, getattr(result, "fingerprint", None)))
 
 
 def as_text(result: Result) -> str:
@@ -38,7 +45,8 @@ def as_page(result: Result, *, title: str | None = None, command: str | None = N
     """The result as a page in HTML; `command` is shown as the exact command that made it."""
     from calcert.show.pages import PAGES
 
-    return str(PAGES[result.kind].page(result, title=title, command=command, **options))
+    filed = None if result.facts is None else result.facts.said.get("title")
+    return str(PAGES[result.kind].page(result, title=title or filed, command=command, **options))
 
 
 def write_page(

@@ -135,6 +135,10 @@ class CsvFile:
 
     score_reader, label_reader = staticmethod(score_in_text), staticmethod(label_in_text)
 
+    def place(self, line: int) -> str:
+        """Where a row stands, in words."""
+        return f"on line {line} of {self.name}"
+
     def header(self) -> Header:
         """The line of column names."""
         with self._opened() as (header, _):
@@ -152,15 +156,15 @@ class CsvFile:
             places, added = self.places(header, names)
             pick = itemgetter(*places)
             width = len(header.names)
-            for row, (line, _, values) in enumerate(found):
+            for line, _, values in found:
                 if len(values) != width:
                     raise ValueError(
                         f"every row must have as many values as there are columns, {width}; got {len(values)} "
-                        f"at row {row} of {self.name} (line {line})."
+                        f"{self.place(line)}."
                     )
                 if values == header.names:
                     raise ValueError(
-                        f"column names must be there once; got them again at row {row} of {self.name} (line {line}). "
+                        f"column names must be there once; got them again {self.place(line)}. "
                         "If files were joined, pass them apart."
                     )
                 yield line, pick(values + added if added else values)

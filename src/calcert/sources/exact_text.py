@@ -1,15 +1,17 @@
-"""CSV and JSON as tables, read exactly, row by row, in Python: the reader that has the last word, and the words.
+"""CSV, JSON and sheets as tables, read exactly, row by row, in Python: the reader that has the last word.
 
 Every other way of reading text must give these rows, or leave the file to this one.
 """
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +20,44 @@ from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile
 from calcert.sources.json_text import JsonFile
 from calcert.sources.partitions import columns_of_folders, keys_of
-from calcert.sources.paths import COMPRESSED, title
-from calcert.sources.values_in_text import WORDS, Unreadable, is_value, kind_of, label_in_text, score_in_text
+from calcert.sources.paths import COMPRESSED, Format, title
+from calcert.sources.spelling import PLAIN, SHOWN, Account, Reader, Spelling
+from calcert.sources.values_in_text import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""
 
+LOG = logging.getLogger("calcert")
+
 CHUNK = 1 << 15
+
+FAULTS = ("missing scores", "unusable scores", "missing labels", "unusable labels")
+"""What can be wrong with a row, in words."""
+
+MOST_LOOKED_AT = 1_000_000
+"""Rows that are read again to say how many are bad."""
+
+
+class File(Protocol):
+    """One file that is read row by row, from the beginning whenever it is asked something."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def score_reader(self) -> Reader: ...
+
+    @property
+    def label_reader(self) -> Reader: ...
+
+    def sample(self, rows: int, /) -> list[tuple[str, list[Any]]]:
+        """The names of all columns, and what their first rows hold."""
+
+    def rows(self, names: Sequence[str], /) -> Generator[tuple[int, Sequence[Any]]]:
+        """A number for each row, and what it holds in some columns."""
+
+    def place(self, number: int, /) -> str:
+        """Where the row of that number stands, in words."""
 
 
 class Batch(NamedTuple):
@@ -38,17 +71,30 @@ class Batch(NamedTuple):
 class TextTable:
     """CSV files, or JSON files, rows in the order of the files."""
 
-    def __init__(self, paths: list[str], form: Literal["csv", "json"]) -> None:
-        self.files: list[CsvFile | JsonFile] = [CsvFile(path) if form == "csv" else JsonFile(path) for path in paths]
+    def __init__(
+        self, paths: list[str], form: Format, spelling: Spelling = PLAIN, account: Account | None = None
+    ) -> None:
+        self.files = [_file(path, form, spelling.sheet) for path in paths]
         self.name = title(paths)
-        self._reading, self._first, self._earlier = self.files[0], 0, 0
+        self.spelling = spelling
+        self.account = account or Account()
+        self._reading, self._first = self.files[0], 0
         self._lines: list[int] = []
+
+    @property
+    def is_plain(self) -> bool:
+        """True where an engine can read it as well."""
+        return self.spelling == PLAIN and isinstance(self.files[0], (CsvFile, JsonFile))
 
     def columns(self) -> list[Column]:
         """What the first file has, as its first rows look, and what the names of folders add."""
-        found = [(name, kind_of(values)) for name, values in self.files[0].sample(SAMPLE)]
+        found = [(name, self._kind(values)) for name, values in self.files[0].sample(SAMPLE)]
         own = [Column(name, kind, WORDS[kind]) for name, kind in found]
         return own + columns_of_folders([file.path for file in self.files])
+
+    def _kind(self, values: list[Any]) -> Kind:
+        there = values if self.spelling == PLAIN else [v for v in values if not self.spelling.is_gap(v)]
+        return kind_of(there, self.spelling.number)
 
     def examples(self, name: str, rows: int) -> list[Any]:
         """The first values of a column of the first file; none where the name of a folder gives it."""
@@ -75,41 +121,98 @@ class TextTable:
         """All rows, in order. A row that is none is an error that names it, when all rows before it were given."""
         names = [score, label, *others] if group is None else [score, label, group]
         self._first = 0
+        self.account.rows.clear()
+        self.account.dropped.clear()
+        self.account.labels.clear()
         for file in self.files:
-            self._earlier = self._first
             self.now_reading(file)
-            size = 1
+            readers = self._readers(file, score, label)
             with closing(file.rows(names)) as rows:
-                while size:
-                    batch, trouble = self._batch(rows, *self._readers(file, score, label))
+                left = self._kept(rows, names[: 2 + len(others)])
+                while True:
+                    batch, trouble = self._batch(left, *readers)
                     size = batch.scores.size
+                    self.account.rows[file.path] += size
                     if size:
                         yield batch
                     if trouble is not None:
                         raise trouble
+                    if not size:
+                        break
                     self._first += size
+        self._say_what_was_made_of_it(label)
 
-    def now_reading(self, file: CsvFile | JsonFile) -> None:
+    def _kept(self, rows: Iterable[Any], names: list[str]) -> Iterator[Any]:
+        """The rows without those that are to be left out, which are counted by the first column that they lack."""
+        if not self.spelling.drop_missing:
+            yield from rows
+            return
+        for line, values in rows:
+            gap = next((name for name, value in zip(names, values, strict=False) if self.spelling.is_gap(value)), None)
+            if gap is None:
+                yield line, values
+            else:
+                self.account.dropped[gap] += 1
+
+    def _say_what_was_made_of_it(self, label: str) -> None:
+        """Rows that were left out, and labels in words, through the logger ``calcert``."""
+        positive, seen = self.spelling.positive, self.account.labels
+        if positive is not None and positive not in seen:
+            shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in seen.most_common(SHOWN))
+            raise ValueError(f"positive must be a label of {self.name}; got {positive!r}. {label!r} holds {shown}.")
+        if positive is not None:
+            LOG.warning("%s: label %s", self.name, self.account.meaning(positive))
+        if self.account.dropped:
+            LOG.warning("%s: %s", self.name, self.account.left_out)
+
+    def now_reading(self, file: File) -> None:
         """Which of the files is being read, for the share."""
         self._reading = file
 
     def place(self, row: int) -> str:
-        """Row, file and line, in words, of a row among those given last."""
-        line = self._lines[row - self._first]
-        return f"at row {row - self._earlier} of {self._reading.name}" + (f" (line {line})" if line else "")
+        """Where a row among those given last stands, in words."""
+        return self._reading.place(self._lines[row - self._first])
+
+    def bad_rows(self, score: str, label: str, *, shares: bool = False) -> str:
+        """How many scores and labels are not there, or none, in words; nothing where that cannot be told."""
+        found: dict[str, Counter[str]] = {what: Counter() for what in FAULTS}
+        total = 0
+        account, self.account = self.account, Account()
+        try:
+            for file in self.files:
+                readers = self._readers(file, score, label)
+                with closing(file.rows([score, label])) as rows:
+                    for _, values in islice(rows, MOST_LOOKED_AT - total):
+                        total += 1
+                        for what, value in _faults(values, *readers, shares):
+                            found[what][repr(value)] += 1
+        except ValueError:
+            return ""
+        finally:
+            self.account = account
+        beginning = "" if total < MOST_LOOKED_AT else "the first "
+        told = []
+        for what, seen in found.items():
+            if seen and not (self.spelling.drop_missing and what.startswith("missing")):
+                such = " and ".join(value for value, _ in seen.most_common(2))
+                told.append(f"{seen.total():,} {what}" + ("" if what.startswith("missing") else f" such as {such}"))
+        if sum(seen.total() for seen in found.values()) == 1:
+            return f" It is the only bad value in {beginning}{total:,} rows." if total > 1 else ""
+        return f" In {beginning}{total:,} rows: {', '.join(told)}." if told else ""
 
     def share_read(self) -> float:
         """How much of the files has been read, between 0 and 1."""
-        before, content = self.files.index(self._reading), self._reading.content
+        before, content = self.files.index(self._reading), getattr(self._reading, "content", None)
         return (before + (content.share_read() if content is not None else 0.0)) / len(self.files)
 
-    def _readers(self, file: CsvFile | JsonFile, score: str, label: str) -> tuple[Any, Any]:
-        """How scores and labels are written: as the file does, or as the name of a folder."""
+    def _readers(self, file: File, score: str, label: str) -> tuple[Any, Any]:
+        """How scores and labels are written: as the file does, or as the name of a folder, or as was said."""
         keys = keys_of(file.path)
-        return (
+        plain = (
             score_in_text if score in keys else file.score_reader,
             label_in_text if label in keys else file.label_reader,
         )
+        return plain if self.spelling == PLAIN else self.spelling.readers(*plain, self.account.labels)
 
     def _batch(self, rows: Iterator[Any], read_score: Any, read_label: Any) -> tuple[Batch, ValueError | None]:
         """The next rows, and what is wrong with the row after them, if anything is."""
@@ -133,6 +236,32 @@ class TextTable:
         except ValueError as error:
             trouble = error
         return Batch(np.array(scores, np.float64), _labels(labels), groups), trouble
+
+
+def _file(path: str, form: Format, sheet: str | None) -> File:
+    if form == "sheet":
+        # Only those who have workbooks need openpyxl.
+        from calcert.sources.sheet_file import SheetFile
+
+        return SheetFile(path, sheet)
+    if form == "parquet":
+        from calcert.sources.parquet_rows import ParquetRows
+
+        return ParquetRows(path)
+    return CsvFile(path) if form == "csv" else JsonFile(path)
+
+
+def _faults(values: Sequence[Any], read_score: Reader, read_label: Reader, shares: bool) -> Iterator[tuple[str, Any]]:
+    """What is wrong with a row."""
+    for name, value, read in (("scores", values[0], read_score), ("labels", values[1], read_label)):
+        try:
+            found = read(value)
+        except Unreadable as error:
+            yield f"{'missing' if error.missing else 'unusable'} {name}", value
+        else:
+            good = 0 <= found <= 1 if name == "scores" or shares else found in (0, 1)
+            if not good:
+                yield f"{'missing' if found != found else 'unusable'} {name}", value
 
 
 def _labels(values: list[float]) -> NDArray[Any]:

@@ -47,11 +47,14 @@ def fast_batches(table: TextTable, score: Column, label: Column, group: str | No
     for file in table.files:
         table.now_reading(file)
         if isinstance(file, CsvFile):
-            yield from _csv(file, score, label, group)
-        elif group is None and not file.is_array():
-            yield from _json(file, score, label)
+            batches = _csv(file, score, label, group)
+        elif isinstance(file, JsonFile) and group is None and not file.is_array():
+            batches = _json(file, score, label)
         else:
             raise Doubt
+        for batch in batches:
+            table.account.rows[file.path] += batch.scores.size
+            yield batch
 
 
 def _csv(file: CsvFile, score: Column, label: Column, group: str | None) -> Iterator[Batch]:

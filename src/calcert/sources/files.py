@@ -25,6 +25,7 @@ from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
 from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import resolve, title
+from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
 from calcert.summary.counts import Summary
 
 BATCH = 1 << 17
@@ -63,13 +64,14 @@ def read_files(
 ) -> Taking:
     """What `start` made, when it has taken all rows of the files."""
     files, form = resolve(paths)
-    if form != "parquet":
-        return read_text(TextTable(files, form), score, label, start)
+    spelling, account = spelling_of(paths), account_of(paths)
+    if form != "parquet" or spelling != PLAIN:
+        return read_text(TextTable(files, form, spelling, account), score, label, start)
     try:
-        return _read_parquet(files, score, label, start, limited=True)
+        return _read_parquet(files, score, label, start, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _read_parquet(files, score, label, start, limited=False)
+        return _read_parquet(files, score, label, start, account, limited=False)
 
 
 def read_text(
@@ -83,8 +85,9 @@ def read_text(
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     if groups is None:
         remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
+    table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
     small = table.is_small(SMALL)
-    if not small:
+    if not small and table.is_plain:
         from calcert.sources.fast_text import fast_batches, left_to_the_exact_reader
 
         try:
@@ -92,7 +95,10 @@ def read_text(
         except ValueError:
             # Whatever it is, the exact reader says it in words, or reads what is only unusual.
             pass
-    return _take(table, table.batches(x.name, y.name, groups), start(table.place, small))
+    try:
+        return _take(table, table.batches(x.name, y.name, groups), start(table.place, small))
+    except ValueError as error:
+        raise ValueError(f"{error}{table.bad_rows(x.name, y.name)}") from error
 
 
 def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
@@ -123,16 +129,17 @@ def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
 
 
 def _read_parquet(
-    files: list[str], score: str | None, label: str | None, start: Start[Taking], *, limited: bool
+    files: list[str], score: str | None, label: str | None, start: Start[Taking], account: Account, *, limited: bool
 ) -> Taking:
     with parquet_table(files, limited=limited) as table:
-        return _pass_on(table, score, label, start)
+        return _pass_on(table, score, label, start, account)
 
 
-def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Taking]) -> Taking:
+def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Taking], account: Account) -> Taking:
     if table.rows == 0:
         raise ValueError(f"{table.name} must hold at least one row; got none.")
     x, y = choose(table.columns(), score, label, table.name, table.first)
+    account.columns = {"score": x.name, "label": y.name}
     table.check_same(x.name, y.name)
     remark_on_clusters(table.columns(), (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
     # Once numba is loaded, reading by batches is the faster way for few rows, too.

@@ -100,17 +100,21 @@ def _from_files(paths: Sequence[Any], groups: Any, score: str | None, label: str
     from calcert.sources.exact_text import TextTable
     from calcert.sources.files import parquet_table, read_text
     from calcert.sources.paths import resolve
+    from calcert.sources.spelling import PLAIN, account_of, spelling_of
 
     files, form = resolve(paths)
-    if form != "parquet":
-        return read_text(TextTable(files, form), score, label, lambda place, few: _Kept(place), groups).summaries()
+    spelling, account = spelling_of(paths), account_of(paths)
+    if form != "parquet" or spelling != PLAIN:
+        rows = TextTable(files, form, spelling, account)
+        return read_text(rows, score, label, lambda place, few: _Kept(place), groups).summaries()
     with parquet_table(files, limited=False) as table:
         columns = table.columns()
         check_groups(groups, columns, table.name)
         x, y = choose(columns, score, label, table.name, table.first, {"groups": groups})
         table.check_same(x.name, y.name, groups)
-        rows = nw.from_native(table.with_groups(x, y, groups))
-        return _from_frame(rows, "group", "score", "label")
+        account.columns = {"score": x.name, "label": y.name, "groups": groups}
+        lazy = nw.from_native(table.with_groups(x, y, groups))
+        return _from_frame(lazy, "group", "score", "label")
 
 
 class _Kept(Kept):

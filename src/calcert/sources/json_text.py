@@ -15,6 +15,8 @@ from calcert.sources.values_in_text import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
 PIECE = 1 << 16
+DEEPEST = 8
+"""Objects in objects that columns are looked for in."""
 
 
 class Record(NamedTuple):
@@ -32,10 +34,34 @@ class Ambiguous(dict[str, Any]):
 
 
 def value_of(values: dict[str, Any], name: str, where: str) -> Any:
-    """The value of a key, None where it is not there; of a key that is there twice, none can be told."""
+    """The value of a key, None where it is not there; of a key that is there twice, none can be told.
+
+    ``outer.inner`` is the key ``inner`` of the object ``outer``, unless there is a key with that dot in its name.
+    """
     if isinstance(values, Ambiguous) and name in values.twice:
         raise ValueError(f"every key must be there once; got {name!r} twice {where}.")
-    return values.get(name)
+    outer, dot, inner = name.partition(".")
+    within = values.get(outer) if dot else None
+    if not isinstance(within, dict):
+        return values.get(name)
+    if isinstance(values, Ambiguous) and outer in values.twice:
+        raise ValueError(f"every key must be there once; got {outer!r} twice {where}.")
+    if name in values:
+        raise ValueError(f"{name!r} must be one value; got that key and {inner!r} of {outer!r} {where}. Rename one.")
+    return value_of(within, inner, where)
+
+
+def names_in(values: dict[str, Any]) -> list[str]:
+    """What the values of an object are called, those of objects in it as ``outer.inner``."""
+    return list(_names(values, DEEPEST))
+
+
+def _names(values: dict[str, Any], depth: int) -> Iterator[str]:
+    for name, value in values.items():
+        if depth and value and isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in _names(value, depth - 1))
+        else:
+            yield name
 
 
 def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
@@ -146,8 +172,13 @@ class JsonFile:
         self.path = path
         self.name = visible(path)
         self.content: TextBytes | None = None
+        self._array = False
 
     score_reader, label_reader = staticmethod(score_in_json), staticmethod(label_in_json)
+
+    def place(self, number: int) -> str:
+        """Where a row stands, in words: on a line or, counted from 0, in an array."""
+        return f"at row {number} of {self.name}" if self._array else f"on line {number} of {self.name}"
 
     def is_array(self) -> bool:
         """True where all objects are in one array."""
@@ -155,23 +186,33 @@ class JsonFile:
             return text.read(FIRST).removeprefix(BYTE_ORDER_MARK).lstrip().startswith("[")
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
-        """All keys of the first objects, and what these hold."""
+        """All keys of the first objects, those of objects in them as ``outer.inner``, and what these hold."""
         with self._opened() as found:
             objects = [record.values for record in islice(found, rows)]
-        return [(name, [row.get(name) for row in objects]) for name in dict.fromkeys(chain.from_iterable(objects))]
+        names = dict.fromkeys(chain.from_iterable(map(names_in, objects)))
+        return [(name, [_shown(row, name) for row in objects]) for name in names]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
-        """The line that each object is on, and what it holds under some keys."""
+        """The line that each object is on, or its number in an array, and what it holds under some keys."""
         keys = keys_of(self.path).keys() & set(names)
         with self._opened() as found:
             for row, (line, _, values) in enumerate(found):
                 # Folders give what the object does not hold itself.
                 given = {name: constant(self.path, name, list(values)) for name in keys}
-                where = f"at row {row} of {self.name}" + (f" (line {line})" if line else "")
-                yield line, [given[name] if name in given else value_of(values, name, where) for name in names]
+                number = line or row
+                where = self.place(number)
+                yield number, [given[name] if name in given else value_of(values, name, where) for name in names]
 
     @contextmanager
     def _opened(self) -> Iterator[Iterator[Record]]:
-        array = self.is_array()
+        self._array = self.is_array()
         with opened(self.path, "\n") as (text, self.content):
-            yield array_records(text, self.name) if array else line_records(lines_of(text, self.name), self.name)
+            yield array_records(text, self.name) if self._array else line_records(lines_of(text, self.name), self.name)
+
+
+def _shown(values: dict[str, Any], name: str) -> Any:
+    """A value to judge a column by; whoever reads it says what is wrong with one that cannot be told."""
+    try:
+        return value_of(values, name, "")
+    except ValueError:
+        return None

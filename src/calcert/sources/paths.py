@@ -12,7 +12,7 @@ from typing import Literal
 from calcert.foundation.regular_file import check_regular
 from calcert.foundation.visible import visible
 
-Format = Literal["parquet", "csv", "json"]
+Format = Literal["parquet", "csv", "json", "sheet"]
 
 SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
@@ -22,9 +22,10 @@ SUFFIXES: dict[str, Format] = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
+    ".xlsx": "sheet",
 }
 COMPRESSED = (".gz", ".zst")
-WAY_OUT = "Parquet, CSV, TSV and JSON lines are read, the last three also as .gz and .zst"
+WAY_OUT = "Parquet, CSV, TSV, JSON lines and .xlsx are read, CSV, TSV and JSON lines also as .gz and .zst"
 
 ASIDE = (".", "_")
 """How names begin of what Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log."""
@@ -146,7 +147,7 @@ def _format(file: str) -> Format:
     stem, suffix = os.path.splitext(file.lower())
     if suffix in COMPRESSED:
         suffix = os.path.splitext(stem)[1]
-        if SUFFIXES.get(suffix) == "parquet":
+        if SUFFIXES.get(suffix) in ("parquet", "sheet"):
             suffix = ""
     if suffix not in SUFFIXES:
         raise ValueError(f"the format of {visible(file)} is not known from its name. {WAY_OUT}.")

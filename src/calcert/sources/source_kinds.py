@@ -26,7 +26,7 @@ def source_of(scores: Any) -> Source:
     if _is_path(scores):
         return Source("files", [scores])
     if isinstance(scores, (list, tuple)) and scores and all(map(_is_path, scores)):
-        return Source("files", list(scores))
+        return Source("files", scores)
     if isinstance(scores, (list, tuple, np.ndarray)):
         return Source("arrays", scores)
     # Engines have imports of their own: only those who bring them pay.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, Literal
 
 from calcert.foundation.validation import missing_message, unreadable_message
@@ -14,18 +15,29 @@ WORDS = {"real": "numbers", "integer": "whole numbers", "boolean": "true or fals
 """What the kinds of columns are called in words."""
 
 
-class Unreadable(Exception):
-    """A value that is no score or no label; None where it is not there."""
+GAPS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "\\n")
+"""How files write a value that is not there, in small letters."""
 
-    def __init__(self, value: Any) -> None:
+
+def is_gap(value: Any) -> bool:
+    """True where a value is not there."""
+    return value is None or value != value or (isinstance(value, str) and value.strip().lower() in GAPS)
+
+
+class Unreadable(Exception):
+    """A value that is no score or no label, or not there; `wanted` says what it must be where somebody said so."""
+
+    def __init__(self, value: Any, wanted: str | None = None, *, missing: bool = False) -> None:
         super().__init__(value)
         self.value = value
+        self.wanted = wanted
+        self.missing = missing or is_gap(value)
 
     def message(self, name: str, where: str) -> str:
         """What to say of it; `name` is scores or labels."""
-        if self.value is None:
-            return missing_message(name, where)
-        return unreadable_message(name, self.value, where)
+        if self.missing:
+            return missing_message(name, where, self.value)
+        return unreadable_message(name, self.value, where, self.wanted)
 
 
 def number(text: str) -> float | None:
@@ -41,8 +53,11 @@ def is_value(text: str) -> bool:
     return number(text) is not None or text.strip().lower() in BOOLEANS
 
 
-def kind_of(values: Sequence[Any]) -> Kind:
-    """What a column holds, as far as some of its values tell; those that are missing tell nothing."""
+def kind_of(values: Sequence[Any], number: Callable[[str], float | None] = number) -> Kind:
+    """What a column holds, as far as some of its values tell; those that are missing tell nothing.
+
+    `number` reads a text that may be one.
+    """
     there = [value for value in values if value is not None and value != ""]
     if there and all(isinstance(value, (str, bool)) and str(value).strip().lower() in BOOLEANS for value in there):
         return "boolean"
@@ -56,7 +71,7 @@ def score_in_text(text: str | None) -> float:
     """A score that is written out."""
     found = number(text) if text is not None else None
     if found is None:
-        raise Unreadable(text if text and text.strip() else None)
+        raise Unreadable(text)
     return found
 
 
@@ -68,7 +83,7 @@ def label_in_text(text: str | None) -> float:
         return int(found) if found.is_integer() else found
     if text is not None and text.strip().lower() in BOOLEANS:
         return BOOLEANS[text.strip().lower()]
-    raise Unreadable(text if text and text.strip() else None)
+    raise Unreadable(text)
 
 
 def score_in_json(value: Any) -> float:
@@ -83,6 +98,20 @@ def label_in_json(value: Any) -> float:
     if not isinstance(value, (int, float)):
         raise Unreadable(value)
     return value if isinstance(value, int) and abs(value) < 1 << 53 else _double(value)
+
+
+def score_in_cell(value: Any) -> float:
+    """A score in a column of any kind: a number, or a text that is one."""
+    if isinstance(value, str):
+        return score_in_text(value)
+    return float(value) if isinstance(value, Decimal) else score_in_json(value)
+
+
+def label_in_cell(value: Any) -> float:
+    """A label in a column of any kind: a number, true or false, or a text that is one of these."""
+    if isinstance(value, str):
+        return label_in_text(value)
+    return float(value) if isinstance(value, Decimal) else label_in_json(value)
 
 
 def _double(value: float) -> float:

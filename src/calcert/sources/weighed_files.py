@@ -15,6 +15,7 @@ from calcert.foundation.validation import missing_message
 from calcert.sources.exact_text import TextTable
 from calcert.sources.files import parquet_table
 from calcert.sources.paths import resolve
+from calcert.sources.spelling import PLAIN, account_of, spelling_of
 from calcert.sources.values_in_text import Unreadable, score_in_text
 from calcert.sources.weighed_arrays import Weighing, choose_all, weigh_arrays
 from calcert.summary.counts import Summary
@@ -30,14 +31,16 @@ def weigh_files(
     from calcert.sources.weighed_tables import weigh_table
 
     files, form = resolve(paths)
-    if form != "parquet":
-        return _text(TextTable(files, form), score, label, weighing)
+    spelling, account = spelling_of(paths), account_of(paths)
+    if form != "parquet" or spelling != PLAIN:
+        return _text(TextTable(files, form, spelling, account), score, label, weighing)
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
             raise ValueError(f"{table.name} must hold at least one row; got none.")
         x, y, others = choose_all(table.columns(), score, label, weighing, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         given = {name: column.name for name, column in others.items()}
+        account.columns = {"score": x.name, "label": y.name} | given
         rows: Any = nw.from_native(table.with_others(x, y, given))
         if weighing.counts is not None or weighing.soft_labels:
             rows = rows.collect()
@@ -49,6 +52,7 @@ def _text(table: TextTable, score: str | None, label: str | None, weighing: Weig
     x, y, others = choose_all(table.columns(), score, label, weighing, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     names = [column.name for column in others.values()]
+    table.account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
     scores, labels = [], []
     values: dict[str, list[Any]] = {name: [] for name in others}
     batches = table.batches(x.name, y.name, others=tuple(names))

@@ -28,9 +28,16 @@ Statement = dict[str, Any]
 
 
 def render(template: str, *, title: str, date: datetime.date | None, **values: Any) -> str:
-    """A page as text; `date` is shown as the day of writing, today when None."""
-    day = (date or datetime.date.today()).isoformat()
-    return _environment().get_template(template).render(title=title, date=day, version=calcert.__version__, **values)
+    """A page as text; `date` is shown as the time of writing, now, with its zone, when None."""
+    now = datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds")
+    facts = {"said": {}, "columns": {}, "files": [], "reading": [], "left_out": "", "time": None} | values[
+        "report"
+    ].get("facts", {})
+    facts["said"] = {name: said for name, said in facts["said"].items() if name != "title"}
+    page = _environment().get_template(template)
+    return page.render(
+        title=title, date=date.isoformat() if date else now, version=calcert.__version__, facts=facts, **values
+    )
 
 
 def fragment(template: str, **values: Any) -> str:

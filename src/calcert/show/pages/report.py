@@ -6,7 +6,7 @@ import datetime
 import math
 from typing import TYPE_CHECKING, Any
 
-from calcert.reports.estimates import fingerprint, log_loss, score_quantiles
+from calcert.reports.estimates import log_loss, score_quantiles
 from calcert.show import words
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
 from calcert.show.requirements import needed_for_reports
@@ -57,7 +57,7 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
         "has_rows": report.summary is not None,
         "terms": _terms(report),
         "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
-        "fingerprint": fingerprint(report.summary) if report.summary is not None else None,
+        "fingerprint": report.fingerprint,
         "command": command,
         "code": f'report = {words.code(report.settings, more=_design(report))}\nreport.to_html("report.html")',
         "report": report.to_dict(),

@@ -1,0 +1,187 @@
+"""How people's files write scores and labels, said beforehand: decimal commas, percent, words for labels, gaps.
+
+Nothing is guessed. What was not said is refused with its line, and what was said is kept in an account: which columns,
+how many rows of each file, which were left out and why, which labels became 1 and which 0.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from calcert.foundation.facts import ReadFile
+from calcert.sources.values_in_text import Unreadable, is_gap, label_in_text, number
+
+LOG = logging.getLogger("calcert")
+
+SHOWN = 6
+"""Different labels that are named one by one."""
+
+Reader = Callable[[Any], float]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a file writes its values, as its owner says.
+
+    Attributes
+    ----------
+    decimal
+        What stands before the decimals: "." or ",".
+    percent
+        True where scores are percentages, 7.56 or 7.56%, all of them one way.
+    positive
+        The value of the column of labels that means 1; all others mean 0. None where labels are 0/1 or booleans.
+    drop_missing
+        True where rows without a score or a label, or without another column that was asked for, are left out.
+    missing
+        What stands for a value that is not there, beside nothing, NA, N/A, #N/A, NaN, null and None.
+    sheet
+        The sheet of a workbook; None where there is but one.
+    """
+
+    decimal: str = "."
+    percent: bool = False
+    positive: str | None = None
+    drop_missing: bool = False
+    missing: tuple[str, ...] = ()
+    sheet: str | None = None
+
+    def is_gap(self, value: Any) -> bool:
+        """True where a value is not there."""
+        return is_gap(value) or (isinstance(value, str) and value.strip() in self.missing)
+
+    def readers(self, score: Reader, label: Reader, labels: Counter[str]) -> tuple[Reader, Reader]:
+        """How to read scores and labels that are not there to be read by `score` and `label`; `labels` are counted."""
+        spelled = _Spelled(self, score, label, labels)
+        return spelled.score, spelled.label
+
+    def number(self, text: str) -> float | None:
+        """The number that a text is, if it is one."""
+        if self.decimal == ",":
+            text = text.replace(",", ".", 1) if "." not in text else ""
+        return number(text)
+
+
+PLAIN = Spelling()
+
+
+@dataclass
+class Account:
+    """What reading files came to."""
+
+    columns: dict[str, str] = field(default_factory=dict)
+    rows: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    files: list[ReadFile] = field(default_factory=list)
+
+    @property
+    def left_out(self) -> str:
+        """How many rows were left out, in words; nothing where none was."""
+        dropped = sum(self.dropped.values())
+        if not dropped:
+            return ""
+        why = ", ".join(f"{count:,} without {what}" for what, count in self.dropped.items())
+        return f"{dropped:,} of {dropped + sum(self.rows.values()):,} rows were left out: {why}"
+
+    def meaning(self, positive: str) -> str:
+        """Which labels became 1 and which 0, in words."""
+        others = Counter({value: rows for value, rows in self.labels.items() if value != positive})
+        shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in others.most_common(SHOWN))
+        more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
+        return f"{positive!r} is 1 ({self.labels[positive]:,} rows); {shown or 'nothing'}{more} is 0"
+
+
+class Percentage(float):
+    """A number that a sheet shows as a percentage: 0.0756 for 7.56%."""
+
+
+class Files(list[str]):
+    """Paths of files, how their values are written, when reading began and, afterwards, an account of it."""
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], spelling: Spelling = PLAIN) -> None:
+        super().__init__(os.fspath(path) for path in paths)
+        self.spelling = spelling
+        self.account = Account()
+        self.begun = time.time_ns()
+
+
+def spelling_of(paths: Any) -> Spelling:
+    """What was said of the files."""
+    return paths.spelling if isinstance(paths, Files) else PLAIN
+
+
+def account_of(paths: Any) -> Account:
+    """Where to write what reading the files comes to; nobody asks for it where they are mere paths."""
+    return paths.account if isinstance(paths, Files) else Account()
+
+
+class _Spelled:
+    """Reads one table, in which a percent sign stands at all scores or at none."""
+
+    def __init__(self, spelling: Spelling, score: Reader, label: Reader, labels: Counter[str]) -> None:
+        self._spelling = spelling
+        self._plain_score, self._plain_label = score, label
+        self._labels = labels
+        self._signed: bool | None = None
+
+    def score(self, value: Any) -> float:
+        spelling = self._spelling
+        if spelling.is_gap(value):
+            raise Unreadable(value, missing=True)
+        if not spelling.percent and (spelling.decimal == "." or not isinstance(value, str)):
+            return self._plain_score(value)
+        found = self._percentage(value) if spelling.percent else spelling.number(value.strip())
+        if found is None or not 0 <= found <= 1:
+            comma = " with a decimal comma" if spelling.decimal == "," else ""
+            if not comma and "," in str(value):
+                comma = " with a decimal point, or --decimal , must be given"
+            what = "percentages from 0 to 100" if spelling.percent else "numbers in [0, 1]"
+            raise Unreadable(value, f"{what}{comma}")
+        return found
+
+    def label(self, value: Any) -> float:
+        spelling = self._spelling
+        if spelling.is_gap(value):
+            raise Unreadable(value, missing=True)
+        if spelling.positive is None:
+            comma = spelling.decimal == "," and isinstance(value, str) and "," in value
+            return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
+        text, positive = _written(value), spelling.positive
+        if text != positive and text.casefold() == positive.casefold():
+            raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals")
+        self._labels[text] += 1
+        return int(text == positive)
+
+    def _percentage(self, value: Any) -> float | None:
+        """The hundredth part as the nearest double of what is written: its decimal point moves, nothing is divided."""
+        if isinstance(value, Percentage):
+            raise Unreadable(value, "percentages; the sheet shows this as one, so that --percent must be left out")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return None
+        text = value.strip() if isinstance(value, str) else repr(value)
+        signed = text.endswith("%")
+        found = self._spelling.number(text.removesuffix("%").rstrip()) if isinstance(value, str) else float(value)
+        if found is None or not math.isfinite(found):
+            return None
+        if self._signed not in (None, signed):
+            raise Unreadable(value, "percentages all with the sign % or all without it")
+        self._signed = signed
+        digits, _, exponent = text.removesuffix("%").rstrip().replace(",", ".").lower().partition("e")
+        return float(f"{digits}e{int(exponent or 0) - 2}")
+
+
+def _written(value: Any) -> str:
+    """A label as people write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()

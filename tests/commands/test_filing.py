@@ -1,0 +1,125 @@
+"""What a page is filed with: what was said, what was read and what was made of it, on page, in text and in JSON."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.reports import report, statements
+from calcert.reports.report import Report
+
+from .conftest import Run
+
+REVIEWED = ("--decimal", ",", "--percent", "--positive", "J", "--drop-missing")
+SAID = {"model": "PD Retail", "version": "3.2", "owner": "Risk <b>", "period": "2025", "population": "new", "note": "x"}
+
+
+@pytest.fixture
+def here(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own to run commands in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def portfolio(here: Path) -> Path:
+    """Semicolons, decimal commas, percent signs, gaps and J/N, as a spreadsheet saves them."""
+    rng = np.random.default_rng(5)
+    grades = rng.choice([0.5, 2.5, 10.0, 35.0], 800)
+    labels = np.where(rng.random(800) < grades / 100, "J", "N")
+    lines = [f"{p:.2f} %;{y}".replace(".", ",") for p, y in zip(grades, labels, strict=True)]
+    lines[7], lines[9] = "#N/A;N", "2,50 %;"
+    path = here / "portfolio.csv"
+    path.write_text("PD;Ausfall\n" + "\n".join(lines) + "\n", encoding="utf-8-sig")
+    return path
+
+
+def test_a_reviewers_file_takes_one_command(run: Run, portfolio: Path) -> None:
+    done = run("certify", "portfolio.csv", "--score", "PD", "--label", "Ausfall", *REVIEWED, "--json")
+    assert done.exit_code == 0, done.stderr
+    values = json.loads(done.stdout)
+    facts = values["facts"]
+    assert facts["columns"] == {"score": "PD", "label": "Ausfall"}
+    digest = hashlib.sha256(portfolio.read_bytes()).hexdigest()
+    assert facts["files"] == [{"name": "portfolio.csv", "sha256": digest, "rows": 798}]
+    assert facts["left_out"].startswith(
+        "2 of 800 rows were left out: 1 without PD, 1 without Ausfall (--drop-missing)."
+    )
+    assert "'J' is 1" in facts["reading"][2]
+    assert datetime.datetime.fromisoformat(facts["time"]).tzinfo is not None
+    assert facts["calcert"] == calcert.__version__
+    restored = Report.from_dict(values)
+    assert restored.facts is not None
+    assert restored.facts.columns["score"] == "PD"
+    assert restored.to_dict() == values
+
+
+@pytest.mark.parametrize("more", [(), ("--groups", "Region")])
+def test_the_page_says_what_it_is_filed_with(run: Run, here: Path, more: tuple[str, ...]) -> None:
+    (here / "a.csv").write_text("p;y;Region\n" + "0,5;J;Ost\n0,25;N;West\n;J;Ost\n" * 200)
+    asked = [word for name, value in SAID.items() for word in (f"--{name}", value)]
+    arguments = ("--score", "p", "--label", "y", "--decimal", ",", "--positive", "J", "--drop-missing", *more)
+    done = run("certify", "a.csv", *arguments, *asked, "--title", "Filed", "--html", "a.html")
+    assert done.exit_code == 0, done.stderr
+    page = (here / "a.html").read_text()
+    assert "<h1>Filed</h1>" in page
+    assert "<dt>owner</dt><dd>Risk &lt;b&gt;</dd>" in page
+    assert hashlib.sha256((here / "a.csv").read_bytes()).hexdigest() in page
+    assert "200 of 600 rows were left out" in page
+    for word in ("--decimal ,", "--positive J", "--drop-missing", "--owner", "--title Filed"):
+        assert word in page
+    assert "Owner: Risk <b>" in done.stdout
+    again = page[page.index("calcert certify a.csv") :].partition("</code>")[0]
+    assert "--html" not in again
+
+
+def test_the_fingerprint_names_the_rows_whatever_the_file(run: Run, here: Path) -> None:
+    (here / "a.csv").write_text("p,y\n" + "0.5,1\n0.25,0\n" * 50)
+    (here / "b.csv").write_text("y;p\n" + "N;25\n" * 50 + "J;50\n" * 50)
+    one = json.loads(run("certify", "a.csv", "--json").stdout)
+    two = json.loads(run("certify", "b.csv", "--json", "--percent", "--positive", "J").stdout)
+    assert one["fingerprint"] == two["fingerprint"]
+    assert one["facts"]["files"] != two["facts"]["files"]
+    assert f"Fingerprint of the rows: {one['fingerprint']}." in run("certify", "a.csv").stdout
+
+
+def test_a_file_that_changes_meanwhile_is_refused(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = here / "a.csv"
+    path.write_text("p,y\n" + "0.5,1\n0.25,0\n" * 50)
+    certify = statements.certificates_of
+    monkeypatch.setattr(report, "certificates_of", lambda *rows: path.touch() or certify(*rows))  # type: ignore[func-returns-value]
+    done = run("certify", "a.csv")
+    assert done.exit_code == 2
+    assert "a.csv must not change while it is read" in done.stderr
+
+
+def test_what_goes_wrong_is_said_in_options(run: Run, portfolio: Path) -> None:
+    def said(*options: str) -> str:
+        return run("certify", "portfolio.csv", "--score", "PD", "--label", "Ausfall", *options).stderr
+
+    assert "If they are percentages, pass --percent." in said()
+    assert "with a decimal point, or --decimal , must be given" in said("--percent")
+    assert "pass --positive and the one that means 1" in said("--percent", "--decimal", ",")
+    assert "unusable labels such as 'N' and 'J'" in said("--percent", "--decimal", ",")
+    assert "pass --drop-missing" in said("--percent", "--decimal", ",", "--positive", "J")
+    assert "In 800 rows: 1 missing scores, 1 missing labels." in said("--percent", "--decimal", ",", "--positive", "J")
+    unknown = said(*REVIEWED[:3], "--positive", "X", "--drop-missing")
+    assert "--positive must be a label of portfolio.csv; got 'X'." in unknown
+    assert "--missing must come with --drop-missing" in said("--missing", "-")
+
+
+def test_facts_in_python_are_text_by_name() -> None:
+    found = calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": "PD 7"})
+    assert found.facts is not None
+    assert found.facts.said == {"model": "PD 7"}
+    assert Report.from_dict(found.to_dict()).facts == found.facts
+    assert "Model: PD 7" in str(found)
+    with pytest.raises(TypeError, match="facts must be text by name"):
+        calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": 7})  # type: ignore[dict-item]
+    assert "facts" not in calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).to_dict()

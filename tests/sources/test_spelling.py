@@ -1,0 +1,217 @@
+"""Files as people keep them: what was said of them is done, counted and told, and nothing else is."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import calcert
+from calcert.sources.grouped import summarize_groups
+from calcert.sources.spelling import Files, Spelling
+
+NUMBERS = ["0", "7.56", "12.5", "0.07", "33.3333333333", "100", "1e-3", "99.99"]
+SHARES = [float(Decimal(text).scaleb(-2)) for text in NUMBERS]
+LABELS = ["N", "J", "N", "N", "J", "J", "N", "J"]
+TRUE = [label == "J" for label in LABELS]
+
+
+def write_csv(path: Path, scores: list[str], labels: list[str], header: str = "PD;Ausfall") -> Path:
+    path.write_text("\n".join([header, *(f"{x};{y}" for x, y in zip(scores, labels, strict=True))]) + "\n")
+    return path
+
+
+def read(path: Path, **said: Any) -> calcert.Summary:
+    return calcert.summarize(Files([path], Spelling(**said)), score="PD", label="Ausfall")
+
+
+def refusal(path: Path, **said: Any) -> str:
+    with pytest.raises(ValueError) as raised:
+        read(path, **said)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("sign", ["", "%", " %"])
+def test_percentages_are_the_nearest_doubles_of_their_hundredths(tmp_path: Path, sign: str) -> None:
+    path = write_csv(tmp_path / "a.csv", [f"{text}{sign}" for text in NUMBERS], LABELS)
+    assert read(path, percent=True, positive="J") == calcert.summarize(SHARES, TRUE)
+    comma = write_csv(tmp_path / "b.csv", [f"{text.replace('.', ',')}{sign}" for text in NUMBERS], LABELS)
+    assert read(comma, percent=True, positive="J", decimal=",") == calcert.summarize(SHARES, TRUE)
+
+
+def test_the_reviewers_file_is_the_same_in_every_format(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    scores, labels = [*NUMBERS, "#N/A", "50", ""], [*LABELS, "J", "", "N"]
+    said: dict[str, Any] = {"percent": True, "positive": "J", "drop_missing": True}
+    plain = calcert.summarize(SHARES, TRUE)
+    files: dict[str, Files] = {}
+    for name, decimal in (("a.csv", ","), ("b.csv", ".")):
+        path = write_csv(tmp_path / name, [text.replace(".", decimal) for text in scores], labels)
+        files[name] = Files([path], Spelling(decimal=decimal, **said))
+    lines = [json.dumps({"PD": x, "Ausfall": y or None}) for x, y in zip(scores, labels, strict=True)]
+    (tmp_path / "c.jsonl").write_text("\n".join(lines))
+    (tmp_path / "d.json").write_text(f"[{','.join(lines)}]")
+    pq.write_table(pa.table({"PD": scores, "Ausfall": labels}), tmp_path / "e.parquet")
+    book = openpyxl.Workbook()
+    book.active.append(["PD", "Ausfall"])
+    for x, y in zip(scores, labels, strict=True):
+        book.active.append([float(x) if x[:1].isdigit() else x or None, y or None])
+    book.save(tmp_path / "f.xlsx")
+    files |= {name: Files([tmp_path / name], Spelling(**said)) for name in ("c.jsonl", "d.json", "e.parquet", "f.xlsx")}
+    for name, source in files.items():
+        assert calcert.summarize(source, score="PD", label="Ausfall") == plain, name
+        assert source.account.dropped == {"PD": 2, "Ausfall": 1}, name
+        assert source.account.rows.total() == len(NUMBERS), name
+        assert source.account.labels == {"J": 4, "N": 4}, name
+        assert source.account.columns == {"score": "PD", "label": "Ausfall"}, name
+
+
+def test_groups_and_clusters_are_read_the_same_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("PD;Ausfall;Region;Kunde\n10,5;J;Ost;a\n20;N;West;b\nNA;N;West;b\n30;J;;c\n40;N;Ost;\n")
+    said = Spelling(",", True, "J", True)
+    groups = summarize_groups(Files([path], said), None, "Region", score="PD", label="Ausfall")
+    assert {name: part.n for name, part in groups.items()} == {"Ost": 2, "West": 1, "missing": 1}
+    source = Files([path], said)
+    found = calcert.summarize(source, score="PD", label="Ausfall", clusters="Kunde")
+    assert found == calcert.summarize([0.105, 0.2, 0.3], [1, 0, 1], clusters=["a", "b", "c"])
+    assert source.account.dropped == {"PD": 1, "Kunde": 1}
+    assert source.account.columns == {"score": "PD", "label": "Ausfall", "clusters": "Kunde"}
+
+
+def test_many_rows_that_are_left_out_do_not_end_the_reading(tmp_path: Path) -> None:
+    rows = [("NA", "0")] * 70_000 + [("0.5", "1")] * 2
+    path = write_csv(tmp_path / "a.csv", [x for x, _ in rows], [y for _, y in rows])
+    assert read(path, drop_missing=True) == calcert.summarize([0.5, 0.5], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "said", "words"),
+    [
+        (["5%", "7.5"], "JN", {"percent": True, "positive": "J"}, "all without it; got '7.5' on line 3"),
+        (["5", "101"], "JN", {"percent": True, "positive": "J"}, "percentages from 0 to 100; got '101' on line 3"),
+        (["5%", "-1%"], "JN", {"percent": True, "positive": "J"}, "percentages from 0 to 100; got '-1%' on line 3"),
+        (["0,5", "0.5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '0.5' on line 3"),
+        (["0,5", "1.000,5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '1.000,5' on line 3"),
+        (["0.5", "0.5"], "Jj", {"positive": "J"}, "differ from it by more than capitals; got 'j' on line 3"),
+        (["0.5", "0.5"], "NN", {"positive": "J"}, "positive must be a label of"),
+        (["0.5", "0.5"], ["J", "NA"], {"positive": "J"}, "labels must have no missing values; got 'NA' on line 3"),
+        (["0.5", "k.A."], "01", {"drop_missing": True}, "got 'k.A.' on line 3"),
+        (["0.5", "5%"], "01", {}, "got '5%' on line 3"),
+        (["0.5", "0.5"], "JN", {}, "got 'J' on line 2"),
+        (["0.5", "nan"], "01", {"percent": True}, "scores must have no missing values; got 'nan' on line 3"),
+        (["0.5", "inf"], "01", {"percent": True}, "percentages from 0 to 100; got 'inf' on line 3"),
+    ],
+)  # fmt: skip
+def test_what_was_not_said_is_refused_with_its_line(
+    tmp_path: Path, scores: list[str], labels: Any, said: dict[str, Any], words: str
+) -> None:
+    assert words in refusal(write_csv(tmp_path / "a.csv", scores, list(labels)), **said)
+
+
+def test_a_refusal_says_how_many_values_are_bad(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5", "#N/A", "", "high", "1.5", "0.1"], ["1", "0", "N", "", "1", "0"])
+    words = refusal(path)
+    assert "scores must have no missing values; got '#N/A' on line 3 of" in words
+    assert words.endswith(
+        "In 6 rows: 2 missing scores, 2 unusable scores such as 'high' and '1.5', 1 missing labels, "
+        "1 unusable labels such as 'N'."
+    )
+    single = write_csv(tmp_path / "b.csv", ["0.5", "high"], ["1", "0"])
+    assert refusal(single).endswith("It is the only bad value in 2 rows.")
+
+
+def test_other_words_for_missing_must_be_named(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5", "k.A.", "0.25"], ["1", "0", "-"])
+    assert read(path, drop_missing=True, missing=("k.A.", "-")) == calcert.summarize([0.5], [1])
+
+
+def test_what_was_made_of_labels_and_gaps_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5", "", "0.25"], ["J", "J", "?"])
+    with caplog.at_level(logging.WARNING, "calcert"):
+        read(path, positive="J", drop_missing=True)
+    assert f"{path}: label 'J' is 1 (1 rows); '?' (1 rows) is 0" in caplog.text
+    assert f"{path}: 1 of 3 rows were left out: 1 without PD" in caplog.text
+
+
+def test_any_label_can_be_the_positive_one(tmp_path: Path) -> None:
+    rows = [{"p": 0.5, "y": value} for value in (2, 2.0, True, 1, 3)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for positive, expected in (("2", [1, 1, 0, 0, 0]), ("true", [0, 0, 1, 0, 0]), ("1", [0, 0, 0, 1, 0])):
+        source = Files([tmp_path / "a.jsonl"], Spelling(positive=positive))
+        assert calcert.summarize(source, score="p", label="y") == calcert.summarize([0.5] * 5, expected)
+
+
+def test_values_inside_objects_have_dotted_names(tmp_path: Path) -> None:
+    rows = [{"answer": {"confidence": p, "judged": {"right": y}}} for p, y in ((0.5, True), (0.25, False))]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = calcert.summarize(path, score="answer.confidence", label="answer.judged.right")
+    assert found == calcert.summarize([0.5, 0.25], [1, 0])
+    path.write_text('{"a.b": 0.5, "y": 1}\n')
+    assert calcert.summarize(path, score="a.b", label="y") == calcert.summarize([0.5], [1])
+    path.write_text('{"a.b": 0.5, "a": {"b": 0.25}, "y": 1}\n')
+    with pytest.raises(ValueError, match=r"'a\.b' must be one value; got that key and 'b' of 'a'"):
+        calcert.summarize(path, score="a.b", label="y")
+    path.write_text('{"a": {"b": 0.5, "b": 0.25}, "y": 1}\n')
+    with pytest.raises(ValueError, match="every key must be there once; got 'b' twice"):
+        calcert.summarize(path, score="a.b", label="y")
+
+
+def workbook(path: Path, sheets: dict[str, list[list[Any]]], formats: dict[str, str] | None = None) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+        for cell, shown in (formats or {}).items():
+            sheet[cell].number_format = shown
+    book.save(path)
+    return path
+
+
+def test_a_sheet_is_read_as_it_is_stored(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["PD", "Ausfall"], [0.075, True], [0.5, 0], [None, None], ["0.25", "1"]]
+    path = workbook(tmp_path / "a.xlsx", {"Daten": rows})
+    assert calcert.summarize(path, score="PD", label="Ausfall") == calcert.summarize([0.075, 0.5, 0.25], [1, 0, 1])
+    bad = workbook(tmp_path / "b.xlsx", {"Daten": [*rows, [1.5, 0]]})
+    with pytest.raises(ValueError, match=r"got 1\.5 in row 6 of "):
+        calcert.summarize(bad, score="PD", label="Ausfall")
+
+
+def test_sheets_must_be_named_where_there_are_several(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["PD", "Ausfall"], [0.5, 1]]
+    path = workbook(tmp_path / "a.xlsx", {"Daten": rows, "Notizen": [["nichts"]]})
+    assert "it has 'Daten', 'Notizen'. Pass --sheet." in refusal(path)
+    assert "sheet must be one of" in refusal(path, sheet="Data")
+    assert read(path, sheet="Daten") == calcert.summarize([0.5], [1])
+
+
+def test_a_share_that_a_sheet_shows_as_percentage_is_not_divided_again(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"Daten": [["PD", "Ausfall"], [0.075, 1]]}, {"A2": "0.00%"})
+    assert read(path) == calcert.summarize([0.075], [1])
+    words = refusal(path, percent=True)
+    assert "the sheet shows this as one, so that --percent must be left out; got 0.075 in row 2" in words
+
+
+def test_what_is_no_workbook_gets_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    assert "must be a workbook that can be read" in refusal(tmp_path / "a.xlsx")
+
+
+def test_numbers_shown_by_a_spreadsheet_export_survive_quotes(tmp_path: Path) -> None:
+    with open(tmp_path / "a.csv", "w", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerows([["PD", "Ausfall"], *([f"{p:.1f}".replace(".", ","), "0"] for p in np.linspace(0, 1, 11))])
+    assert read(tmp_path / "a.csv", decimal=",") == calcert.summarize(np.linspace(0, 1, 11).round(1), [0] * 11)
