@@ -15,7 +15,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv
 
 from calcert.certificates.deviations import crossing
 
@@ -109,6 +108,8 @@ def share_upper(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
     Guarantee
         With probability at least 1 - delta the mean of the chances is at most the result, whether they differ or not.
     """
+    from scipy.special import betainccinv  # Here, because few calls need it and it takes long to load.
+
     hits, coins = np.asarray(hits), np.asarray(coins)
     missed = np.maximum(coins - hits, 1)
     limit = betainccinv(hits + 1.0, missed.astype(np.float64), delta)

@@ -72,7 +72,7 @@ def command(
     scores, name = read_scores(source, score, column)
     labels = None
     if label is not None:
-        from calcert.sources.rows import read_rows
+        from calcert.sources.files import read_rows
 
         labels = read_rows([source], name, label)[1]
     chosen = choose_rows(scores, budget, labels=labels, seed=seed)
