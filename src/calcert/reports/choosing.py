@@ -91,8 +91,8 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
     Every row has a coin of its own, and about `budget` rows are chosen. Without labels, chances follow the standard
     deviation that a label has if its score is right: that pays where a few doubtful scores stand among many that are
     next to 0 or 1. With labels, as where outcomes come by themselves and rows are dear to keep, they follow how far
-    label and score are apart: a hundredth of the rows may do. Where weights promise less than a twentieth, all rows have
-    the same chance.
+    label and score are apart: a hundredth of the rows may do. Where weights promise less than a twentieth, all rows
+    have the same chance.
 
     Guarantee
         What :func:`calcert.certify` says of the chosen rows, told ``chosen.arguments``, is about the population
