@@ -1,4 +1,4 @@
-"""Rows in clusters, with weights, with shares for labels or with counts: from columns in memory to a Summary."""
+"""What is said of rows that are in clusters, have weights, shares for labels or counts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,12 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import label_message, score_message
-from calcert.sources.arrays import as_numpy, check_indexes, column
 from calcert.sources.columns import Column, check_alone, choose, named
-from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
-from calcert.summary.counts import Summary
-from calcert.summary.design import CLOSE, Design
-from calcert.summary.unit_sums import assembled, parts, refuse_heavy
-from calcert.summary.units import GAIN, HEAVIEST
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from calcert.summary.design import Design
 
 SHARE_UNIT = 1 / 2520
 """Shares of up to ten annotators are whole multiples of it: 2520 is divisible by 1, ..., 10."""
@@ -89,6 +78,11 @@ class Weighing:
         return {name: values for name, values in named.items() if values is not None}
 
     @property
+    def measure(self) -> Literal["weights", "counts"] | None:
+        """What says how much a line counts."""
+        return "counts" if self.counts is not None else "weights" if self.weights is not None else None
+
+    @property
     def design(self) -> Design:
         """The same as a Summary keeps it."""
         return Design(
@@ -101,175 +95,36 @@ class Weighing:
         )
 
 
-def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
-    """The Summary of columns in memory."""
-    x = np.ascontiguousarray(column("scores", scores), np.float64) + 0.0
-    y = column("labels", labels)
-    check_indexes(scores=scores, labels=labels, **weighing.columns)
-    bad = ~((x >= 0) & (x <= 1))
-    if bad.any():
-        raise ValueError(score_message(x, int(np.argmax(bad))))
-    share = _shares(x, y, soft=weighing.soft_labels)
-    other = {name: _column(name, values) for name, values in weighing.columns.items()}
-    for name, values in (("labels", y), *other.items()):
-        if values.size != x.size:
-            raise ValueError(f"{name} must be as long as scores; got {values.size} {name} and {x.size} scores.")
-    if weighing.counts is not None:
-        return Summary(*_counted(x, share.astype(np.int64), whole("counts", other["counts"], 1.0)))
-    code = None if weighing.clusters is None else _codes(other["clusters"])
-    design = weighing.design
-    weight = np.ones(x.size) if weighing.weights is None else other["weights"].astype(np.float64)
-    if design.weighted and not design.population:
-        refuse_weights_by_label(*(weight[y == label] for label in (0, 1)))
-    return _weighed(x, share, weight, code, design)
+class WeightsByLabel:
+    """How many weights there are for each label, the least and the greatest of them."""
 
+    def __init__(self) -> None:
+        self._seen = dict.fromkeys((0, 1), (0, math.inf, -math.inf))
 
-def _weighed(x: Floats, share: Floats, weight: Floats, code: Integers | None, design: Design) -> Summary:
-    name = "weights" if design.weighted else "labels"
-    total = whole(name, weight, design.quantum) if design.weighted or design.soft else np.ones(x.size, np.int64)
-    # A share is a row of each label, with that part of the weight; together they weigh what the row does.
-    ones = whole("labels", weight * share, design.quantum) if design.soft else (total * share).astype(np.int64)
-    zeros = total - ones
-    unit = np.arange(x.size) if code is None else code
-    most, least = np.ceil(x * GAIN).astype(np.int64), np.floor(x * GAIN).astype(np.int64)
-    sizes, gains = np.zeros((2, int(unit.max()) + 1), np.int64)
-    np.add.at(sizes, unit, total)
-    np.add.at(gains, unit, zeros * most + ones * (GAIN - least))
-    sums = sums_over(sizes, gains)
-    refuse_heavy(sums, design)
-    there = [zeros > 0, ones > 0]
-    place = np.concatenate([np.flatnonzero(rows) for rows in there])
-    label = np.repeat([0, 1], [int(rows.sum()) for rows in there])
-    w = np.concatenate([zeros[there[0]], ones[there[1]]])
-    arrays = _counted(x[place], label, w)
-    pairs = np.zeros(2 * cells.CELLS, np.int64)
-    np.add.at(pairs, _slots(x[place], label)[0], w * sizes[unit[place]])
-    return Summary(*arrays, assembled(sums, pairs.reshape(-1, 2)[arrays[0]], x.size, design))
+    def add(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Weights of rows with labels; shares are left out."""
+        for label in self._seen:
+            here = weights[labels == label]
+            if here.size:
+                self.add_range(label, here.size, float(here.min()), float(here.max()))
 
+    def add_range(self, label: int, number: int, least: float, most: float) -> None:
+        """So many weights of one label, between these."""
+        n, low, high = self._seen[label]
+        self._seen[label] = n + number, min(low, least), max(high, most)
 
-def sums_over(weight: Integers, gain: Integers) -> dict[str, int]:
-    """The sums of `SUMS` over units, those without weight left out."""
-    there = weight > 0
-    weight, gain = weight[there], gain[there]
-    capped = np.minimum(weight, HEAVIEST - 1)
-    split = parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
-    return {
-        "number": int(weight.size),
-        "largest": int(weight.max()),
-        "largest_gain": int(gain.max()),
-        **{name: int(values.sum()) for name, values in split.items()},
-    }
+    def refuse(self) -> None:
+        """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
 
-
-def whole(name: str, values: NDArray[Any], unit: float) -> Integers:
-    """Values as whole multiples of a unit; refused where they are none, or too large for a Summary together."""
-    bad = ~((values >= 0) & (values < math.inf))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"{name} must be finite and not negative; got {values[row]:g} at row {row}.")
-    scaled = values / unit
-    found = np.rint(scaled)
-    bad = np.abs(scaled - found) > CLOSE * np.maximum(found, 1.0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        if name == "counts":
-            raise ValueError(f"counts must be whole numbers; got {values[row]:g} at row {row}.")
-        raise ValueError(
-            f"{name} must be whole multiples of weight_unit = {unit:g}; got {float(values[row])!r} at row {row}. Pass "
-            "a weight_unit that divides all of them, or round on purpose: numpy.round(values / unit) * unit."
-        )
-    total = float(found.sum())
-    if total > ROW_LIMIT:
-        of, way = ("rows", "Certify") if name == "counts" else ("units", "Pass a larger weight_unit, or certify")
-        raise OverflowError(f"{name} must add up to at most 2^36 {of}; got {total:,.0f}. {way} the parts.")
-    if total == 0 and name != "labels":
-        raise ValueError(f"{name} must not all be zero; got nothing else.")
-    return found.astype(np.int64)
-
-
-def refuse_weights_by_label(zeros: NDArray[Any], ones: NDArray[Any]) -> None:
-    """Weights that are one number for each label come from keeping rows by their label: then a cap is to be declared.
-
-    A few rows may have such weights by chance.
-    """
-    if min(zeros.size, ones.size) >= TELLING_ROWS and zeros.min() == zeros.max() != ones.min() == ones.max():
-        raise ValueError(
-            f"weights must not depend on the label unless largest_weight is given; got {zeros.min():g} for every row "
-            f"of label 0 and {ones.min():g} for every row of label 1. If rows were kept by label with known chances, "
-            f"pass largest_weight={max(zeros.min(), ones.min()):g}."
-        )
-
-
-def _shares(x: Floats, y: NDArray[Any], *, soft: bool) -> Floats:
-    wrong = ~((y >= 0) & (y <= 1)) if soft else (y != 0) & (y != 1)
-    if wrong.any() and x.size == y.size:
-        row = int(np.argmax(wrong))
-        if not soft:
-            raise ValueError(label_message(x, y, row))
-        raise ValueError(f"labels must lie in [0, 1]; got {y[row].item()!r} at row {row}.")
-    return y.astype(np.float64)
-
-
-def _column(name: str, values: Any) -> NDArray[Any]:
-    """Clusters as they are; weights and counts as numbers."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
-    if name != "clusters":
-        return column(name, values)
-    if isinstance(values, (list, tuple)):
-        # Names of any kind, which NumPy would take for one kind, or for a table.
-        array = np.empty(len(values), object)
-        array[:] = values
-    else:
-        array = as_numpy(name, values)
-    if array.ndim != 1:
-        raise ValueError(f"clusters must be one-dimensional; got shape {array.shape}.")
-    return array
-
-
-def _codes(clusters: NDArray[Any]) -> Integers:
-    """The number of each row's cluster."""
-    if clusters.dtype.kind in "iubUS":
-        return np.asarray(np.unique(clusters, return_inverse=True)[1], np.int64)
-    known: dict[Any, int] = {}
-    for row, value in enumerate(clusters.tolist()):
-        if value is None or value != value or str(value) in ("<NA>", "NaT"):
+        A few rows may have such weights by chance.
+        """
+        (n, low, high), (m, lower, higher) = self._seen.values()
+        if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
             raise ValueError(
-                f"clusters must have no missing values; got one at row {row}. Give such rows a cluster of their own, "
-                "or drop them, on purpose."
+                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
+                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
+                f"largest_weight={max(low, lower):g}."
             )
-        known.setdefault(value, len(known))
-    return np.fromiter((known[value] for value in clusters.tolist()), np.int64, clusters.size)
-
-
-def _counted(
-    x: Floats, label: Integers, weight: Integers
-) -> tuple[Integers, Integers, Integers, Integers | None, Integers | None]:
-    """The arrays of a Summary of rows with whole weights."""
-    slot, inside = _slots(x, label)
-    count, offset = np.zeros((2, 2 * cells.CELLS), np.int64)
-    np.add.at(count, slot, weight)
-    np.add.at(offset, slot, weight * inside)
-    count, offset = count.reshape(-1, 2), offset.reshape(-1, 2)
-    cell = np.flatnonzero(count.any(axis=1))
-    return cell, count[cell], offset[cell], *_listed(x[weight > 0], label[weight > 0], weight[weight > 0])
-
-
-def _slots(x: Floats, label: Integers) -> tuple[Integers, Integers]:
-    cell, inside = cells.locate(np.floor(x * cells.UNIT).astype(np.int64))
-    return 2 * cell + label, inside
-
-
-def _listed(x: Floats, label: Integers, weight: Integers) -> tuple[Integers | None, Integers | None]:
-    """The distinct scores and their weights, where they are few."""
-    if np.unique(x[: 4 * DISTINCT_LIMIT]).size > DISTINCT_LIMIT:
-        return None, None
-    distinct, place = np.unique(x.view(np.int64), return_inverse=True)
-    if distinct.size > DISTINCT_LIMIT:
-        return None, None
-    count = np.zeros((distinct.size, 2), np.int64)
-    np.add.at(count, (place, label), weight)
-    return distinct, count
 
 
 def _is_real(value: Any) -> bool:
