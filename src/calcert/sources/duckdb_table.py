@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, groupby
@@ -126,12 +126,14 @@ class Table:
                 # Which of them it takes from which file is DuckDB's secret, and it renames some to names of others.
                 check_alone([Column(name, kind(of), of) for name, of in found], "every name", alike, visible(path))
 
-    def batches(self, score: Column, label: Column, rows: int) -> Iterator[Any]:
-        """Scores and labels as Arrow batches, in types that the kernel takes."""
+    def batches(self, score: Column, label: Column, rows: int, others: Sequence[Column] = ()) -> Iterator[Any]:
+        """Scores and labels as Arrow batches, in types that the kernel takes, and other columns of numbers."""
         # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
         load("pyarrow")
-        for files, given in self._runs(score.name, label.name):
-            yield from self._pair(files, score, label, given).to_arrow_reader(rows)
+        for files, given in self._runs(score.name, label.name, *(column.name for column in others)):
+            more = [self._number(column, text) for column, text in zip(others, given[2:], strict=True)]
+            selected = [self._score(score, given[0]), self._label(label, given[1]), *more]
+            yield from self._query(files, ", ".join(selected)).to_arrow_reader(rows)
 
     def with_groups(self, score: Column, label: Column, group: str) -> Any:
         """Scores, labels and groups, lazily, under these names."""
@@ -222,6 +224,12 @@ class Table:
         if column.kind == "boolean":
             return f"CASE WHEN {name} THEN CAST(1 AS UTINYINT) WHEN NOT {name} THEN CAST(0 AS UTINYINT) END"
         return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
+
+    def _number(self, column: Column, given: str | None) -> str:
+        if given is not None:
+            return self._constant(column.name, given, score_in_text)
+        name = self._named(column.name)
+        return name if column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
 
     def _constant(self, name: str, text: str, read: Callable[[str], float]) -> str:
         try:

@@ -152,7 +152,7 @@ def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Ta
         with RowProgress(f"reading {table.name}") as progress:
             for batch in table.batches(x, y, BATCH):
                 scores, labels = (
-                    _values(name, column, lambda row: table.place(taker.rows + row))
+                    arrow_values(name, column, lambda row: table.place(taker.rows + row))
                     for name, column in zip(NAMES, batch.columns, strict=True)
                 )
                 taker.add(scores, labels)
@@ -165,7 +165,7 @@ def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Ta
     return taker
 
 
-def _values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
+def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
     """An Arrow column of numbers as NumPy, without a copy."""
     if column.null_count:
         first = next(row for row, value in enumerate(column) if not value.is_valid)

@@ -30,6 +30,7 @@ WEIGHED = """\
         WHEN scaled IS NULL THEN {missing_weight}
         WHEN NOT (scaled >= 0 AND scaled < {largest}) THEN {invalid_weight}
         WHEN NOT (ABS(scaled - FLOOR(scaled + 0.5)) <= {close} * (1 + scaled)) THEN {invalid_weight}
+        WHEN scaled > 0 AND scaled < 0.5 THEN {invalid_weight}
         WHEN calcert_unit IS NULL THEN {missing_cluster}
         ELSE cell
       END AS cell

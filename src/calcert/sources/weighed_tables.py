@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from calcert.foundation.validation import missing_message
 from calcert.sources.columns import Column
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighed_arrays import TELLING_ROWS, Weighing, choose_all, refuse_weights_by_label, weigh_arrays
+from calcert.sources.weigher import weigh_arrays
+from calcert.sources.weighing import Weighing, WeightsByLabel, choose_all
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design
@@ -88,7 +89,8 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
     weight, scaled = nw.col("weight"), nw.col("weight") / design.quantum
     nearest = (scaled + 0.5).floor()
     off = ((scaled - nearest).abs() > CLOSE * nearest) & ((scaled - nearest).abs() > CLOSE)
-    fine = (weight >= 0) & (scaled < MOST) & ~off
+    # A weight that would be rounded to nothing is no multiple either.
+    fine = (weight >= 0) & (scaled < MOST) & ~off & ((nearest > 0) | (weight == 0))
     seen = {
         "rows": nw.len(),
         "missing": _counted(weight.is_null()),
@@ -126,11 +128,11 @@ def _checked(raw: nw.LazyFrame[Any], others: dict[str, Column], design: Design) 
             )
         if not found["total"]:
             raise ValueError("weights must not all be zero; got nothing else.")
-        if not design.population and min(found["number_0"], found["number_1"]) >= TELLING_ROWS:
-            # The least and the greatest stand for all weights of a label.
-            refuse_weights_by_label(
-                *(np.repeat([found[f"least_{value}"], found[f"most_{value}"]], TELLING_ROWS) for value in (0, 1))
-            )
+        if not design.population and found["number_0"] and found["number_1"]:
+            by_label = WeightsByLabel()
+            for value in (0, 1):
+                by_label.add_range(value, *(found[f"{name}_{value}"] for name in ("number", "least", "most")))
+            by_label.refuse()
     return int(found["rows"])
 
 

@@ -1,0 +1,227 @@
+"""Rows in clusters, with weights, shares for labels or counts, chunk by chunk into a Summary."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.validation import label_message, score_message
+from calcert.sources import count_numba, unit_numba
+from calcert.sources.arrays import check_indexes, column
+from calcert.sources.cluster_names import as_integers
+from calcert.sources.kept_parts import KeptParts
+from calcert.sources.weighing import Weighing, WeightsByLabel
+from calcert.summary import cells
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.counts import Summary
+from calcert.summary.design import CLOSE
+from calcert.summary.unit_sums import assembled, parts, refuse_heavy
+from calcert.summary.units import GAIN, HEAVIEST, SQUARES
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CHUNK = 1 << 18
+"""Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
+
+NOTHING: Integers = np.zeros(0, np.int64)
+
+
+class Weigher:
+    """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
+
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks.
+    """
+
+    def __init__(self, weighing: Weighing, place: Callable[[int], str] = "at row {}".format) -> None:
+        self.rows = 0
+        self._weighing = weighing
+        self._design = weighing.design
+        self._place = place
+        self._counted = np.zeros((2 * cells.CELLS, 2), np.int64)
+        self._pairs = np.zeros(2 * cells.CELLS, np.int64)
+        self._keys = np.full(count_numba.SLOTS, -1, np.int64)
+        self._tally = np.zeros(2 * count_numba.SLOTS, np.int64)
+        self._distinct = 0
+        self._total = 0
+        self._sums: Counter[str] = Counter()
+        self._kept = KeptParts()
+        self._room = 1 << 10
+        self._by_label = WeightsByLabel()
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
+        """Add rows; `others` has clusters as integers, weights or counts."""
+        for start in range(0, scores.size, CHUNK):
+            here = slice(start, start + CHUNK)
+            self._add(scores[here], labels[here], {name: values[here] for name, values in others.items()})
+
+    def _add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
+        # Adding 0.0 turns -0.0 into 0.0, which is the same score.
+        x = np.ascontiguousarray(scores, np.float64) + 0.0
+        bad = ~((x >= 0) & (x <= 1))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(score_message(x, row, self._place(self.rows + row)))
+        self._check_labels(x, labels)
+        row, label, weight = self._lines(labels, others)
+        x_there = x[row]
+        slot = np.empty(x_there.size, np.int64)
+        unit_numba.place_rows(x_there, label, weight, self._counted, slot)
+        if self._distinct >= 0:
+            self._distinct = unit_numba.tally_weights(
+                x_there.view(np.int64), label, weight, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
+            )
+        if self._design.clustered:
+            ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
+            columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
+            ends = unit_numba.sort_out(ids, x_there, slot, weight, *columns)
+            self._kept.add(columns if weight.size else columns[:2], ends)
+        elif self._weighing.counts is None:
+            # Every row is a unit.
+            size, gain = np.zeros((2, x.size), np.int64)
+            np.add.at(size, row, weight)
+            far = np.where(label, GAIN - np.floor(x_there * GAIN), np.ceil(x_there * GAIN)).astype(np.int64)
+            np.add.at(gain, row, weight * far)
+            if self._add_sums(size, gain):
+                np.add.at(self._pairs, slot, weight * size[row])
+        self.rows += x.size
+
+    def summary(self) -> Summary:
+        """The Summary of all rows; none can be added after that."""
+        if self._total == 0 and self._weighing.measure is not None:
+            raise ValueError(f"{self._weighing.measure} must not all be zero; got nothing else.")
+        distinct = distinct_count = None
+        if self._distinct >= 0:
+            used = np.flatnonzero(self._keys >= 0)
+            used = used[np.argsort(self._keys[used])]
+            distinct, distinct_count = self._keys[used], self._tally.reshape(-1, 2)[used]
+        count, offset = (part.reshape(-1, 2) for part in self._counted.T)
+        plain = Summary.from_dense(count, offset, distinct, distinct_count)
+        if self._weighing.counts is not None:
+            return plain
+        if self._design.weighted and not self._design.population:
+            self._by_label.refuse()
+        if self._design.clustered:
+            for number in range(unit_numba.PARTS):
+                self._add_clusters(*self._kept.part(number))
+        refuse_heavy(self._sums, self._design)
+        pairs = self._pairs.reshape(-1, 2)[plain.cell]
+        return replace(plain, units=assembled(self._sums, pairs, self.rows, self._design))
+
+    def _check_labels(self, x: Floats, y: NDArray[Any]) -> None:
+        soft = self._design.soft
+        wrong = ~((y >= 0) & (y <= 1)) if soft else (y != 0) & (y != 1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            where = self._place(self.rows + row)
+            if not soft:
+                raise ValueError(label_message(x, y, row, where))
+            raise ValueError(f"labels must lie in [0, 1]; got {y[row].item()!r} {where}.")
+
+    def _lines(self, y: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> tuple[Any, Integers, Integers]:
+        """Rows with a label 0 or 1 and a weight above 0 in quanta, none where all are 1: which row, label, weight.
+
+        A share is a row of each label, with that part of the weight; together they weigh what the row does.
+        """
+        design, measure = self._design, self._weighing.measure
+        if measure is None and not design.soft:
+            return slice(None), y.astype(np.int64), NOTHING
+        weight = np.ones(y.size) if measure is None else others[measure].astype(np.float64)
+        total = self._whole(measure or "labels", weight)
+        if self._total + total.sum() > ROW_LIMIT:
+            row = int(np.argmax(self._total + np.cumsum(total) > ROW_LIMIT))
+            of, way = ("rows", "Certify") if measure == "counts" else ("units", "Pass a larger weight_unit, or certify")
+            raise OverflowError(
+                f"{measure or 'labels'} must add up to at most 2^36 {of}; got more with {weight[row]:g} "
+                f"{self._place(self.rows + row)}. {way} the parts."
+            )
+        self._total += int(total.sum())
+        if design.weighted and not design.population:
+            self._by_label.add(y, weight)
+        ones = self._whole("labels", weight * y) if design.soft else total * y.astype(np.int64)
+        by_label = [total - ones, ones]
+        there = [np.flatnonzero(weights) for weights in by_label]
+        return (
+            np.concatenate(there),
+            np.repeat([0, 1], [rows.size for rows in there]),
+            np.concatenate([weights[rows] for weights, rows in zip(by_label, there, strict=True)]),
+        )
+
+    def _whole(self, name: str, values: Floats) -> Integers:
+        """Values as whole multiples of the quantum; refused where they are none."""
+        unit = 1.0 if name == "counts" else self._design.quantum
+        bad = ~((values >= 0) & (values < math.inf))
+        if bad.any():
+            row = int(np.argmax(bad))
+            where = self._place(self.rows + row)
+            raise ValueError(f"{name} must be finite and not negative; got {values[row]:g} {where}.")
+        scaled = values / unit
+        found = np.rint(scaled)
+        # A weight that would be rounded to nothing is no multiple either.
+        bad = (np.abs(scaled - found) > CLOSE * np.maximum(found, 1.0)) | ((found == 0) & (values > 0))
+        if bad.any():
+            row = int(np.argmax(bad))
+            where = self._place(self.rows + row)
+            if name == "counts":
+                raise ValueError(f"counts must be whole numbers; got {values[row]:g} {where}.")
+            raise ValueError(
+                f"{name} must be whole multiples of weight_unit = {unit:g}; got {float(values[row])!r} {where}. Pass "
+                "a weight_unit that divides all of them, or round on purpose: numpy.round(values / unit) * unit."
+            )
+        # What is too large for an integer is too large for a Summary, too.
+        return np.minimum(found, 2.0 * ROW_LIMIT).astype(np.int64)
+
+    def _add_clusters(self, key: Integers, what: Integers, weight: Integers = NOTHING) -> None:
+        """Add up all clusters of a part, whose rows are given."""
+        found, number = np.empty(key.size, np.int64), -1
+        while number < 0:
+            table = np.zeros((self._room, 3), np.int64)
+            number = unit_numba.add_up(key, what, weight, table, found)
+            # Parts are about as large as each other, so that the next one finds enough room.
+            self._room *= 1 if number >= 0 else 2
+        if self._add_sums(table[:, 1], table[:, 2]):
+            unit_numba.pair_up(found, what, weight, table, self._pairs)
+
+    def _add_sums(self, weight: Integers, gain: Integers) -> bool:
+        """Add up powers over units, those without weight left out; False where they are too heavy for 64 bits."""
+        there = weight > 0
+        weight, gain = weight[there], gain[there]
+        sums = self._sums
+        if not weight.size:
+            return False
+        capped = np.minimum(weight, HEAVIEST - 1)
+        split = parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
+        sums["number"] += weight.size
+        sums["largest"] = max(sums["largest"], int(weight.max()))
+        sums["largest_gain"] = max(sums["largest_gain"], int(gain.max()))
+        for name, values in split.items():
+            sums[name] += int(values.sum())
+        return sums["largest"] < HEAVIEST and (sums["square_high"] << 31) + sums["square_low"] < SQUARES
+
+
+def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
+    """The Summary of columns in memory."""
+    x, y = column("scores", scores), column("labels", labels)
+    check_indexes(scores=scores, labels=labels, **weighing.columns)
+    others = {
+        name: as_integers(values) if name == "clusters" else _numbers(name, values)
+        for name, values in weighing.columns.items()
+    }
+    for name, values in (("labels", y), *others.items()):
+        if values.size != x.size:
+            raise ValueError(f"{name} must be as long as scores; got {values.size} {name} and {x.size} scores.")
+    weigher = Weigher(weighing)
+    weigher.add(x, y, others)
+    return weigher.summary()
+
+
+def _numbers(name: str, values: Any) -> NDArray[Any]:
+    if isinstance(values, str):
+        raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
+    return column(name, values)

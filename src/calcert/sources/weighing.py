@@ -1,0 +1,154 @@
+"""What is said of rows that are in clusters, have weights, shares for labels or counts."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from calcert.sources.columns import Column, check_alone, choose, named
+from calcert.summary.design import Design
+
+SHARE_UNIT = 1 / 2520
+"""Shares of up to ten annotators are whole multiples of it: 2520 is divisible by 1, ..., 10."""
+
+TELLING_ROWS = 20
+"""So many rows of either label, all of one weight a label, are no coincidence."""
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What was said of rows that are not independent, or not equal; columns by name where rows are a table.
+
+    Attributes
+    ----------
+    clusters, weights, counts
+        A cluster, a weight, or a number of independent rows, for every line.
+    largest_weight, largest_gain
+        Bounds known beforehand on the weight of a cluster (of a row where there are no clusters), and on the sum over
+        it of weight times |label - score|.
+    weight_unit
+        What weights are whole multiples of.
+    soft_labels
+        True where labels are shares between 0 and 1.
+    """
+
+    clusters: Any = None
+    weights: Any = None
+    counts: Any = None
+    largest_weight: float | None = None
+    largest_gain: float | None = None
+    weight_unit: float | None = None
+    soft_labels: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("largest_weight", "largest_gain", "weight_unit"):
+            value = getattr(self, name)
+            if value is not None and not (_is_real(value) and 0 < value < math.inf):
+                raise ValueError(f"{name} must be a positive number, such as 100; got {value!r}.")
+        if self.soft_labels not in (True, False):
+            raise TypeError(f"soft_labels must be True or False; got {self.soft_labels!r}.")
+        if self.counts is not None and len(self.given) > 1:
+            other = next(name for name in self.given if name != "counts")
+            raise TypeError(
+                f"counts must stand alone: a line that stands for so many independent rows; got {other} as well. For "
+                "rows that count more than others pass weights."
+            )
+        if self.largest_weight is not None and self.clusters is None and self.weights is None:
+            raise TypeError("largest_weight must come with weights or clusters; got neither.")
+        if self.largest_gain is not None and self.largest_weight is None:
+            raise TypeError("largest_gain must come with largest_weight; got none.")
+        if self.weight_unit is not None and self.weights is None and not self.soft_labels:
+            raise TypeError("weight_unit must come with weights or soft_labels; got neither.")
+
+    @property
+    def given(self) -> list[str]:
+        """The names of all that was said."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return [name for name, value in values if value is not None and value is not False]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns beside scores and labels."""
+        named = {name: getattr(self, name) for name in ("clusters", "weights", "counts")}
+        return {name: values for name, values in named.items() if values is not None}
+
+    @property
+    def measure(self) -> Literal["weights", "counts"] | None:
+        """What says how much a line counts."""
+        return "counts" if self.counts is not None else "weights" if self.weights is not None else None
+
+    @property
+    def design(self) -> Design:
+        """The same as a Summary keeps it."""
+        return Design(
+            clustered=self.clusters is not None,
+            weighted=self.weights is not None,
+            soft=self.soft_labels,
+            quantum=float(self.weight_unit or (SHARE_UNIT if self.soft_labels else 1.0)),
+            largest_weight=None if self.largest_weight is None else float(self.largest_weight),
+            largest_gain=None if self.largest_gain is None else float(self.largest_gain),
+        )
+
+
+class WeightsByLabel:
+    """How many weights there are for each label, the least and the greatest of them."""
+
+    def __init__(self) -> None:
+        self._seen = dict.fromkeys((0, 1), (0, math.inf, -math.inf))
+
+    def add(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Weights of rows with labels; shares are left out."""
+        for label in self._seen:
+            here = weights[labels == label]
+            if here.size:
+                self.add_range(label, here.size, float(here.min()), float(here.max()))
+
+    def add_range(self, label: int, number: int, least: float, most: float) -> None:
+        """So many weights of one label, between these."""
+        n, low, high = self._seen[label]
+        self._seen[label] = n + number, min(low, least), max(high, most)
+
+    def refuse(self) -> None:
+        """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
+
+        A few rows may have such weights by chance.
+        """
+        (n, low, high), (m, lower, higher) = self._seen.values()
+        if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
+            raise ValueError(
+                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
+                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
+                f"largest_weight={max(low, lower):g}."
+            )
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def choose_all(
+    columns: list[Column],
+    score: str | None,
+    label: str | None,
+    weighing: Weighing,
+    source: str,
+    example: Callable[[str], Any] = lambda name: None,
+) -> tuple[Column, Column, dict[str, Column]]:
+    """The columns of scores and labels, and those that say how rows come."""
+    others = {name: _other(columns, name, value, source) for name, value in weighing.columns.items()}
+    beside = {name: column.name for name, column in others.items()}
+    return *choose(columns, score, label, source, example, beside), others
+
+
+def _other(columns: list[Column], argument: str, name: Any, source: str) -> Column:
+    """A column that was named, and is there alone."""
+    found = named(columns, argument, name, source)
+    check_alone(columns, argument, found.name, source)
+    if argument != "clusters" and found.kind not in ("real", "integer"):
+        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
+    return found
