@@ -125,7 +125,7 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     x = np.clip(np.concatenate([[0.0, 1.0], rng.random(6), h * rng.random(3), 1 - h * rng.random(3)]), 0, 1)
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
     where = ScoreCoordinate(h)
-    points, view, grid = summary.points, where.apart(summary), where.grid(perturbed_lower.FINENESS["additive"])
+    points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
     witness = perturbed_lower.ServedWitness(where, view, grid)
     masses = witness._placement.masses(points.count)
     f = witness.signs(masses, 0, grid.size + 1, FREE)[: grid.size]

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
-from calcert.certificates.perturbed_lower import FINENESS, ServedWitness, perturbed_lower, pointwise_rounding
+from calcert.certificates.perturbed_lower import ServedWitness, perturbed_lower, pointwise_rounding
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 
@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 SCORES = [0.0, 1e-12, 2e-9, 5e-7, 2e-6, 1e-5, 0.003, 0.2, 0.2001, 0.5, 0.83, 0.999, 1 - 1e-6, 1 - 2e-8, 1.0]
 
 
-def witness_of(b: float, labels: list[int]) -> tuple[ServedWitness, Summary]:
+def witness_of(b: float, labels: list[int], rows: int = 15) -> tuple[ServedWitness, Summary]:
     summary = calcert.summarize(SCORES, labels)
     where = OddsCoordinate(b)
     view, _ = where.by_joined_cell(summary)
-    return ServedWitness(where, view, where.grid(FINENESS["odds"])), summary
+    return ServedWitness(where, view, where.witness_grid(rows)), summary
 
 
 def earned(witness: ServedWitness, f: Floats, held: tuple[float, float], x: float, y: int) -> float:

@@ -10,7 +10,7 @@ import calcert
 from calcert.certificates import sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
-from calcert.serving import kernel
+from calcert.serving import kernel, score_coordinate
 from calcert.serving.noise import Noise
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
 
@@ -53,12 +53,15 @@ def test_a_grid_cell_that_holds_a_half_is_never_counted_too_little(size: int) ->
 
 
 @pytest.mark.parametrize("h", [1 / 64, 1 / 63.3, 0.3])
-def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(h: float) -> None:
+def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(
+    monkeypatch: pytest.MonkeyPatch, h: float
+) -> None:
+    monkeypatch.setattr(score_coordinate, "FINENESS", 64)
     rng = np.random.default_rng(0)
     x = rng.random(5000)
     y = rng.random(5000) < np.where(x < 0.3, 0.6, x**2)
     summary = calcert.summarize(x, y)
-    found, all_of_it = (plug_in(summary, Noise("additive", h), 64, *parts) for parts in ((side_parts,), ()))
+    found, all_of_it = (plug_in(summary, Noise("additive", h), *parts) for parts in ((side_parts,), ()))
     parts, hidden, error = dict(zip(SIDES, found.parts, strict=True)), found.hidden, all_of_it.parts[0]
     assert hidden == all_of_it.hidden
     assert parts["too high"] + parts["too low"] == pytest.approx(error, abs=1e-12)

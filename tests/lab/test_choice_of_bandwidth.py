@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
+from calcert.serving import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import Law, summary_of, upper
 
@@ -44,7 +45,7 @@ def miss_probabilities(delta: float) -> tuple[float, float]:
 def test_a_bandwidth_that_the_scores_choose_fails_more_often_than_delta_unless_delta_is_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(perturbed, "FINENESS", 128)
+    monkeypatch.setattr(score_coordinate, "FINENESS", 128)
     each = miss_probabilities(DELTA)
     assert max(each) <= DELTA
     assert sum(each) > 1.1 * DELTA

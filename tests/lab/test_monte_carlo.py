@@ -28,6 +28,7 @@ from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_lower import distance_lower
 from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.serving import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 
@@ -87,7 +88,7 @@ def below(bound: float, truth: float) -> bool:
 
 
 def test_theorem_1_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perturbed, "FINENESS", 128)
+    monkeypatch.setattr(score_coordinate, "FINENESS", 128)
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         truth = law.served(H)[0]

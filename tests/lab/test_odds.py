@@ -39,9 +39,7 @@ THEOREMS = {"Theorem 1L": perturbed.upper_terms, "Theorem 7L": squared.upper_ter
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound holds on any grid; a coarse one is found sooner."""
-    monkeypatch.setattr(perturbed, "FINENESS", 32)
     monkeypatch.setattr(squared, "FINENESS", 32)
-    monkeypatch.setattr(perturbed_lower, "FINENESS", {"odds": 16})
 
 
 def bound_of(theorem: str, law: Law, delta: float, b: float) -> tuple[Callable[[Summary], float], float]:

@@ -18,7 +18,7 @@ from calcert.certificates import perturbed, sides
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
-from calcert.serving import kernel
+from calcert.serving import kernel, score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import (
     SMALL_LAWS,
@@ -101,7 +101,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
             known[key] = compute(summary, noise, *rest)  # type: ignore[arg-type]
         return known[key]
 
-    monkeypatch.setattr(perturbed, "FINENESS", 64)
+    monkeypatch.setattr(score_coordinate, "FINENESS", 64)
     monkeypatch.setattr(perturbed, "plug_in", remembered)
 
 
@@ -194,7 +194,7 @@ MIXED = {
 
 def served_missed(summary: Summary, noise: Noise, truths: dict[Side, float], delta: float) -> list[Side]:
     """Sides whose bound is below the truth; where the truth is a candidate of the inversion, none is needed."""
-    found = perturbed.plug_in(summary, noise, 64, sides.side_parts)
+    found = perturbed.plug_in(summary, noise, sides.side_parts)
     parts, hidden = dict(zip(SIDES, found.parts, strict=True)), found.hidden
     square = perturbed.second_moment(summary, noise.size) if noise.kind == "additive" else found.square
     moment = mean_upper(square, summary.n, (1 - SPLIT) * delta)

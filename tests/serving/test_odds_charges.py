@@ -1,4 +1,4 @@
-"""Charges L1 to L5 and L9, each alone against the integral that it bounds: it covers it, and half of it would not."""
+"""Charges L1 to L5, L9, L11 to L13, each against the integral that it bounds: it covers it, and half would not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from calcert.serving import odds_charges as charges
+from calcert.serving.grid import cubic_weights
 from calcert.serving.log_odds import logit
 from calcert.summary.points import Points
 
@@ -146,3 +147,93 @@ def test_l9_covers_a_score_that_is_constant_on_grid_cells_and_half_of_it_does_no
         return float(lost / charges.stepwise_score(d, abs(x - y) * np.exp(-d), b))
 
     assert 0.5 < worst(ratio) <= 1
+
+
+def test_l11_covers_the_fourth_derivative_of_the_kernel_and_half_of_it_does_not() -> None:
+    def ratio(x: float, y: int, b: float) -> float:
+        z, step = line(x, b)
+        bell = 1 / np.cosh(np.minimum(np.abs(z - float(logit(x))) / b, 300)) ** 2
+        bent = k(z, x, b) * np.abs(24 * bell**2 - 20 * bell + 1)
+        return float((np.abs(sigmoid(z) - y) * bent).sum() * step / charges.fourth(abs(x - y), b))
+
+    assert 0.8 < worst(ratio) <= 1
+
+
+@pytest.mark.parametrize("relative", [1 / 16, 1 / 4, 1.0])
+def test_l12_covers_going_to_four_grid_points_and_half_of_it_does_not(relative: float) -> None:
+    def ratio(x: float, y: int, b: float) -> float:
+        d, zeta = relative * b, float(logit(x))
+        z, step = line(x, b)
+        around = [sigmoid(np.array(zeta + (side - 1 / 2) * d)) for side in (-1, 0, 1, 2)]
+        parts = cubic_weights(np.array(1 / 2))
+        placed = sum(part * k(z, at, b) for part, at in zip(parts, around, strict=True))
+        change = np.abs(k(z, x, b) - placed)
+        return float((np.abs(sigmoid(z) - y) * change).sum() * step / charges.cubic(d, abs(x - y), b))
+
+    assert worst(ratio) <= 1
+    if relative < 1 / 2:
+        assert worst(ratio) > 0.5
+
+
+def through_cubics(values: Callable[[Floats], Floats], z: Floats, d: float) -> Floats:
+    """The cubics through four values each at multiples of d."""
+    base = np.floor(z / d)
+    parts = cubic_weights(z / d - base)
+    return np.asarray(sum(part * values((base + side) * d) for side, part in zip((-1, 0, 1, 2), parts, strict=True)))
+
+
+def test_l13_no_kink_of_the_third_derivative_is_missed_by_more_than_a_sixtieth() -> None:
+    inside = np.linspace(0, 1, 4001)[:-1] + 1 / 8000
+    found = []
+    for kink in np.linspace(0, 1, 41):
+        z = np.concatenate([inside + cell for cell in range(-3, 4)])
+
+        def power(s: Floats, kink: float = kink) -> Floats:
+            return np.maximum(s - kink, 0.0) ** 3 / 6
+
+        missed = power(z) - through_cubics(power, z, 1.0)
+        assert missed.min() > -1e-12
+        found.append(missed.sum() / 4000)
+    assert max(found) == pytest.approx(1 / 72 + 1 / 384, rel=1e-5)
+    assert max(found) < 1 / 60
+
+
+@pytest.mark.parametrize("relative", [1 / 16, 1 / 4])
+def test_l13_covers_cubics_and_trapezoids_and_half_of_it_does_not(relative: float) -> None:
+    def by_power(power: int) -> Callable[[float, int, float], float]:
+        def ratio(x: float, y: int, b: float) -> float:
+            d = relative * b
+            z, step = line(x, b)
+
+            def bump(s: Floats) -> Floats:
+                return (sigmoid(s) - y) ** power * k(s, x, b)
+
+            # A row has 5/4 of its weight on grid points, up to 2 d from where `far` was read.
+            charged = charges.remainder(d, abs(x - y) * np.exp(-2 * d), b) / 1.25
+            if power == 1:
+                return float(np.abs(bump(z) - through_cubics(bump, z, d)).sum() * step / charged)
+            knots = np.arange(np.floor(z[0] / d), np.ceil(z[-1] / d) + 1) * d
+            return float(abs(bump(z).sum() * step - bump(knots).sum() * d) / charged)
+
+        return ratio
+
+    assert 0.5 < worst(by_power(1)) <= 1
+    assert worst(by_power(2)) <= 1
+
+
+@pytest.mark.parametrize("b", SIZES)
+def test_l13_covers_the_line_through_many_rows_and_without_its_bends_would_not(b: float) -> None:
+    rng, d = np.random.default_rng(0), b / 16
+    knots = np.asarray(d * np.arange(-60 * 16, 60 * 16 + 1), np.float64)
+    places = np.asarray(d * rng.integers(-8, 9, 12), np.float64)
+    labels = rng.integers(0, 2, 12)
+
+    def gap(s: Floats) -> Floats:
+        rows = [(sigmoid(s) - y) * k(s, sigmoid(np.array(at)), b) for at, y in zip(places, labels, strict=True)]
+        return np.asarray(np.mean(rows, axis=0))
+
+    z, step = np.linspace(knots[0], knots[-1], 400_001, dtype=np.float64, retstep=True)
+    missed = float(np.abs(gap(z) - np.interp(z, knots, gap(knots))).sum() * step)
+    far = np.abs(sigmoid(places) - labels)
+    rest = float(charges.remainder(d, far, b).mean())
+    assert rest < missed <= charges.broken_line(gap(knots), d) + rest

@@ -96,7 +96,7 @@ def test_plug_in_is_within_what_is_hidden_of_direct_quadrature(b: float, kind: s
     # What is counted without cancellation near the ends is of the order of the odds there, and only ever too much.
     apart = ENDS[-1] * np.exp(4 * b) if kind in ("beyond", "rare") else 0.0
     for summary in (exact, by_cells(exact)):
-        found = perturbed.plug_in(summary, noise, perturbed.FINENESS)
+        found = perturbed.plug_in(summary, noise)
         assert wanted <= found.parts[0] + found.hidden + quadrature
         assert found.parts[0] <= wanted + found.hidden + apart + quadrature
         assert square - 1e-6 <= found.square <= square + found.hidden + apart + 1e-6
@@ -123,7 +123,7 @@ def test_plug_in_is_within_what_is_hidden_of_direct_quadrature(b: float, kind: s
 def test_plug_in_and_what_is_hidden_cover_any_rows(rows: list[tuple[float, int]], b: float) -> None:
     x, y = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     wanted, _ = direct(x, y, b)
-    found = perturbed.plug_in(by_cells(calcert.summarize(x, y)), Noise("odds", b), perturbed.FINENESS)
+    found = perturbed.plug_in(by_cells(calcert.summarize(x, y)), Noise("odds", b))
     assert found.parts[0] + found.hidden >= wanted - 1e-10
     assert found.parts[0] <= wanted + found.hidden + ENDS[-1] * np.exp(4 * b)
 
@@ -134,7 +134,7 @@ def test_rows_at_the_far_end_of_their_cells_are_enclosed_too() -> None:
     x = np.arange(1100, 1140) * width + width * np.tile([0.01, 0.99, 0.5, 0.3], 10)
     y = np.tile([0, 1, 1, 0, 1], 8)
     wanted, _ = direct(x, y, b)
-    found = perturbed.plug_in(by_cells(calcert.summarize(x, y)), Noise("odds", b), perturbed.FINENESS)
+    found = perturbed.plug_in(by_cells(calcert.summarize(x, y)), Noise("odds", b))
     assert 1e-4 < found.hidden < 0.02
     assert abs(found.parts[0] - wanted) <= found.hidden
 
@@ -143,7 +143,7 @@ def test_without_the_end_rows_the_plug_in_would_be_too_small() -> None:
     x, y = np.array([1e-9, 0.0, 0.3, 1.0]), np.array([1, 1, 0, 0])
     wanted, _ = direct(x, y, 1 / 16)
     for summary in (calcert.summarize(x, y), by_cells(calcert.summarize(x, y))):
-        found = perturbed.plug_in(summary, Noise("odds", 1 / 16), perturbed.FINENESS)
+        found = perturbed.plug_in(summary, Noise("odds", 1 / 16))
         view = OddsCoordinate(1 / 16).joined(summary)
         assert found.parts[0] + found.hidden >= wanted
         assert found.parts[0] - sum(unlikely_ends(view)) / 4 + found.hidden < wanted
@@ -154,12 +154,12 @@ def test_likely_end_rows_are_charged_what_they_can_add() -> None:
     for b in SIZES:
         where = OddsCoordinate(b)
         for summary in (calcert.summarize(x, y), by_cells(calcert.summarize(x, y))):
-            view, grid = where.joined(summary), where.grid(perturbed.FINENESS)
+            view, grid = where.joined(summary), where.grid_for(4)
             wanted, wanted_squared = direct(x, y, b)
             rounding = where._rounding
             assert wanted <= where.hidden(view, grid) <= 1.001 * wanted + 2 * rounding
             if b < 1 / 2:
-                assert wanted_squared <= where.hidden_squares(where.apart(summary), grid)
+                assert wanted_squared <= where.hidden_squares(where.apart(summary), where.grid(256))
 
 
 @pytest.mark.parametrize("b", SIZES)

@@ -23,11 +23,6 @@ from calcert.summary.points import merged, seen_from
 
 Floats = NDArray[np.float64]
 
-FINENESS = 256
-"""Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
-
-MANY_ROWS = 1 << 22
-
 
 def perturbed(
     summary: Summary,
@@ -101,7 +96,7 @@ def parts_terms(
     summary: Summary, noise: Noise, delta: float, parts: Parts, limit: Limit = iid_limit
 ) -> list[dict[str, float]]:
     """The terms of an upper bound for each part of the error, each at confidence 1 - delta."""
-    found = plug_in(summary, noise, FINENESS if summary.rows < MANY_ROWS else 2 * FINENESS, parts)
+    found = plug_in(summary, noise, parts)
     square = second_moment(summary, noise.size) if noise.kind == "additive" else found.square
 
     def terms(part: float) -> dict[str, float]:
@@ -133,10 +128,10 @@ def whole(t: Floats, gap: Floats, step: float) -> Floats:
     return np.array([absolute_integral(gap, step)])
 
 
-def plug_in(summary: Summary, noise: Noise, fineness: int, parts: Parts = whole) -> PlugIn:
-    """The plug-in from a grid with so many points to a bandwidth."""
+def plug_in(summary: Summary, noise: Noise, parts: Parts = whole) -> PlugIn:
+    """The plug-in from a grid as fine as the rows deserve: their number alone decides."""
     where = coordinate_of(noise)
-    view, grid = where.joined(summary), where.grid(fineness)
+    view, grid = where.joined(summary), where.grid_for(summary.rows)
     hidden = where.hidden(view, grid)
     # End rows with the unlikely label matter by 1 at most (L6): a gap of -1 at score 0 or of 1 at score 1.
     low, high = unlikely_ends(view)
@@ -147,9 +142,10 @@ def plug_in(summary: Summary, noise: Noise, fineness: int, parts: Parts = whole)
         return PlugIn(0 * found, hidden, 1.0)
     for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
         t = where.score(place)
-        found = found + parts(t, t * served - positive, grid.step)
-        square += float(np.trapezoid(t * t * served + (1 - 2 * t) * positive, dx=grid.step))
-        hidden += 2 * rounding * float(place[-1] - place[0])
+        gap = t * served - positive
+        found = found + parts(t, gap, grid.step)
+        square += float(np.trapezoid(t * (gap - positive) + positive, dx=grid.step))
+        hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
     return PlugIn(found, hidden, min(square + hidden, 1.0))  # L7: what is hidden of the error covers the square
 
 

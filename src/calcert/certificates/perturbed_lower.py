@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,14 @@ from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_lower import served_patterns, units_lower
 from calcert.serving.coordinate import Coordinate, coordinate_of
-from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length
+from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length, linear_weights
 from calcert.serving.kernel import gudermannian
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
 from calcert.summary.counts import Summary
+from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
-
-FINENESS = {"additive": 128, "odds": 64}
-"""Grid points to a bandwidth. Log-odds cover many bandwidths, and near 0 and 1 their grid costs next to nothing."""
-
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
@@ -45,7 +42,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
             raise ValueError("sides are proved for independent rows of equal weight alone")
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
-    (view, start), grid = where.by_joined_cell(summary), where.grid(FINENESS[noise.kind])
+    (view, start), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
     hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         return Lower(
@@ -88,18 +85,20 @@ class ServedWitness:
         `held` are the values that f is to have near either end of the grid; NaN where it is free.
         """
         masses = self._placement.masses(known[self.view.between], max(int(known.sum()), 1))
-        reach, size = self.grid.reach, self._base.shape[1]
-        gain = np.full((2, 2, size), np.nan)
+        reach, ends = self.grid.reach, np.full((2, self._places.size), np.nan)
         for stretch in self._stretches:
             f = self.signs(masses, stretch.start - reach, stretch.stop + reach + 1, held)
             if self.cut is not None:
                 f = self.cut(stretch.edges[:-1], stretch.edges[1:], f)
             smoothed, _ = self.grid.smooth(np.stack([f, f * stretch.mean_score]), self._kernel)
-            f0, f1 = smoothed[:, reach : reach + stretch.scale.size] / stretch.scale
-            for label, at_grid in enumerate((f1, f1 - f0)):
-                step = np.diff(at_grid)
-                gain[label][stretch.inside] = at_grid[stretch.here] + stretch.part * step[stretch.here]
-        return np.ascontiguousarray(gain.min(axis=1).T)
+            at_grid = smoothed[:, reach : reach + stretch.scale.size] / stretch.scale
+            ends[:, stretch.inside] = sum(
+                at_grid.take(here, axis=1) * part for here, part in zip(stretch.here, stretch.part, strict=True)
+            )
+        ends[0] = ends[1] - ends[0]
+        low, high = self._ends
+        worst = np.minimum(ends.take(low, axis=1), ends.take(high, axis=1))
+        return np.stack([worst[1], worst[0]], axis=1)
 
     def signs(self, masses: Masses, low: int, high: int, held: tuple[float, float]) -> Floats:
         """f on the grid cells low, ..., high - 1; zero off the grid."""
@@ -124,8 +123,10 @@ class ServedWitness:
 
     @cached_property
     def _placement(self) -> Placement:
+        """As if rows were in the middle of their cells, which is near enough to find signs."""
         places = self.view.places
-        return self.grid.place(replace(places, fraction=np.full(places.count.shape, 0.5)))
+        middle = (places.low + places.high) / 2
+        return self.grid.place(Points(middle, middle, np.zeros(places.count.shape), places.count), linear_weights)
 
     @cached_property
     def _kernel(self) -> Kernel:
@@ -136,28 +137,40 @@ class ServedWitness:
         return self.where.score(np.arange(self.grid.size + 1, dtype=np.float64) * self.grid.step)
 
     @cached_property
-    def _base(self) -> Integers:
-        ends = np.stack([self.view.places.low, self.view.places.high])
-        return np.minimum((ends * self.grid.size).astype(np.int64), self.grid.size - 1)
+    def _places(self) -> Floats:
+        """Where cells begin or end, once each; mostly one begins where another ends."""
+        places = self.view.places
+        follows = np.append(places.low[1:] != places.high[:-1], np.ones(min(places.low.size, 1), bool))
+        return np.insert(places.low, np.flatnonzero(follows) + 1, places.high[follows])
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """Which of the places each cell begins and ends at."""
+        places = self.view.places
+        low = np.arange(places.low.size)
+        low[1:] += np.cumsum(places.low[1:] != places.high[:-1])
+        return low, low + 1
 
     @cached_property
     def _stretches(self) -> list[_Stretch]:
-        grid, places, found = self.grid, self.view.places, []
-        share = np.stack([places.low, places.high]) * grid.size - self._base
-        for start, stop in grid.blocks(self._base.ravel(), 0):
-            inside = (self._base >= start) & (self._base < stop)
+        grid, found = self.grid, []
+        index, part = grid.around(self._places)
+        beside = len(part) // 2 - 1
+        for first, last in grid.blocks(index[beside], 0):
+            inside = (index[beside] >= first) & (index[beside] < last)
+            start, stop = first - beside, last + beside
             low, high = start - grid.reach, stop + grid.reach + 1
             mean_score = self.where.mean_score(grid, low, high)
             edges = self.where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
             scale = grid.normalizers(start, stop + 1)
-            here = self._base[inside] - start
-            found.append(_Stretch(start, stop, mean_score, edges, scale, inside, here, share[inside]))
+            here = index[:, inside] - start
+            found.append(_Stretch(start, stop, mean_score, edges, scale, inside, here, part[:, inside]))
         return found
 
 
 @dataclass(frozen=True)
 class _Stretch:
-    """A block of the grid, and which ends of cells lie in it: in grid cell `here`, `part` of the way."""
+    """A block of the grid, which ends of cells lie in it, and the grid points and weights around each of them."""
 
     start: int
     stop: int
@@ -169,6 +182,7 @@ class _Stretch:
     part: Floats
 
 
+@lru_cache(maxsize=16)
 def cell_integrals(grid: Grid) -> Kernel:
     """Integrals over grid cells of sech(v), v the distance in bandwidths, reversed."""
     angle = gudermannian(np.arange(grid.reach + 2) * (grid.step / grid.h))

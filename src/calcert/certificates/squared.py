@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import invert_squared
-from calcert.certificates.perturbed import FINENESS, served_subject
+from calcert.certificates.perturbed import served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.coordinate import coordinate_of
@@ -18,6 +18,9 @@ from calcert.serving.view import View
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
+
+FINENESS = 256
+"""Grid points to a bandwidth."""
 
 
 def squared(

@@ -22,9 +22,6 @@ from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
 
-FINENESS = 128
-"""Grid points to a bandwidth."""
-
 TAILS = 2.0 ** -np.arange(14, 0, -2)
 """Edges near 0: four times as far each, from 2^-14 to 1/4."""
 
@@ -89,7 +86,7 @@ def group_sums(summary: Summary, edges: Floats) -> Floats:
 def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
     """Signs of groups of served scores, for the L1 error of the classifier that serves with noise."""
     where = coordinate_of(noise)
-    view, grid = where.joined(summary), where.grid(FINENESS)
+    view, grid = where.joined(summary), where.grid_for(summary.rows)
     # End rows with the unlikely label are left out, and may gain 1 each.
     hidden = where.hidden(view, grid) + sum(unlikely_ends(view)) / view.n
     if hidden >= 1:
@@ -102,6 +99,6 @@ def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
         area, middle = (gap[:-1] + gap[1:]) * grid.step / 2, where.score((place[:-1] + place[1:]) / 2)
         for found, edges in zip(sums, PARTITIONS, strict=True):
             found += np.bincount(np.searchsorted(edges, middle, "right"), area, edges.size + 1)
-        hidden += 2 * rounding * float(place[-1] - place[0])
+        hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
     each = 1 / len(PARTITIONS)
     return [Pattern(float(np.abs(found).sum()) - hidden, each / 2.0**found.size) for found in sums]

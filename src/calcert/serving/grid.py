@@ -1,16 +1,16 @@
 """The served score on a grid: what the perturbation makes of the rows, without drawing a single random number.
 
 The density of the served score, and of the served score together with label 1, are sums over rows of the kernel. Rows
-are placed on a uniform grid by linear interpolation and the sums become one convolution with sech, done by FFT over the
-stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows, and every
-approximation is bounded: what cells and grid hide by :mod:`calcert.serving.coordinate`, rounding by a number that
+are placed on a uniform grid by linear or cubic interpolation and the sums become one convolution with sech, done by FFT
+over the stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows, and
+every approximation is bounded: what cells and grid hide by :mod:`calcert.serving.coordinate`, rounding by a number that
 travels with each block (theory of computing).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -24,16 +24,21 @@ from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Weights = Callable[[Floats], Floats]
+"""From where places are between two grid points, the weights of the points around."""
 
 BLOCK = 1 << 16
 LARGEST_TABLE = 1 << 22
+LENGTHS_KEPT = 8
+"""A kernel keeps its transforms of so many lengths."""
+
 CURVATURE = 0.68
 """The integral over t of |d^2 k(t|x) / dx^2| is at most CURVATURE / h^2 (theory, lemma K2; its supremum is 2/pi)."""
 
 
 @dataclass(frozen=True)
 class Masses:
-    """Rows placed on grid points: `weight[:, y]` is the share of rows of label y at grid point `index`."""
+    """Rows placed on grid points: `weight[y]` is the share of rows of label y at each of the grid points `index`."""
 
     index: Integers
     weight: Floats
@@ -42,30 +47,35 @@ class Masses:
     def dense(self, low: int, high: int) -> Floats:
         """The weights at grid points low, ..., high - 1, shape (2, high - low); zero off the grid."""
         a, b = np.searchsorted(self.index, (low, high))
+        index = self.index[a:b] - low
         out = np.zeros((2, high - low))
-        out[:, self.index[a:b] - low] = self.weight[a:b].T
+        if index.size and index[-1] - index[0] == index.size - 1:
+            out[:, index[0] : index[-1] + 1] = self.weight[:, a:b]
+        else:
+            out[:, index] = self.weight[:, a:b]
         return out
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Which grid points the rows of each point of a Summary go to: `slot[side, end]`, `inside` of a grid cell."""
+    """Which grid points the rows of each point of a Summary go to, `slot[side, end]`, and which `part` of them."""
 
     points: Points
     index: Integers
     slot: Integers
-    inside: Floats
+    part: Floats
 
     def masses(self, count: Integers, total: int | None = None) -> Masses:
         """The shares of `count` rows per point and label on the grid, out of `total` where there are others too."""
         rows = count.sum() if total is None else total
-        share = count / rows
-        high = share * self.points.fraction
-        weight = np.zeros((self.index.size, 2))
-        for end, here in enumerate((share - high, high)):
-            for side, part in enumerate((1 - self.inside[end], self.inside[end])):
-                for y in (0, 1):
-                    weight[:, y] += np.bincount(self.slot[side, end], here[:, y] * part, self.index.size)
+        weight = np.zeros((2, self.index.size))
+        for y, (number, fraction) in enumerate(zip(count.T, self.points.fraction.T, strict=True)):
+            share = number / rows
+            high = share * fraction
+            # Exact scores go to one place.
+            for end, here in enumerate((share - high,) if self.points.exact else (share - high, high)):
+                for slot, part in zip(self.slot[:, end], self.part[:, end], strict=True):
+                    weight[y] += np.bincount(slot, here * part, self.index.size)
         return Masses(self.index, weight, round(rows))
 
 
@@ -87,6 +97,8 @@ class Kernel:
     def spectrum(self, length: int) -> NDArray[np.complex128]:
         """The transform of the kernel wrapped around a circle of so many points."""
         if length not in self._spectra:
+            if len(self._spectra) >= LENGTHS_KEPT:
+                self._spectra.pop(next(iter(self._spectra)), None)
             wrapped = np.zeros(length)
             wrapped[: self.values.size] = self.values
             self._spectra[length] = fft.rfft(np.roll(wrapped, -(self.values.size // 2)))
@@ -95,10 +107,14 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Grid:
-    """Grid points j / size, j = 0..size, `fineness` of them to a bandwidth."""
+    """Grid points j / size, j = 0..size, `fineness` of them to a bandwidth.
+
+    On a `cubic` one rows go to four points each and not to two; they must be out of reach of its ends.
+    """
 
     h: float
     fineness: int
+    cubic: bool = False
 
     def __post_init__(self) -> None:
         if self.reach > BLOCK:
@@ -109,8 +125,9 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """The number of grid cells on [0, 1]."""
-        return math.ceil(self.fineness / min(self.h, 1.0))
+        """The number of grid cells on [0, 1]; even on a cubic grid, so that its middle is a grid point."""
+        cells = math.ceil(self.fineness / min(self.h, 1.0))
+        return cells + cells % 2 if self.cubic else cells
 
     @property
     def step(self) -> float:
@@ -122,19 +139,28 @@ class Grid:
         """Grid cells after which the kernel has vanished."""
         return min(math.ceil(KERNEL_REACH * self.h / self.step), self.size)
 
-    def place(self, points: Points) -> Placement:
-        """Where rows go: first to the ends of their cells, then to the two grid points around each end."""
-        scaled = np.stack([points.low, points.high]) * self.size
+    def place(self, points: Points, weights: Weights | None = None) -> Placement:
+        """Where rows go: first to the ends of their cells, then to the two or four grid points around each end."""
+        index, part = self.around(np.stack([points.low, points.high]), weights)
+        found, slot = _ranked(index, self.size + 1)
+        return Placement(points, found, slot, part)
+
+    def around(self, places: Floats, weights: Weights | None = None) -> tuple[Integers, Floats]:
+        """The grid points around each place between which is interpolated, and their weights there."""
+        scaled = places * self.size
         base = np.minimum(scaled.astype(np.int64), self.size - 1)
-        index, slot = _ranked(np.stack([base, base + 1]), self.size + 1)
-        return Placement(points, index, slot, scaled - base)
+        part = (weights or (cubic_weights if self.cubic else linear_weights))(scaled - base)
+        first = 1 - len(part) // 2
+        return np.stack([base + side for side in range(first, first + len(part))]), part
 
     def blocks(self, index: Integers, reach: int) -> Iterator[tuple[int, int]]:
         """Ranges [start, stop] of grid points that hold everything within `reach` (less than a block) of `index`."""
         last = (self.size - 1) // BLOCK
         near = [np.clip((index + shift) // BLOCK, 0, last) for shift in ((-reach, 0, reach) if reach else (0,))]
+        first, end = (int(index.min()) - reach, int(index.max()) + reach) if index.size else (0, 0)
         for block in np.flatnonzero(sum(np.bincount(places, minlength=last + 1) for places in near)).tolist():
-            yield block * BLOCK, min((block + 1) * BLOCK, self.size)
+            start, stop = block * BLOCK, min((block + 1) * BLOCK, self.size)
+            yield max(start, min(first, stop - 1)), min(stop, max(end, start) + 1)
 
     def smooth(self, values: Floats, kernel: Kernel) -> tuple[Floats, float]:
         """Circular convolution of each row of `values` with a kernel, and a bound on its mean rounding error.
@@ -142,11 +168,13 @@ class Grid:
         The bound is for the mean of the absolute errors; that of a single result may be larger by the root of how many
         there are (theory of computing). The first and last `reach` results are contaminated by wrapping.
         """
-        length = fast_length(max(values.shape[1], kernel.values.size))
-        result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)[:, : values.shape[1]]
+        size = values.shape[1]
+        length = fast_length(max(size, kernel.values.size))
+        result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)[:, :size]
         # Not np.linalg.norm: it wakes the threads of BLAS, which stall on a busy machine.
-        norms = math.sqrt(np.square(values).sum(axis=1).max()) * kernel.norm
-        return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norms
+        whole = math.sqrt(max(size - kernel.values.size + 1, 1))  # without what is contaminated
+        norm = math.sqrt(np.square(values).sum(axis=1).max()) + float(np.abs(values).sum(axis=1).max()) / whole
+        return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norm * kernel.norm
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -155,6 +183,8 @@ class Grid:
 
     def normalizers(self, low: int, high: int) -> Floats:
         """Z at grid points low, ..., high - 1, those off the grid as at its ends."""
+        if self.cubic:
+            return np.full(high - low, math.pi * self.h)  # Rows are out of reach of the ends.
         return _normalizers(self.h, self.size, low, high)
 
     def densities(self, masses: Masses) -> Iterator[tuple[Floats, Floats, Floats, float]]:
@@ -174,6 +204,12 @@ class Grid:
         smoothed, rounding = self.smooth(scaled, self.kernel)
         inner = smoothed[:, self.reach : self.reach + high - low]
         return np.arange(low, high) / self.size, inner[0], inner[1], rounding
+
+
+@lru_cache(maxsize=16)
+def shared_grid(h: float, fineness: int, *, cubic: bool = False) -> Grid:
+    """A grid that is kept, with its kernel and the transforms of it, for the next certificate."""
+    return Grid(h, fineness, cubic)
 
 
 @lru_cache(maxsize=4)
@@ -208,6 +244,17 @@ def fast_length(least: int) -> int:
         best = min(best, threes << max(-(-least // threes) - 1, 0).bit_length())
         threes *= 3
     return best
+
+
+def linear_weights(s: Floats) -> Floats:
+    """Those of the points 0 and 1 at s between them."""
+    return np.stack([1 - s, s])
+
+
+def cubic_weights(s: Floats) -> Floats:
+    """Those of the points -1, 0, 1, 2 at s between 0 and 1, in Lagrange's interpolation."""
+    before, after, inner = 1 + s, 2 - s, s * (1 - s)
+    return np.stack([-inner * after / 6, before * (1 - s) * after / 2, before * s * after / 2, -inner * before / 6])
 
 
 def absolute_integral(values: Floats, step: float) -> float:

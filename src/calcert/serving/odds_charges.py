@@ -17,6 +17,9 @@ from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 
+FOURTH = 2.55
+"""At least the mean of |d^4 sech| / sech, whose mean square is 13/2."""
+
 
 def slope(far: Floats | float, b: float) -> Floats:
     """L1: b times the integral of |t - y| |dk/dzeta|, and b^2 times that of the second derivative, are at most this."""
@@ -54,6 +57,32 @@ def integral(step: float, far: Floats | float, b: float) -> Floats:
     """L5: interpolating (t - y) k linearly in z between grid points, for a row that was placed on them."""
     near = np.asarray(far) * math.exp(step)
     return np.asarray(step**2 / 8 * (slope(near, b) * (1 / b**2 + 2 / b) + weight(near, b)))
+
+
+def fourth(far: Floats | float, b: float) -> Floats:
+    """L11: b^4 times the integral of |t - y| |d^4 k / dzeta^4| is at most this."""
+    return np.minimum(FOURTH, (FOURTH + 5 * (largest_factor(b) - 1)) * np.asarray(far))
+
+
+def cubic(step: float, far: Floats | float, b: float) -> Floats:
+    """L12: going to the four points of a grid of `step` in log-odds around a place, by cubic interpolation."""
+    return np.asarray(3 / 128 * (step / b) ** 4 * fourth(np.asarray(far) * math.exp(2 * step), b))
+
+
+def remainder(step: float, far: Floats | float, b: float) -> Floats:
+    """L13: what a cubic through four points hides of (t - y) k, or a trapezoid sum of (t - y)^2 k.
+
+    For a row that went to four grid points.
+    """
+    near = np.asarray(far) * math.exp(2 * step)
+    rest = (16 / b**3 + 24 / b**2 + 32 / b + 16) * weight(near, b)
+    return np.asarray(1.25 / 60 * step**4 * (fourth(near, b) / b**4 + rest))
+
+
+def broken_line(gap: Floats, step: float) -> float:
+    """L13: the integral of what lies between the line through `gap` and the cubics through it is at most this."""
+    bends = np.abs(np.diff(gap, 2)).sum() + abs(gap[1] - gap[0]) + abs(gap[-1] - gap[-2])
+    return float(bends) * step / 12
 
 
 def square(step: float, b: float) -> float:

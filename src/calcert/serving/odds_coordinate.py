@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.serving import odds_charges as charges
-from calcert.serving.grid import ROUNDING, Grid
+from calcert.serving.grid import ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH, sech
 from calcert.serving.log_odds import largest_factor, logit, mean_factor
 from calcert.serving.view import View, chosen, odds_slack
@@ -29,6 +29,9 @@ Integers = NDArray[np.int64]
 
 ENDS = (2.0**-20, 2.0**-18, 2.0**-16)
 """Rows nearer to 0 or 1 than one of these are end rows: edges of cells, and of joined ones."""
+
+FINENESS = 3.5
+"""Grid points to a bandwidth, over the eighth root of the number of rows."""
 
 FINE, COARSE = 128, 32
 """Cells are joined while so many of them make a bandwidth, for upper and for lower bounds: L2 costs 1e-6 and 2e-5."""
@@ -53,7 +56,19 @@ class OddsCoordinate:
 
     def grid(self, fineness: int) -> Grid:
         """A grid with so many points to a bandwidth b of log-odds."""
-        return Grid(self.b / (2 * self.half), fineness)
+        return shared_grid(self.b / (2 * self.half), fineness)
+
+    def grid_for(self, n: int) -> Grid:
+        """The grid as fine as so many rows deserve: it hides about 0.001 / sqrt(n) (L12, L13)."""
+        return shared_grid(self.b / (2 * self.half), math.ceil(FINENESS * n**0.125), cubic=True)
+
+    def witness_grid(self, n: int) -> Grid:
+        """The grid for witnesses found on so many rows: the same."""
+        return self.grid_for(n)
+
+    def broken_line(self, gap: Floats, grid: Grid) -> float:
+        """What is hidden by the line through the values `gap` at neighbouring grid points, beside :meth:`hidden`."""
+        return charges.broken_line(gap, grid.step)
 
     def step(self, grid: Grid) -> float:
         """The width of a grid cell in log-odds."""
@@ -105,9 +120,11 @@ class OddsCoordinate:
         return self._view(summary, summary.cell_points, ENDS[0])
 
     def hidden(self, view: View, grid: Grid) -> float:
-        """How far the plug-in of Theorem 1 may be below that of the rows: L2 to L6 and L8."""
+        """How far the plug-in of Theorem 1 may be below that of the rows: L2, L3, L6, L8, L12 and L13."""
+        if not grid.cubic:
+            raise ValueError("what is hidden is proved for rows that went to four grid points each: use grid_for")
         step, near = self.step(grid), _distance(view.points)
-        each = charges.grid(step, near, self.b) + charges.integral(step, near, self.b)
+        each = charges.cubic(step, near, self.b) + charges.remainder(step, near, self.b)
         placed = self._cells(view.points, view.resolution, _farthest(view.points)) + each
         ends = mean_factor(self.b) * float((view.ends.count * _likely_distance(view)).sum())
         return (float((view.points.count * placed).sum()) + ends) / view.n + self._rounding
@@ -128,7 +145,7 @@ class OddsCoordinate:
         step, far = self.step(grid), _farthest(view.points)
         cell = charges.cell(view.points, 1 / 4, far, self.b)
         return np.asarray(
-            cell + charges.grid(step, far, self.b) + charges.stepwise_score(step, far, self.b) + self._rounding
+            cell + charges.cubic(step, far, self.b) + charges.stepwise_score(step, far, self.b) + self._rounding
         )
 
     def held(self, view: View, known: Integers) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.serving import kernel
-from calcert.serving.grid import CURVATURE, ROUNDING, Grid
+from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
@@ -18,6 +18,11 @@ from calcert.summary.points import MERGED, Points, merged, seen_from
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+FINENESS, WITNESS_FINENESS = 256, 128
+"""Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""
+
+MANY_ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,19 @@ class ScoreCoordinate:
 
     def grid(self, fineness: int) -> Grid:
         """A grid with so many points to a bandwidth."""
-        return Grid(self.h, fineness)
+        return shared_grid(self.h, fineness)
+
+    def grid_for(self, n: int) -> Grid:
+        """The grid as fine as so many rows deserve."""
+        return self.grid(FINENESS if n < MANY_ROWS else 2 * FINENESS)
+
+    def witness_grid(self, n: int) -> Grid:
+        """The grid for witnesses found on so many rows."""
+        return self.grid(WITNESS_FINENESS)
+
+    def broken_line(self, gap: Floats, grid: Grid) -> float:
+        """What a line through the values `gap` hides beside :meth:`hidden`, which has all of it: nothing."""
+        return 0.0
 
     def score(self, place: Floats) -> Floats:
         """The score at a place of the grid."""
