@@ -87,6 +87,7 @@ def command(
     """Rows in files become a report."""
     from calcert.commands.picture import picture_path, write_picture
     from calcert.commands.reading import named_files, summarize
+    from calcert.commands.screen import note, show, working
     from calcert.reports.certify import refuse_together
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
@@ -97,7 +98,9 @@ def command(
     report: Report | GroupReport
     if groups is None:
         options.refuse_smallest_group(smallest_group)
-        report = filed(certify_summary(summarize(files, score, label, **weighing), settings), said, files)
+        rows = summarize(files, score, label, **weighing)
+        with working("certifying"):
+            report = filed(certify_summary(rows, settings), said, files)
         values = chosen(report.to_dict(), statements)
     else:
         refuse_together("groups", weighing)
@@ -108,8 +111,6 @@ def command(
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
         values["worst"] = chosen(values["worst"], statements)
     if html is not None:
-        from calcert.commands.screen import note
-
         note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
     if drawn is not None:
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
@@ -119,8 +120,6 @@ def command(
 
         click.echo(json.dumps(values, indent=2, allow_nan=False))
     else:
-        from calcert.commands.screen import show
-
         show(report, statements=statements)
 
 
