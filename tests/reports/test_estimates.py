@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.reports.estimates import LEVELS, log_loss, score_quantiles
+from calcert.reports.estimates import LEVELS, log_loss, net_benefit, score_quantiles
 
 
 def test_quantiles_of_many_scores_to_the_width_of_a_cell() -> None:
@@ -28,3 +28,43 @@ def test_log_loss_is_infinite_where_certainty_was_wrong_and_finite_where_it_was_
     assert log_loss(calcert.summarize([0.0, 0.5], [1, 1])) == math.inf
     assert log_loss(calcert.summarize([0.0, 1.0], [0, 1])) == 0
     assert log_loss(calcert.summarize([0.25], [1])) == pytest.approx(math.log(4))
+
+
+def test_the_floor_of_ece_is_what_calibrated_scores_show_on_average() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.beta(1, 2, 2_000)
+    shown = [calcert.estimates(calcert.summarize(x, rng.random(x.size) < x))["ECE (15 bins)"] for _ in range(60)]
+    floor = calcert.estimates(calcert.summarize(x, x > 0.5))["noise floor of ECE"]
+    assert np.mean(shown) == pytest.approx(floor, abs=5 * float(np.std(shown)) / math.sqrt(len(shown)))
+
+
+def test_slope_and_intercept_are_those_of_logistic_regression() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(2)
+    x = rng.beta(2, 3, 5_000)
+    y = rng.random(x.size) < 1 / (1 + np.exp(-0.5 - 0.7 * np.log(x / (1 - x))))
+    found = calcert.estimates(calcert.summarize(x, y))
+    fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(np.log(x / (1 - x))[:, None], y)
+    assert found["calibration slope"] == pytest.approx(fitted.coef_[0, 0], abs=1e-3)
+    shifted = 1 / (1 + np.exp(-np.log(x / (1 - x)) - found["calibration intercept"]))
+    assert shifted.sum() == pytest.approx(y.sum(), abs=0.5)
+    assert found["observed over expected"] == pytest.approx(y.mean() / x.mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [([0.2, 0.8], [1, 1]), ([0.0, 0.5], [0, 1]), ([0.5, 1.0], [0, 1]), ([0.2, 0.8], [0, 1]), ([0.5, 0.5], [0, 1])],
+)
+def test_a_slope_that_does_not_exist_is_not_there(scores: list[float], labels: list[int]) -> None:
+    assert math.isnan(calcert.estimates(calcert.summarize(scores, labels))["calibration slope"])
+
+
+def test_net_benefit_counts_what_is_treated() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 100, 3_000) / 100
+    y = rng.random(x.size) < x
+    for threshold in (0.1, 0.25, 0.5):
+        treated = x >= threshold
+        expected = (np.sum(treated & y) - np.sum(treated & ~y) * threshold / (1 - threshold)) / x.size
+        assert net_benefit(calcert.summarize(x, y), threshold) == pytest.approx(expected, abs=1e-12)

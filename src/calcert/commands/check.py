@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from calcert.commands import options
+from calcert.commands import options, policy
 from calcert.foundation.visible import visible
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ Examples:
   calcert check predictions.csv --max 0.05 --statement unmodified --variation 1
   calcert check predictions.csv --max 0.05 --statement distance --junit calibration.xml
   calcert check predictions.csv --max 0.05 --statement distance --groups region --smallest-group 500
+  calcert check predictions.csv --policy calibration.toml --json
 """,
 )
 @options.rows
 @options.weighing
+@policy.option
 @click.option(
     "--max", "largest", type=options.Probability(), required=True, help="The largest error that passes, such as 0.03."
 )
@@ -46,6 +48,7 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
@@ -58,36 +61,47 @@ def command(
     settings: Settings,
     groups: str | None,
     smallest_group: int,
+    as_json: bool,
     junit: str | None,
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
     A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
     --statement, the noise, --crossings, --variation, --seed and the number of rows before you see the rows; trying
-    values, or adding rows, until one passes voids the guarantee. With --groups the worst group must pass; their number
-    costs nothing.
+    values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
+    beforehand how many looks share delta. With --groups the worst group must pass; their number costs nothing.
     """
     from calcert.show.exports.junit import Outcome
 
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
-    outcome = Outcome(about, largest)
+    demanded = policy.chosen(click.get_current_context())
+    version = None if demanded is None else demanded.version
+    outcome = Outcome(about, largest, policy=version)
     if groups is None:
         options.refuse_smallest_group(smallest_group)
+    if demanded is not None:
+        settings = settings.at(settings.delta / demanded.looks)
     try:
         found = _certified(files, score, label, groups, smallest_group, statement, settings, weighing)
-        passed = found.certificate.upper <= largest
-        words = _verdict(found.certificate, largest)
-        if not passed:
-            words += "\n" + _way_out(found, statement, largest, settings)
-        outcome = Outcome(about, largest, found.certificate, words)
+        few = "" if demanded is None else demanded.too_few(found.rows)
+        passed = found.certificate.upper <= largest and not few
+        words = _verdict(found.certificate, largest, few)
+        if found.certificate.upper > largest:
+            words += "\n" + _way_out(found, statement, largest, settings, 1 if demanded is None else demanded.looks)
+        if demanded is not None:
+            words += f"\n{demanded.words}"
+        outcome = Outcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
-        outcome = Outcome(about, largest, words=str(error))
+        outcome = Outcome(about, largest, words=str(error), policy=version)
         raise
     finally:
         if junit is not None:
             outcome.write(junit, time.monotonic() - started)
-    click.echo(words)
+    if as_json:
+        _write_json(found, passed, words, about, largest, demanded, files)
+    else:
+        click.echo(words)
     if not passed:
         click.get_current_context().exit(NOT_CERTIFIED)
 
@@ -97,7 +111,33 @@ class Found(NamedTuple):
 
     certificate: Certificate
     summary: Summary
+    rows: int
     group: str | None = None
+
+
+def _write_json(
+    found: Found, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, files: Files
+) -> None:
+    """The outcome for programs."""
+    import json
+
+    from calcert.commands.filing import facts_of
+    from calcert.foundation.plain import plain
+
+    values = {
+        "kind": "check",
+        "schema": 1,
+        "passed": passed,
+        "statement": about,
+        "max": largest,
+        "certificate": found.certificate,
+        "rows": found.rows,
+        "group": found.group,
+        "words": words.split("\n"),
+        "policy": demanded,
+        "facts": facts_of({}, files),
+    }
+    click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
 
 
 def _certified(
@@ -116,7 +156,7 @@ def _certified(
         from calcert.reports.statements import STATEMENTS
 
         summary = summarize(files, score, label, **weighing)
-        return Found(STATEMENTS[statement].certify(summary, settings), summary)
+        return Found(STATEMENTS[statement].certify(summary, settings), summary, summary.rows)
     from calcert.reports.certify import refuse_together
     from calcert.reports.groups import GroupRows
 
@@ -124,10 +164,10 @@ def _certified(
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group)
     certificate, highest = rows.certify_worst(statement, settings)
-    return Found(certificate, rows.summaries[highest], highest)
+    return Found(certificate, rows.summaries[highest], sum(part.n for part in rows.summaries.values()), highest)
 
 
-def _verdict(c: Certificate, largest: float) -> str:
+def _verdict(c: Certificate, largest: float, few: str) -> str:
     from calcert.foundation.numbers import at_most, confidence, given, number
     from calcert.show.words import assumed
 
@@ -135,15 +175,17 @@ def _verdict(c: Certificate, largest: float) -> str:
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
         f"{c.n:,} rows, probability {confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
+    if c.upper <= largest and few:
+        return f"Not certified: {few}.\n{about_what}"
     if c.upper <= largest:
         return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
     above = f"which is {number(c.upper - largest)} above {given(largest)}"
     return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
-def _way_out(found: Found, statement: str, largest: float, settings: Settings) -> str:
+def _way_out(found: Found, statement: str, largest: float, settings: Settings, looks: int) -> str:
     """What would make the check pass; of groups, that with the largest bound."""
-    certificate, summary, group = found
+    certificate, summary, _, group = found
     of_group = "" if group is None else f" of the group {visible(group)}, which has the largest bound,"
     from calcert.commands.screen import working
     from calcert.foundation.numbers import at_least, number, rows_about
@@ -164,4 +206,6 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
             f"{number(wanted.limit)}. Recalibrate the classifier."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
-    return f"About {enough} rows{of_group} would do: an estimate. Take fresh ones, as these chose their number."
+    fresh = "Take fresh ones, as these chose their number."
+    more = f"These may be added to, for another of the {looks:,} looks." if looks > 1 else fresh
+    return f"About {enough} rows{of_group} would do: an estimate. {more}"

@@ -14,7 +14,7 @@ import click
 from calcert.foundation.visible import visible
 
 if TYPE_CHECKING:
-    from calcert.foundation.facts import ReadFile
+    from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
     from calcert.sources.spelling import Files, Spelling
 
@@ -47,6 +47,11 @@ def facts(command: Callable[..., None]) -> Callable[..., None]:
 
 def filed(result: Filed, said: dict[str, str], files: Files) -> Filed:
     """The result with its facts; the files must not have changed since they were read."""
+    return result.with_facts(facts_of(said, files))
+
+
+def facts_of(said: dict[str, str], files: Files) -> Facts:
+    """What was said, and what was read."""
     from calcert.foundation.facts import Facts
 
     account = files.account
@@ -55,7 +60,7 @@ def filed(result: Filed, said: dict[str, str], files: Files) -> Filed:
     gone = (
         f"{account.left_out} (--drop-missing). The bounds speak of rows that lack nothing." if account.left_out else ""
     )
-    return result.with_facts(Facts.of(said, columns=account.columns, files=read, reading=reading, left_out=gone))
+    return Facts.of(said, columns=account.columns, files=read, reading=reading, left_out=gone)
 
 
 def described(files: Files, name: str | None = None) -> list[ReadFile]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,13 @@ LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def estimates(summary: Summary) -> dict[str, float]:
-    """Base rate, mean score, Brier score, ECE with 15 equal-width bins, and AUROC.
+    """Base rate, mean score, Brier score, ECE with 15 equal-width bins, AUROC, and what reviewers ask for by name.
 
-    Scores count as the middle of what their cell allows, so that the values are good to about 1e-4.
+    Scores count as the middle of what their cell allows, so that the values are good to about 1e-4. The noise floor of
+    ECE is about what it would be on average if the scores were the true chances. Observed over expected is the base
+    rate over the mean score. Calibration intercept and slope are of the logistic regression of labels on the log-odds
+    of scores, the intercept with a slope of 1: 0 and 1 where all is well, a slope below 1 where scores are too extreme.
+    They are not there (NaN) where scores are 0 or 1, where one label is all there is, or where nothing fits.
 
     Parameters
     ----------
@@ -36,7 +41,11 @@ def estimates(summary: Summary) -> dict[str, float]:
         "mean score": summary.mean_score,
         "Brier score": brier(summary.points, summary.n),
         "ECE (15 bins)": ece(summary),
+        "noise floor of ECE": ece_floor(summary),
         "AUROC": auroc(summary),
+        "observed over expected": summary.base_rate / summary.mean_score if summary.mean_score > 0 else math.nan,
+        "calibration intercept": calibration_intercept(summary),
+        "calibration slope": calibration_slope(summary),
     }
 
 
@@ -48,6 +57,68 @@ def ece(summary: Summary, bins: int = 15) -> float:
     excess = (points.count * score).ravel()
     excess -= (points.count * [0, 1]).ravel()
     return float(np.abs(np.bincount(which.ravel(), excess, bins)).sum() / summary.n)
+
+
+def ece_floor(summary: Summary, bins: int = 15) -> float:
+    """About the mean of :func:`ece` over labels drawn with the scores as their chances: what noise alone shows."""
+    points = summary.points
+    score = points.positions
+    which = np.minimum((score * bins).astype(np.int64), bins - 1)
+    variance = np.bincount(which.ravel(), (points.count * score * (1 - score)).ravel(), bins)
+    return float(np.sqrt(2 / np.pi * variance).sum() / summary.n)
+
+
+def calibration_intercept(summary: Summary) -> float:
+    """The a for which log-odds of scores plus a add up to the positives.
+
+    Examples
+    --------
+    >>> round(calibration_intercept(calcert.summarize([0.5] * 4, [1, 1, 1, 0])), 4)
+    1.0986
+    """
+    return _logistic(summary, lambda z: np.ones((z.size, 1)), np.array([0.0]), offset=1.0)
+
+
+def calibration_slope(summary: Summary) -> float:
+    """The slope of the logistic regression of labels on the log-odds of scores."""
+    return _logistic(summary, lambda z: np.stack([z, np.ones_like(z)], axis=1), np.array([1.0, 0.0]), offset=0.0)
+
+
+def _logistic(summary: Summary, design: Callable[[Floats], Floats], start: Floats, *, offset: float) -> float:
+    """The first coefficient of the most likely logistic regression (Newton's method); NaN where there is none."""
+    rows = summary.points.count.ravel().astype(float)
+    score = summary.points.positions.ravel()[rows > 0]
+    label = np.tile([0.0, 1.0], len(summary.points.count))[rows > 0]
+    rows = rows[rows > 0]
+    if label.min() == label.max() or score.min() <= 0 or score.max() >= 1:
+        return math.nan
+    odds = np.log(score) - np.log1p(-score)
+    columns, found = design(odds), start
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-np.clip(offset * odds + columns @ found, -700, 700)))
+        slope = columns.T @ (rows * (label - chance))
+        curvature = np.einsum("ij,i,ik->jk", columns, rows * chance * (1 - chance), columns)
+        if not np.linalg.cond(curvature) < 1e12:
+            return math.nan
+        step = np.linalg.solve(curvature, slope)
+        found = found + step
+        if np.abs(step).max() < 1e-9:
+            return float(found[0])
+    return math.nan
+
+
+def net_benefit(summary: Summary, threshold: float) -> float:
+    """True positives less false ones, these weighed by the odds of the threshold, per row, if all above it are treated.
+
+    Scores in the cell of the threshold count as above it.
+
+    Examples
+    --------
+    >>> net_benefit(calcert.summarize([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1]), 0.5)
+    0.0
+    """
+    negative, positive = summary.points.count[summary.points.high >= threshold].sum(axis=0)
+    return float(positive - negative * threshold / (1 - threshold)) / summary.n
 
 
 def auroc(summary: Summary) -> float:

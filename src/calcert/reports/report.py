@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from calcert.certificates.bends import Bend
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
+    from calcert.certificates.sides import Sides
     from calcert.reports.moves import Moves
 
 Curve = Literal["served", "as it is"]
@@ -161,6 +162,23 @@ class Report(Certified, Result):
 
         few = self.summary.is_finite and self.summary.values.size <= FEW_SCORES
         return (score_table if few else monotone_band)(self.summary, delta=self.settings.delta)
+
+    @cached_property
+    def sides(self) -> Sides | None:
+        """Which way it errs: too high or too low, too extreme (overconfident) or too timid.
+
+        Of the classifier as it is where it has up to 40 distinct scores, else as it is served; each bound at delta / 2,
+        because the scores choose between the two. None without the Summary of the rows, and for rows in clusters or
+        with weights.
+        """
+        if not self.has_band or self.summary is None:
+            return None
+        from calcert.certificates.sides import finite_sides, sides
+
+        delta, seed = self.settings.delta / 2, self.settings.seed
+        if self.summary.is_finite and self.summary.values.size <= FEW_SCORES:
+            return finite_sides(self.summary, delta=delta, seed=seed)
+        return sides(self.summary, **self.settings.noise.parameters, delta=delta, seed=seed)
 
     @cached_property
     def moves(self) -> Moves:

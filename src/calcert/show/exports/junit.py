@@ -13,12 +13,14 @@ from calcert.foundation.whole_file import replacing
 
 @dataclass(frozen=True)
 class Outcome:
-    """One check: certified, not certified, or, without a certificate, impossible for the reason in `words`."""
+    """One check, by the version of a policy: passed or not or, without a certificate, impossible for a reason."""
 
     statement: str
     largest: float
     certificate: Certificate | None = None
     words: str = "interrupted"
+    passed: bool = False
+    policy: str | None = None
 
     def write(self, path: str, seconds: float) -> None:
         """Write a test suite of one test, whole or not at all."""
@@ -27,7 +29,7 @@ class Outcome:
         import calcert
 
         found, words = self.certificate, visible(self.words, keep="\n")
-        failed = found is not None and found.upper > self.largest
+        failed = found is not None and not self.passed
         suites = ElementTree.Element("testsuites")
         suite = ElementTree.SubElement(
             suites,
@@ -40,6 +42,7 @@ class Outcome:
             time=f"{seconds:.3f}",
         )
         facts: dict[str, object] = {"version": calcert.__version__, "max": self.largest}
+        facts |= {} if self.policy is None else {"policy": self.policy}
         if found is not None:
             facts |= {"upper": found.upper, "lower": found.lower, "delta": found.delta, "rows": found.n}
             facts |= found.parameters

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.reports.estimates import log_loss, score_quantiles
 from calcert.show import words
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
+from calcert.show.pages.reviewed import reviewed
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
@@ -52,16 +53,20 @@ def page(
 
 def content(report: Report, command: str | None) -> dict[str, Any]:
     """What the template of a report is filled with."""
-    return shown(report) | {
-        "never_promised": words.never_promised(report),
-        "has_rows": report.summary is not None,
-        "terms": _terms(report),
-        "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
-        "fingerprint": report.fingerprint,
-        "command": command,
-        "code": f'report = {words.code(report.settings, more=_design(report))}\nreport.to_html("report.html")',
-        "report": report.to_dict(),
-    }
+    return (
+        shown(report)
+        | reviewed(report)
+        | {
+            "never_promised": words.never_promised(report),
+            "has_rows": report.summary is not None,
+            "terms": _terms(report),
+            "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
+            "fingerprint": report.fingerprint,
+            "command": command,
+            "code": f'report = {words.code(report.settings, more=_design(report))}\nreport.to_html("report.html")',
+            "report": report.to_dict(),
+        }
+    )
 
 
 def _design(report: Report) -> str:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
 
 
+ON_PAGES = ("observed over expected", "calibration intercept", "calibration slope")
+"""Estimates that pages and JSON have, and the text has not."""
+
+
 def report_view(report: Report, statements: Collection[str] = ()) -> RenderableType:
     """The report for a rich console; only some of its `statements` where any are named."""
     shown = table()
@@ -30,7 +34,8 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
         assumption = "nothing" if c.assumption == "none" else c.assumption
         shown.add_row(c.quantity, c.subject, assumption, at_least(c.lower), at_most(c.upper))
     one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
-    known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
+    shown_here = {name: value for name, value in report.estimates.items() if name not in ON_PAGES}
+    known = ", ".join(f"{name} {value:.4g}" for name, value in shown_here.items() if not math.isnan(value))
     lines: list[RenderableType] = [
         Text(report.sample),
         Text(""),

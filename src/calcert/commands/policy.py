@@ -1,0 +1,113 @@
+"""A policy: what ``calcert check`` is to demand, in a file that has a version and an owner, fixed before the rows."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from calcert.foundation.visible import visible
+
+KEY = "calcert.policy"
+OWN = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": int}
+"""What only a policy says, beside the options of the command."""
+
+NOT_IN_POLICIES = ("files", "policy", "junit", "as_json", "debug")
+RENAMED = {"max": "largest"}
+"""Options whose values have another name inside."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a policy says of itself; its other entries are options of the command.
+
+    Attributes
+    ----------
+    version
+        Which one it is; every outcome names it.
+    name, owner
+        For the record.
+    minimum_rows
+        Fewer rows do not pass.
+    looks
+        How often rows may be checked that were looked at before, such as with more added: all looks share delta.
+    file, sha256
+        Where it was read, and its bytes.
+    """
+
+    version: str
+    name: str | None = None
+    owner: str | None = None
+    minimum_rows: int = 0
+    looks: int = 1
+    file: str = ""
+    sha256: str = ""
+
+    @property
+    def words(self) -> str:
+        """Which policy it is."""
+        whose = f", owner {self.owner}" if self.owner is not None else ""
+        looks = "" if self.looks == 1 else f" This is one of {self.looks:,} looks, which share delta."
+        return f"Policy {self.name or self.file}, version {self.version}{whose}.{looks}"
+
+    def too_few(self, rows: int) -> str:
+        """That rows are too few; nothing where they are not."""
+        if rows >= self.minimum_rows:
+            return ""
+        return f"{rows:,} rows, and the policy asks for {self.minimum_rows:,}"
+
+
+def option(command: Any) -> Any:
+    """``--policy``: read before the other options, which it gives their values."""
+    return click.option(
+        "--policy",
+        metavar="PATH",
+        type=click.Path(exists=True, dir_okay=False),
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        help="Take --max, --statement and the other options from this TOML file, which has a version.",
+    )(command)
+
+
+def chosen(context: click.Context) -> Policy | None:
+    """The policy of this call; options that it sets must not be given again."""
+    found: Policy | None = context.meta.get(KEY)
+    if found is None:
+        return None
+    for name in context.default_map or {}:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            shown = next(key for key in (*RENAMED, name) if RENAMED.get(key, key) == name).replace("_", "-")
+            raise click.UsageError(f"--{shown} must be said once; the policy {visible(found.file)} has it already.")
+    return found
+
+
+def _read(context: click.Context, option: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        values = tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
+    own = {name: values.pop(name) for name in OWN if name in values}
+    for name, value in own.items():
+        if type(value) is not OWN[name] or (isinstance(value, int) and value < 1):
+            wanted = "text in quotes" if OWN[name] is str else "a whole number, 1 or more"
+            raise ValueError(f"{name} must be {wanted}; got {value!r} in {visible(path)}.")
+    if "version" not in own:
+        raise ValueError(f'{visible(path)} must say which policy it is; write version = "1".')
+    options = {parameter.name for parameter in context.command.params} - set(NOT_IN_POLICIES)
+    for name in values:
+        if RENAMED.get(name, name) not in options or name in RENAMED.values():
+            allowed = sorted({*OWN, *RENAMED, *options} - set(RENAMED.values()))
+            near = difflib.get_close_matches(name, allowed, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" It may have {', '.join(allowed)}."
+            raise ValueError(f"{visible(path)} must have entries that check knows; got {name!r}.{hint}")
+    context.default_map = {RENAMED.get(name, name): value for name, value in values.items()}
+    context.meta[KEY] = Policy(**own, file=path, sha256=hashlib.sha256(content).hexdigest())

@@ -1,0 +1,122 @@
+"""A policy in a file: what it says is demanded, the outcome names its version, and looks share delta."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import calcert
+from calcert.summary.counts import Summary
+
+from .conftest import Run
+
+POLICY = """
+name = "Retail"
+version = "2026-1"
+owner = "Risk"
+statement = "distance"
+max = 0.3
+delta = 0.04
+score = "p"
+label = "y"
+"""
+
+
+@pytest.fixture
+def policy(run: Run, folder: Path) -> Path:
+    return folder / "calibration.toml"
+
+
+@pytest.fixture
+def summary(rows: tuple) -> Summary:
+    return calcert.summarize(*rows)
+
+
+def test_what_the_policy_says_is_demanded(run: Run, policy: Path, summary: Summary) -> None:
+    policy.write_text(POLICY)
+    done = run("check", "rows.csv", "--policy", "calibration.toml", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["passed"] is True
+    assert found["certificate"]["upper"] == calcert.distance(summary, delta=0.04).upper
+    assert found["policy"]["version"] == "2026-1"
+    assert found["policy"]["owner"] == "Risk"
+    assert found["facts"]["columns"] == {"score": "p", "label": "y"}
+    assert found["rows"] == 3000
+    words = run("check", "rows.csv", "--policy", "calibration.toml").stdout
+    assert words.splitlines()[-1] == "Policy Retail, version 2026-1, owner Risk."
+    policy.write_text(POLICY.replace("0.3", "0.01"))
+    done = run("check", "rows.csv", "--policy", "calibration.toml", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["passed"] is False
+
+
+def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
+    upper = calcert.distance(summary, delta=0.01).upper
+    policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = 4\n")
+    done = run("check", "rows.csv", "--policy", "calibration.toml")
+    assert done.exit_code == 1, "passes at delta, and must not at a quarter of it"
+    assert "probability 0.99" in done.stdout
+    assert "This is one of 4 looks, which share delta." in done.stdout
+    assert "Take fresh ones" not in done.stdout
+    policy.write_text(POLICY.replace("0.3", f"{upper + 1e-6:.6f}") + "looks = 4\n")
+    assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
+
+
+def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
+    policy.write_text(POLICY + "minimum_rows = 3001\n")
+    done = run("check", "rows.csv", "--policy", "calibration.toml", "--junit", "a.xml")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Not certified: 3,000 rows, and the policy asks for 3,001.")
+    suite = ElementTree.parse(folder / "a.xml").getroot()[0]
+    assert suite.get("failures") == "1"
+    assert suite.find("properties/property[@name='policy']").get("value") == "2026-1"  # type: ignore[union-attr]
+    policy.write_text(POLICY + "minimum_rows = 3000\n")
+    assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('max = 0.1\nstatement = "distance"', 'must say which policy it is; write version = "1".'),
+        ("version = 1", "version must be text in quotes; got 1"),
+        ('version = "1"\nlooks = 0', "looks must be a whole number, 1 or more; got 0"),
+        ('version = "1"\nlooks = true', "looks must be a whole number, 1 or more; got True"),
+        ('version = "1"\nstatment = "distance"', "got 'statment'. Did you mean 'statement'?"),
+        ('version = "1"\nfiles = "a.csv"', "got 'files'."),
+        ('version = "1"\nlargest = 0.1', "got 'largest'."),
+        ('version = "1"\nmax = 0.1', "Missing option '--statement'"),
+        ('version = "1"\nmax = 3\nstatement = "distance"', "3 must lie strictly between 0 and 1"),
+        ('version = "1"\nmax = 0.1\nstatement = "perfect"', "'perfect' is not one of"),
+        ('version = "1"\nmax = 0.1\nodds = 0.1\nbandwidth = 0.1\nstatement = "distance"', "odds"),
+        ("version = ", "must be a policy in TOML"),
+    ],
+)
+def test_a_policy_that_says_something_else_is_refused(run: Run, policy: Path, text: str, said: str) -> None:
+    policy.write_text(text)
+    done = run("check", "rows.csv", "--policy", "calibration.toml")
+    assert done.exit_code == 2
+    assert said in done.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--max", "0.5"), ("--delta", "0.1"), ("--score", "p"), ("--statement", "ranges")]
+)
+def test_what_the_policy_says_cannot_be_said_again(run: Run, policy: Path, option: str, value: str) -> None:
+    policy.write_text(POLICY)
+    done = run("check", "rows.csv", "--policy", "calibration.toml", option, value)
+    assert done.exit_code == 2
+    assert f"{option} must be said once; the policy calibration.toml has it already." in done.stderr
+
+
+def test_a_policy_for_groups_demands_it_of_the_worst(run: Run, policy: Path, folder: Path) -> None:
+    (folder / "groups.csv").write_text("p,y,region\n" + "0.5,1,a\n0.5,0,a\n0.9,0,b\n" * 400)
+    policy.write_text(POLICY + 'groups = "region"\nsmallest_group = 100\n')
+    done = run("check", "groups.csv", "--policy", "calibration.toml", "--json")
+    assert done.exit_code == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["group"], found["rows"]) == ("b", 1200)
+    assert found["facts"]["columns"]["groups"] == "region"

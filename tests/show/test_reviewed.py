@@ -1,0 +1,52 @@
+"""What reviewers ask a page for: which way scores err, in words that the bounds bear, and each of a few scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.certificates.score_table import score_table
+from calcert.show import as_page
+from calcert.show.pages.reviewed import reviewed
+
+RNG = np.random.default_rng(4)
+GRADES = RNG.integers(1, 10, 20_000) / 10
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (0.25 + GRADES / 2, "Overconfident: scores are too extreme, for certain: by at least 0."),
+        (np.clip(1.5 * GRADES - 0.25, 0, 1), "Underconfident: scores are too timid, for certain: by at least 0."),
+        (GRADES, "Whether scores are too extreme or too timid cannot be told: too extreme by at most 0."),
+        (np.where(GRADES < 0.5, 0.5, GRADES**0.5), "Both, for certain: too extreme at some scores, by at least 0."),
+    ],
+)
+def test_which_way_it_errs_is_said_as_far_as_it_is_certain(chance: np.ndarray, said: str) -> None:
+    report = calcert.certify(GRADES, RNG.random(GRADES.size) < chance)
+    assert reviewed(report)["which_way"][0].startswith(said)
+    assert report.sides is not None
+    assert report.sides.too_high.delta == report.settings.delta / 2
+
+
+def test_few_scores_are_judged_one_by_one_by_limits_that_hold_together() -> None:
+    report = calcert.certify(GRADES, RNG.random(GRADES.size) < GRADES**1.2)
+    lines = reviewed(report)["by_score"]
+    table = score_table(calcert.summarize(GRADES, RNG.random(GRADES.size) < 0.5))
+    assert [line["score"] for line in lines] == table.score.tolist()
+    for line in lines:
+        judged = {"too high": line["upper"] < line["score"], "too low": line["lower"] > line["score"]}
+        assert [verdict for verdict, holds in judged.items() if holds] == [line["verdict"]] * any(judged.values())
+        assert 0 <= line["jeffreys"] <= 1
+    page = as_page(report)
+    assert '<h2 id="by-score">Score by score</h2>' in page
+    assert page.count("too high</td>") == sum(line["verdict"] == "too high" for line in lines) > 0
+
+
+def test_many_scores_and_rows_in_clusters_have_no_such_table() -> None:
+    x = RNG.random(500)
+    y = RNG.random(500) < x
+    assert reviewed(calcert.certify(x, y))["by_score"] == []
+    units = reviewed(calcert.certify(GRADES[:500], y, clusters=np.arange(500) // 2))
+    assert units["by_score"] == units["which_way"] == []
