@@ -30,7 +30,7 @@ def test_tails_of_unequal_coins_are_exact_but_for_what_is_added(seed: int) -> No
     coins = rng.integers(1, 1 + rng.choice([1, 5, 30]), places).astype(float)
     for successes in np.unique(rng.integers(0, coins.sum() + 1, 6)):
         found = at_most(int(successes), chance, coins) - exact(int(successes), chance, coins)
-        assert found == pytest.approx(ACCURACY, abs=1e-12)
+        assert found == pytest.approx(ACCURACY, abs=ACCURACY / 2)
 
 
 @pytest.mark.parametrize(("n", "chance"), [(10**6, 0.3), (10**6, 1e-5), (10**9, 1 - 1e-6), (2**36, 0.5)])
@@ -87,7 +87,7 @@ def test_joining_coins_of_nearly_equal_chance_raises_the_tail_and_hardly(seed: i
     rng = np.random.default_rng(seed)
     chance, coins = np.sort(rng.random(400)), np.ones(400)
     joined, number = in_runs(chance, coins)
-    assert joined.size <= 128
+    assert joined.size <= 64
     assert number.sum() == 400
     assert (np.diff(joined) > 0).all()
     assert number @ joined == pytest.approx(chance.sum(), rel=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import MANY, halved, tossed
+from calcert.certificates.halving import MANY, thrown, tossed
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -16,10 +16,11 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    batches = halved(count, 0, 3)
-    assert batches.shape == (8, *count.shape)
-    assert (batches.sum(axis=0) == count).all()
-    assert (batches >= 0).all()
+    for rows, shape in ((count, (1, 8)), (count[:300], (3, 4))):
+        batches = thrown(rows, 0)
+        assert batches.shape == (*shape, *rows.shape)
+        assert (batches.sum(axis=1) == rows).all()
+        assert (batches >= 0).all()
 
 
 @pytest.mark.parametrize("coins", [1, 2, 63, 64, 65, 130, MANY, MANY + 1])
@@ -42,7 +43,7 @@ def test_a_biased_coin_would_be_noticed() -> None:
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
     count = np.full((4000, 2), 16)
-    share = halved(count, 0, 3) - 2.0
+    share = thrown(count, 0)[0] - 2.0
     for first, second in (((0, 0), (0, 1)), ((0, 0), (5, 1))):
         together = (share[first[0], :, first[1]] * share[second[0], :, second[1]]).mean()
         assert abs(together) < 5 * 1.75 / math.sqrt(4000)
@@ -50,10 +51,21 @@ def test_batches_of_different_cells_and_labels_are_independent() -> None:
     assert abs((share[0, :, 0] * share[5, :, 0]).mean() + 0.25) < 5 * 1.75 / math.sqrt(4000)
 
 
-def test_seeds_and_rows_decide_the_throws_and_nothing_else() -> None:
-    count = np.full((50, 2), 9)
+def test_few_rows_fall_into_each_batch_of_each_throw_alike_and_independently() -> None:
+    batches = thrown(np.full((2000, 2), 1), 0)
+    assert batches.shape == (3, 4, 2000, 2)
+    expected = 4000 / 4
+    assert (np.abs(batches.sum(axis=(2, 3)) - expected) < 5 * math.sqrt(expected * 3 / 4)).all()
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        together = (batches[one, 0] * batches[other, 0]).sum()
+        assert abs(together - 4000 / 16) < 5 * math.sqrt(4000 / 16)
+
+
+@pytest.mark.parametrize("rows", [9, 90])
+def test_seeds_and_rows_decide_the_throws_and_nothing_else(rows: int) -> None:
+    count = np.full((50, 2), rows)
     other = count.copy()
     other[0, 0] += 1
-    assert (halved(count, 3, 3) == halved(count, 3, 3)).all()
-    assert (halved(count, 3, 3) != halved(count, 4, 3)).any()
-    assert (halved(count, 3, 3)[:, 1:] != halved(other, 3, 3)[:, 1:]).any()
+    assert (thrown(count, 3) == thrown(count, 3)).all()
+    assert (thrown(count, 3) != thrown(count, 4)).any()
+    assert (thrown(count, 3)[:, :, 1:] != thrown(other, 3)[:, :, 1:]).any()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates import sides
+from calcert.certificates import mean_gap, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.serving import kernel, score_coordinate
 from calcert.serving.noise import Noise
+from calcert.summary.cells import RESOLUTION
+from tests.certificates.test_l1_lower import by_cells
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
 
 Floats = NDArray[np.float64]
@@ -147,3 +151,18 @@ def test_many_scores_are_refused_as_they_are() -> None:
     x = np.random.default_rng(0).random(5000)
     with pytest.raises(ValueError, match="the scores are not a finite set"):
         calcert.finite_sides(calcert.summarize(x, x > 0.5))
+
+
+@pytest.mark.parametrize("kind", ["additive", "odds"])
+def test_rows_known_to_their_cells_are_given_no_less_than_rows_and_hardly_more(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.beta(0.5, 2, 3000)
+    rows = calcert.summarize(x, rng.random(3000) < x**1.3)
+    noise = Noise("additive", 1 / 32) if kind == "additive" else Noise("odds", 1 / 8)
+    listed, cells = (sides.served_terms(summary, noise, 0.05) for summary in (rows, by_cells(rows)))
+    for side in SIDES:
+        least = listed[side]["plug-in"] - listed[side]["discretisation"]
+        assert least <= cells[side]["plug-in"] + cells[side]["discretisation"]
+        assert math.fsum(cells[side].values()) <= math.fsum(listed[side].values()) + 2e-3
+    gaps = [mean_gap.upper_terms(summary, 0.05)["plug-in"] for summary in (rows, by_cells(rows))]
+    assert gaps[0] == pytest.approx(gaps[1], abs=2 * RESOLUTION)

@@ -69,17 +69,26 @@ def test_the_lower_mean_gap_stays_below_adversarial_laws() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         return mean_gap.mean_gap_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
 
-    assert judge(missed, plan_for({1: 20, 40: 40, 100_000: 40}, {5: 20, 300: 40}), DELTA) >= 700
+    assert judge(missed, plan_for({1: 100, 40: 250, 100_000: 250}, {5: 100, 300: 200}), DELTA) >= 4000
 
 
 def test_observed_over_expected_covers_adversarial_laws() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         atoms = exactly(law)
         truth = float(np.dot(atoms.weight, atoms.chance) / np.dot(atoms.weight, atoms.score))
+        place = truth / 2 if truth <= 1 else 1 - 1 / (2 * truth)
+        if mean_gap.excess_of_ratios(summary, DELTA)(place, place) <= 0:
+            return False  # A ratio that is not excluded is inside the interval.
         ratio = mean_gap.observed_over_expected(summary, delta=DELTA)
         return not ratio.lower - 1e-12 <= truth <= ratio.upper + 1e-12
 
-    assert judge(missed, {name: {5: 10, 300: 20, 100_000: 20} for name in FINITE}, DELTA) >= 250
+    assert judge(missed, {name: {5: 200, 300: 300, 100_000: 300} for name in FINITE}, DELTA) >= 4000
+
+
+def test_the_place_of_a_ratio_is_where_the_search_looks_for_it() -> None:
+    for ratio in (0.0, 0.3, 1.0, 2.5, 400.0):
+        place = ratio / 2 if ratio <= 1 else 1 - 1 / (2 * ratio)
+        assert mean_gap.ratio_at(place) == pytest.approx(ratio)
 
 
 def cut_bound(cut: float) -> Bound:

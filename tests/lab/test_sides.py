@@ -216,13 +216,27 @@ def test_served_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str
     rng = np.random.default_rng(3)
     truths = served_truth(law, noise)
     misses, runs = dict.fromkeys(SIDES, 0), 0
-    for n, count in ((3, 60), (40, 60), (1000, 60), (100_000, 80)):
+    for n, count in ((3, 120), (40, 120), (1000, 120), (100_000, 140)):
         for _ in range(count):
             for side in served_missed(law.draw(n, rng), noise, truths, delta):
                 misses[side] += 1
         runs += count
-    assert 4 * len(MIXED) * runs >= 4000
+    assert len(NOISES) * len(MIXED) * runs >= 4000
     assert all(not too_many(missed, runs, delta) for missed in misses.values()), misses
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_finite_sides_cover_adversarial_laws_in_thousands_of_data_sets(name: str) -> None:
+    law, delta, truths = MIXED[name], 0.4, finite_truth(MIXED[name])
+    rng, misses, runs = np.random.default_rng(5), dict.fromkeys(SIDES, 0), 0
+    for n, count in ((3, 300), (40, 350), (100_000, 350)):
+        for _ in range(count):
+            summary, side = law.draw(n, rng), SIDES[runs % 4]
+            with asking_only_for(truths[side]):
+                misses[side] += upper(sides.finite_terms(summary, delta)[side]) < truths[side] - 1e-12
+            runs += 1
+    assert len(MIXED) * runs >= 4000
+    assert all(not too_many(missed, runs // 4, delta) for missed in misses.values()), misses
 
 
 def test_bounds_of_the_wrong_side_are_caught() -> None:

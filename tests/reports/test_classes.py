@@ -12,13 +12,17 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.excess import Excess
 from calcert.certificates.over_classes import mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
+from calcert.certificates.ranges import largest_sum
 from calcert.certificates.ranges import upper_terms as ranges_terms
 from calcert.foundation.numbers import at_most
 from calcert.reports.classes import ClassReport, check_probabilities
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
+from tests.lab.laws import Law, summary_of, too_many
+from tests.lab.sums import range_truth
 from tests.shared_data import real_data
 
 BANDWIDTH, DELTA = 1 / 4, 0.1
@@ -111,22 +115,24 @@ CHANCES, SCORE, ROWS = np.array([0.85, 0.1, 0.05]), np.array([0.5, 0.3, 0.2]), 4
 
 
 @cache
-def one_class(number: int, positives: int) -> Certificate:
-    labels = np.arange(ROWS) < positives
-    terms = upper_terms(calcert.summarize(np.full(ROWS, SCORE[number]), labels), Noise("additive", BANDWIDTH), DELTA)
-    return Certificate("error", "served", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 1", terms)
+def one_class(number: int, positives: int, n: int = ROWS) -> Certificate:
+    rows = calcert.summarize(np.full(n, SCORE[number]), np.arange(n) < positives)
+    terms = upper_terms(rows, Noise("additive", BANDWIDTH), DELTA)
+    return Certificate("error", "served", "none", 1.0, 0.0, DELTA, n, "Theorem 1", terms)
 
 
 @cache
 def mean_bound(counts: tuple[int, int, int]) -> tuple[float, float]:
-    certificates = [one_class(number, count) for number, count in enumerate(counts)]
+    n = sum(counts)
+    certificates = [one_class(number, count, n) for number, count in enumerate(counts)]
     y = np.repeat(np.arange(3), counts)
-    found = mean_perturbed(np.tile(SCORE, (ROWS, 1)), y, certificates, Noise("additive", BANDWIDTH), DELTA)
+    found = mean_perturbed(np.tile(SCORE, (n, 1)), y, certificates, Noise("additive", BANDWIDTH), DELTA)
     return found.upper, found.terms["sampling"]
 
 
-def missed(shrink: float) -> float:
-    """The exact probability that the bound on the mean over three classes is below the truth, over all outcomes."""
+@cache
+def true_mean() -> float:
+    """The mean over three classes of the served errors."""
 
     def error(number: int) -> float:
         def integrand(t: float) -> float:
@@ -135,7 +141,12 @@ def missed(shrink: float) -> float:
 
         return float(quad(integrand, 0, 1, points=[CHANCES[number]])[0])
 
-    truth = np.mean([error(number) for number in range(3)])
+    return float(np.mean([error(number) for number in range(3)]))
+
+
+def missed(shrink: float) -> float:
+    """The exact probability that the bound on the mean over three classes is below the truth, over all outcomes."""
+    truth = true_mean()
     outcomes = [(a, b, ROWS - a - b) for a in range(ROWS + 1) for b in range(ROWS + 1 - a)]
     law = multinomial.pmf(outcomes, ROWS, CHANCES)
     below = [upper - shrink * sampling < truth - 1e-9 for upper, sampling in map(mean_bound, outcomes)]
@@ -148,6 +159,12 @@ def test_the_mean_bound_covers_over_all_outcomes() -> None:
 
 def test_negative_control_the_mean_bound_without_its_sampling_term_is_caught() -> None:
     assert missed(shrink=1.0) > DELTA
+
+
+def test_the_mean_bound_covers_thousands_of_larger_data_sets() -> None:
+    drawn = np.random.default_rng(0).multinomial(100, CHANCES, 4000).tolist()
+    misses = sum(mean_bound(tuple(counts))[0] < true_mean() - 1e-9 for counts in drawn)
+    assert not too_many(misses, len(drawn), DELTA)
 
 
 @cache
@@ -174,6 +191,33 @@ def test_the_mean_bound_as_it_is_covers_over_all_outcomes() -> None:
 
 def test_negative_control_the_mean_bound_as_it_is_without_its_sampling_term_is_caught() -> None:
     assert missed_as_it_is(shrink=1.0) > DELTA
+
+
+VECTORS = np.array([[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2]])
+SHARES, TRUE_CHANCES = np.array([0.5, 0.2, 0.3]), np.array([[0.4, 0.4, 0.2], [0.1, 0.5, 0.4], [0.2, 0.6, 0.2]])
+"""Three vectors of scores, how frequent they are, and the chances of the classes where they are given."""
+
+
+def test_the_mean_bound_as_it_is_covers_thousands_of_data_sets_with_several_scores() -> None:
+    """What ranges show of each class, all scores of a row at once: 4,000 data sets, two sizes."""
+    orders, rng = [np.argsort(VECTORS[:, k]) for k in range(3)], np.random.default_rng(0)
+    laws = [
+        Law(*(tuple(part[order].tolist()) for part in (VECTORS[:, k], SHARES, TRUE_CHANCES[:, k])))
+        for k, order in enumerate(orders)
+    ]
+    truth = np.mean([range_truth(law) for law in laws])
+    for n in (20, 2000):
+        misses = 0
+        for counts in rng.multinomial(n, (SHARES[:, None] * TRUE_CHANCES).ravel(), 2000).reshape(-1, 3, 3):
+            each = []
+            for k, order in enumerate(orders):
+                labels = np.stack([counts.sum(axis=1) - counts[:, k], counts[:, k]], axis=1)[order]
+                rows = summary_of(tuple(VECTORS[order, k]), labels)
+                seen = {"plug-in": largest_sum(Excess.of(rows)), "discretisation": 1e-9}
+                each.append(Certificate("miscount", "as it is", "none", 1.0, 0.0, DELTA, n, "Theorem 9", seen))
+            p, y = np.repeat(VECTORS, counts.sum(axis=1), axis=0), np.repeat(np.tile(np.arange(3), 3), counts.ravel())
+            misses += bool(mean_as_it_is(p, y, each, DELTA).upper < truth - 1e-9)
+        assert not too_many(misses, 2000, DELTA)
 
 
 def test_the_mean_of_certificates_adds_up() -> None:

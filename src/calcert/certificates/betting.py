@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Lower
+from calcert.certificates.deviations import crossing
 from calcert.foundation.validation import refuse_units
 from calcert.summary.counts import Summary
 
@@ -43,6 +44,9 @@ ROUNDING = 1e-6
 
 LARGEST_LOGARITHM = math.log(1e300)
 
+PRECISION = 1e-4
+"""How far a search may stop below the limit, relatively."""
+
 SMALL_STAKE = 0.03
 """Up to this stake logarithms are bounded by four terms of their series."""
 
@@ -60,8 +64,8 @@ class Beside(Protocol):
     def share(self) -> float:
         """The share of delta that it needs, below 1."""
 
-    def limit(self, summary: Summary, delta: float) -> float:
-        """Every error below this is refuted with probability at most share * delta of being wrong."""
+    def limit(self, summary: Summary, delta: float, enough: float) -> float:
+        """Every error below this is refuted with probability at most share * delta of being wrong; `enough` will do."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) ->
     small = SMALL_ERROR / math.sqrt(summary.n)
     refuted = game.limit((1 - beside.share) * delta)
     if refuted < small:
-        refuted = max(refuted, beside.limit(summary, delta))
+        refuted = max(refuted, beside.limit(summary, delta, small))
     return refuted if refuted < small else max(small, game.limit(delta))
 
 
@@ -212,18 +216,11 @@ class Game:
             return self.log_wealth(c) - math.log(1 / delta)
 
         # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
-        if evidence(0.0) < 0:
+        if evidence(0.0) <= 0:
             return 0.0
         earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.throws for r in rounds)
-        top = earned if evidence(earned) < 0 else 1.0
-        rejected, precision = 0.0, 1e-4 * top
-        while top - rejected > precision:
-            middle = (rejected + top) / 2
-            if evidence(middle) >= 0:
-                rejected = middle
-            else:
-                top = middle
-        return rejected
+        # At the mean of what was earned wealth has seldom grown, and at 1 never.
+        return crossing(evidence, 0.0, earned if 0 < earned < 1 and evidence(earned) <= 0 else 1.0, PRECISION)[0]
 
 
 @dataclass(frozen=True)
@@ -268,7 +265,8 @@ class Round:
         if self.stake > SMALL_STAKE:
             gain, rows = self.played
             return float((rows * np.log1p(self.stake * (gain - c))).sum())
-        return math.fsum(coefficient * (-c) ** m for m, coefficient in enumerate(self.series))
+        a0, a1, a2, a3, a4 = self.series
+        return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
 
 
 def _stake(gain: Floats, known: Integers, total: int, delta: float) -> float:

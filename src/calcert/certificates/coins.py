@@ -24,17 +24,21 @@ Integers = NDArray[np.int64]
 ACCURACY = 1e-7
 """Added to every tail: more than aliasing, dropped frequencies and rounding may hide (theory, "Near calibration")."""
 
-NEGLIGIBLE = 40.0
-"""Frequencies at which the transform is below exp(-40) are dropped."""
+NEGLIGIBLE = 20.0
+"""Frequencies at which the transform is below exp(-20) are dropped."""
 
-RUNS = 128
+RUNS = 64
 """Coins of nearly equal chance are taken for equal; runs are as wide in the arcsine of the root of the chance."""
+
+
+PRECISION = 1e-3
+"""How far the search for the largest move may stop below it, relatively."""
 
 
 def at_most(successes: int, chance: Floats, coins: Floats) -> float:
     """The probability of at most so many successes among `coins` of each `chance`, or 2 ACCURACY more at most."""
     mean, variance, n = float(coins @ chance), float(coins @ (chance * (1 - chance))), round(float(coins.sum()))
-    half = math.ceil(14 * math.sqrt(variance) + 25)
+    half = math.ceil(8 * math.sqrt(variance)) + 16
     # All that matters lies in one odd period, from `low` on.
     low, period = (0, n + 1 + n % 2) if n <= 2 * half else (math.floor(mean) - half, 2 * half + 1)
     if successes < low:
@@ -64,24 +68,25 @@ def lowered(chance: Floats, coins: Floats, moved: float) -> Floats:
     return np.minimum(chance, max((above[first] - moved) / rows[first], 0.0))
 
 
-def largest_move(successes: int, chance: Floats, coins: Floats, delta: float) -> float:
-    """How far chances may move in all with so few successes still as rare as delta; 0 if they are not so rare.
+def largest_move(
+    successes: int, chance: Floats, coins: Floats, delta: float, least: float = 0.0, enough: float = math.inf
+) -> float:
+    """How far chances may move in all with so few successes still as rare as delta; 0 if that is no more than `least`.
 
-    The answer is rounded down, and at least 3 below the number of successes that are missing: up to there the tail is
-    known to be the largest at :func:`lowered`.
+    The answer is rounded down, no more than `enough`, and at least 3 below the number of successes that are missing: up
+    to there the tail is known to be the largest at :func:`lowered`.
     """
-    missing = float(coins @ chance) - successes
-    top = missing - 3
-    if top <= 0 or missing**2 < float(coins @ (chance * (1 - chance))):
-        return 0.0  # within one standard deviation of what is promised, or nearly
+    top = min(float(coins @ chance) - successes - 3, enough)
+    if top <= least:
+        return 0.0
     chance, coins = in_runs(chance, coins)
 
     def rarity(moved: float) -> float:
         return math.log(delta / at_most(successes, lowered(chance, coins, moved), coins))
 
-    if rarity(0.0) <= 0:
+    if rarity(least) <= 0:
         return 0.0
-    return top if rarity(top) > 0 else crossing(rarity, 0.0, top, 1e-6)[0]
+    return top if rarity(top) > 0 else crossing(rarity, least, top, PRECISION)[0]
 
 
 def run_of(chance: Floats) -> Integers:

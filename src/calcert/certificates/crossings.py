@@ -146,41 +146,21 @@ def _statement(
 
 def upper_terms(summary: Summary, crossings: int, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 10 at confidence 1 - delta."""
+    # Numba takes a moment to import: only those who ask for crossings wait for it.
+    from calcert.certificates.sign_changes import most_gained
+
     excess = Excess.of(summary)
     seen = most_gained(excess.net, np.abs(excess.net), crossings)
     reach = seen if excess.single else most_gained(excess.net, excess.up + excess.down, crossings)
     return largest_mean_terms(summary, seen, reach - seen + excess.rounding(2 * crossings + 1), delta)
 
 
-def most_gained(net: Floats, inside: Floats, changes: int) -> float:
-    """The most that signs with at most so many changes can gain.
-
-    A point under one sign gains plus or minus its `net`; a point in which the sign changes gains at most `inside`: the
-    sum of all |x - y| of a cell, |net| of a single score, which is as good as a change just before or just after it.
-    """
-    total = np.cumsum(net)
-    both = np.append(0.0, total[:-1]) + total
-    # A change to a sign inside a point, after a pass with the other sign or with the same one.
-    after_other = {sign: inside - sign * both for sign in (1, -1)}
-    after_same = {sign: inside - sign * net for sign in (1, -1)}
-    # earned[s]: the most that can be gained up to each point by signs that end as s, less s * total; one longer than
-    # the points. In each pass they may change once more: one pass ago, or two, if they changed twice inside a point.
-    once = dict.fromkeys((1, -1), np.zeros(net.size + 1))
-    twice = dict.fromkeys((1, -1), np.full(net.size + 1, -np.inf))
-    for _ in range(changes):
-        more = {}
-        for sign in (1, -1):
-            changed = np.zeros(net.size + 1)
-            np.maximum(once[-sign][:-1] + after_other[sign], twice[sign][:-1] + after_same[sign], out=changed[1:])
-            more[sign] = np.maximum.accumulate(changed, out=changed)
-        once, twice = more, once
-    return float(max(once[sign][-1] + sign * total[-1] for sign in (1, -1)))
-
-
 def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
     if summary.units is not None:
         return Lower(units_lower(summary, [crossing_pattern(summary, crossings)], delta))
+    from calcert.certificates.sign_changes import best_signs
+
     points = middles(summary)
     middle = (points.low + points.high) / 2
 
@@ -194,35 +174,9 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:
     """What signs with so few changes gain where they change at fixed edges, and how many such signs there are."""
+    from calcert.certificates.sign_changes import most_gained
+
     net = group_sums(summary, EDGES)
     changes = range(min(crossings, net.size - 1) + 1)
     signs = 2 * sum(math.comb(net.size - 1, k) for k in changes)
     return Pattern(most_gained(net, np.abs(net), crossings) - ROUNDING, 1 / signs)
-
-
-def best_signs(net: Floats, changes: int) -> Floats:
-    """Signs per point, with at most so many changes, that gain the most.
-
-    Points without rows have no say in where they change: a witness must not know which cells later rows fill.
-    """
-    total = np.cumsum(net)
-    before = np.append(0.0, total[:-1])
-    earned = {sign: [np.zeros(net.size)] for sign in (1, -1)}
-    changed: dict[int, list[Floats]] = {1: [], -1: []}
-    for i in range(changes):
-        for sign in (1, -1):
-            # The sign begins with this point, and was the other one up to the one before.
-            changed[sign].append(np.append(0.0, earned[-sign][i][:-1]) - 2 * sign * before)
-        for sign in (1, -1):
-            earned[sign].append(np.maximum.accumulate(np.maximum(changed[sign][i], 0.0)))
-    sign = max((1, -1), key=lambda s: earned[s][-1][-1] + s * total[-1])
-    signs, stop = np.empty(net.size), net.size
-    for i in reversed(range(changes)):
-        # The first of equals: it is a point with rows that makes a running sum reach a new value.
-        begin = int(changed[sign][i][:stop].argmax()) if stop else 0
-        if stop == 0 or changed[sign][i][begin] <= 0:
-            break
-        signs[begin:stop] = sign
-        sign, stop = -sign, begin
-    signs[:stop] = sign
-    return signs

@@ -61,6 +61,18 @@ def mean_lower(mean: float, n: float, delta: float) -> float:
     return max(0.0, 1 - mean_upper(1 - mean, n, delta))
 
 
+def share_beyond(mean: float, n: float, delta: float) -> float:
+    """D1 before the rows are seen: the share that n independent [0, 1] variables of this mean reach seldom.
+
+    Guarantee
+        Their sample mean is as large as the result with probability at most delta; infinity where no share is so large.
+    """
+    budget = math.log(1 / delta) / n
+    if relative_entropy(1.0, mean) < budget:
+        return math.inf
+    return crossing(lambda share: budget - relative_entropy(share, mean), mean, 1.0)[1] * (1 + SLACK)
+
+
 def bernstein(variance: float, bound: float, n: float, delta: float) -> float:
     """D2: limit for the mean of n independent centred variables, each at most `bound`, of mean variance <= `variance`.
 

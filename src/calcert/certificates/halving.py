@@ -1,7 +1,8 @@
-"""Rows thrown into batches by tosses of a coin, two each or three, for lower bounds that look at blocks of cells.
+"""Rows thrown into batches, for lower bounds that look at blocks of cells.
 
-What is known of a batch is how many rows of each block and label it holds. Of c rows as many go to one side as there
-are ones among c random bits: sixty-four rows are thrown at a time.
+What is known of a batch is how many rows of each block and label it holds. Few rows are thrown one by one; many by
+tosses of a coin, three each: of c rows as many go to one side as there are ones among c random bits, so that sixty-four
+are thrown at a time.
 """
 
 from __future__ import annotations
@@ -15,32 +16,42 @@ from calcert.certificates.betting import throws
 
 Integers = NDArray[np.int64]
 
-TOSSES = {1: 3, 3: 2}
-"""By the number of throws: eight batches of one, four of each of three, which need a witness or two more."""
+TOSSES = 3
+"""Eight batches of many rows."""
 
 MANY = 1 << 13
 """From so many rows on, drawing how many go to a side takes less time than tossing for each."""
 
 
+FEW = 4
+"""Batches of each throw where rows are few."""
+
+
 def thrown(count: Integers, seed: int) -> Integers:
-    """The rows of every block and label thrown into batches, once or several times as their number has it."""
-    number = throws(int(count.sum())).number
-    return np.stack([halved(count, seed, TOSSES[number], throw) for throw in range(number)])
+    """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
 
-
-def halved(count: Integers, seed: int, tosses: int, throw: int = 0) -> Integers:
-    """Throw every row of a table of counts, shape (points, 2), into one of 2^tosses batches independently.
-
-    Returns the counts per batch, shape (2^tosses, points, 2), which add up to the table. The draws are seeded by the
-    seed, the number of the throw and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
+    Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
+    table. Many rows are thrown once, few of them several times (:func:`calcert.certificates.betting.throws`). The draws
+    are seeded by the seed and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
-    rng = np.random.default_rng([seed, throw, *np.frombuffer(digest, np.uint32).tolist()])
+    rng = np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+    number = throws(int(count.sum())).number
+    if number == 1:
+        return halved(count, rng)[None]
+    owner = np.repeat(np.arange(count.size), count.ravel())
+    batch = rng.integers(0, FEW, (number, owner.size)) + FEW * np.arange(number)[:, None]
+    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * FEW * count.size)
+    return places.reshape(number, FEW, *count.shape)
+
+
+def halved(count: Integers, rng: np.random.Generator) -> Integers:
+    """One throw by three tosses of a coin for every row: shape (8, points, 2)."""
     batches = count.reshape(1, -1)
-    for _ in range(tosses):
+    for _ in range(TOSSES):
         heads = tossed(batches, rng)
         batches = np.concatenate([heads, batches - heads])
-    return batches.reshape(1 << tosses, *count.shape)
+    return batches.reshape(1 << TOSSES, *count.shape)
 
 
 def tossed(count: Integers, rng: np.random.Generator) -> Integers:

@@ -152,7 +152,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     """
     check_summary(summary)
     delta = check_delta(delta)
-    excess = _excess_of_ratios(summary, delta)
+    excess = excess_of_ratios(summary, delta)
     mean, rate = summary.mean_score, summary.base_rate
     seen = (rate / mean / 2 if rate <= mean else 1 - mean / rate / 2) if max(mean, rate) > 0 else 0.5
     # The ratios that the rows do not exclude need not be an interval: the last on either side are its ends.
@@ -161,14 +161,14 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     return Ratio(
         observed=summary.positives,
         expected=summary.mean_score * summary.n,
-        lower=_ratio(lowest),
-        upper=_ratio(highest),
+        lower=ratio_at(lowest),
+        upper=ratio_at(highest),
         delta=delta,
         n=summary.n,
     )
 
 
-def _excess_of_ratios(summary: Summary, delta: float) -> Excess:
+def excess_of_ratios(summary: Summary, delta: float) -> Excess:
     """Positive where no ratio between two places can be true, places from 0 to 1 being ratios from 0 to infinity.
 
     At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.
@@ -192,6 +192,6 @@ def _excess_of_ratios(summary: Summary, delta: float) -> Excess:
     return excess
 
 
-def _ratio(place: float) -> float:
+def ratio_at(place: float) -> float:
     """The ratio at a place."""
     return 2 * place if place <= 0.5 else math.inf if place >= 1 else 1 / (2 - 2 * place)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.coins import RUNS, largest_move, run_of
-from calcert.certificates.deviations import mean_lower
+from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
 from calcert.certificates.score_groups import across_labels
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
@@ -64,18 +64,25 @@ class SimpleWitnesses:
         """The share of delta that all of them need."""
         return math.fsum(self.shares.values())
 
-    def limit(self, summary: Summary, delta: float) -> float:
-        """The least error that none of the witnesses refutes, each at its share of delta, both signs."""
-        stretches = _stretches(summary)
+    def limit(self, summary: Summary, delta: float, enough: float = math.inf) -> float:
+        """The least error that none of the witnesses refutes, each at its share of delta, both signs; or `enough`."""
+        stretches, n = _stretches(summary), summary.n
         missing = (stretches.score_sum - stretches.positives).sum(axis=1)
+        variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1)
         refuted = 0.0
         for signs, share in self.shares.items():
             # Positives are missing where the witness is 1, and in excess where it is -1; or the other way round.
-            side = 1 if np.dot(signs, missing) > 0 else -1
-            moved = _moved(stretches, side * np.array(signs), TAILS / 2 * share * delta)
+            seen = float(np.dot(signs, missing))
+            if seen**2 <= np.dot(np.abs(signs), variance):
+                continue  # no more than a standard deviation
+            side = 1 if seen > 0 else -1
             pieces = sum(bool(sign) and sign != before for before, sign in pairwise((0, *signs)))
-            least = least_mean(moved, summary.n, (1 - TAILS) * share * delta)
-            refuted = max(refuted, least / (self.moved * (pieces if self.by_stretch else 1)))
+            scale, spare = self.moved * (pieces if self.by_stretch else 1), (1 - TAILS) * share * delta
+            least, most = (least_total(scale * error, n, spare) for error in (refuted, enough))
+            moved = _moved(stretches, side * np.array(signs), TAILS / 2 * share * delta, least, most)
+            if moved >= most:
+                return enough
+            refuted = max(refuted, least_mean(moved, n, spare) / scale)
         return refuted
 
 
@@ -103,7 +110,7 @@ def _stretch_of_cells() -> Integers:
     return np.asarray(quarter * RUNS + run_of(left), np.int64)
 
 
-def _moved(stretches: Stretches, signs: Integers, delta: float) -> float:
+def _moved(stretches: Stretches, signs: Integers, delta: float, least: float, enough: float) -> float:
     """By how much chances must differ from scores in all for what the witness sees to be no rarer than delta."""
     held = (signs != 0)[:, None] & (stretches.rows > 0)
     rows, score_sum, positives = (values[held] for values in stretches)
@@ -112,12 +119,19 @@ def _moved(stretches: Stretches, signs: Integers, delta: float) -> float:
     # Scores are known to 2^-40; a little less than what is promised is on the safe side.
     chance = np.maximum(np.where(positive, score, 1 - score) - 2 * RESOLUTION, 0.0)
     successes = round(float(np.where(positive, positives, rows - positives).sum()))
-    return largest_move(successes, chance, rows, delta)
+    return largest_move(successes, chance, rows, delta, least, enough)
 
 
 def least_mean(total: float, n: int, delta: float) -> float:
     """The largest c such that n variables in [0, 1] of mean c add up to more than `total` with probability delta."""
     return max(delta * total / n, mean_lower(total / n, n, delta))  # Markov, D1
+
+
+def least_total(mean: float, n: int, delta: float) -> float:
+    """What n variables in [0, 1] of this mean add up to, or more, with probability at most delta; rounded up."""
+    if mean <= 0 or mean >= 1:
+        return 0.0 if mean <= 0 else math.inf
+    return min(mean * n / delta * (1 + SLACK), n * share_beyond(mean, n, delta))  # Markov, D1
 
 
 FOR_L1 = SimpleWitnesses({EVERYWHERE: 0.4, ONE_CHANGE: 0.2, **dict.fromkeys(QUARTERS, 0.0375)})
