@@ -10,6 +10,7 @@ import pytest
 
 import calcert
 from calcert.reports.comparison import Comparison, Verdict
+from tests.lab.laws import too_many
 
 RNG = np.random.default_rng(0)
 CHANCE = RNG.random(6_000)
@@ -53,7 +54,7 @@ def test_a_verdict_needs_intervals_that_do_not_meet(comparison: Comparison) -> N
 def test_summaries_may_be_compared_and_bring_their_labels() -> None:
     a, b = calcert.summarize(CHANCE**2, LABELS), calcert.summarize(CHANCE, LABELS)
     assert calcert.compare(a, b).unmodified.smaller == "b"
-    with pytest.raises(TypeError, match="labels must be left out where scores_a is a Summary"):
+    with pytest.raises(TypeError, match="scores_a: labels must be left out where scores is a Summary"):
         calcert.compare(a, b, LABELS)
 
 
@@ -62,3 +63,44 @@ def test_a_mistake_names_the_model() -> None:
         calcert.compare([0.5, 0.5], [2.0, 0.5], [0, 1])
     with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5"):
         calcert.compare([0.5], [0.5], [0], delta=2)
+
+
+# Two models that are equally wrong: 0.06 above and 0.06 below a chance of 0.51. Every verdict is false.
+USER = np.repeat(np.arange(20), 300)
+EQUALLY_WRONG = np.full(USER.size, 0.45), np.full(USER.size, 0.57)
+
+
+def test_clusters_make_no_verdict_where_plain_rows_make_false_ones() -> None:
+    rng = np.random.default_rng(0)
+    false = dict.fromkeys(["plain", "clusters"], 0)
+    for _ in range(8):
+        labels = (rng.random(20) < 0.51)[USER]
+        for name, told in (("plain", None), ("clusters", USER)):
+            found = calcert.compare(*EQUALLY_WRONG, labels, clusters=told)
+            false[name] += any(verdict.smaller for verdict in found.verdicts.values())
+    assert not too_many(false["clusters"], 8, 0.05)
+    assert too_many(false["plain"], 8, 0.05)
+
+
+def test_models_are_told_apart_in_clusters_and_with_weights() -> None:
+    weights = np.arange(6_000) % 2 + 1
+    for told in ({"clusters": np.arange(6_000) // 3}, {"weights": weights, "largest_weight": 2}):
+        found = calcert.compare(CHANCE**2, CHANCE, LABELS, **told)
+        assert found.distance.smaller == "b"
+        assert f"6,000 rows {'in 2,000 clusters' if 'clusters' in told else 'with weights'}" in str(found)
+        assert Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).verdicts == found.verdicts
+
+
+def test_what_is_proved_for_one_model_alone_is_not_compared() -> None:
+    found = calcert.compare(np.round(CHANCE, 1), CHANCE, LABELS, weights=np.ones(6_000), largest_weight=1)
+    assert "unmodified" not in found.verdicts
+    assert set(found.a.certificates) == set(found.b.certificates)
+
+
+def test_models_on_other_units_are_not_compared() -> None:
+    one, two = (calcert.summarize(CHANCE, LABELS, clusters=np.arange(6_000) // size) for size in (2, 3))
+    for other in (two, calcert.summarize(CHANCE, LABELS)):
+        with pytest.raises(ValueError, match="same clusters and with the same weights; got 6,000 rows in 3,000"):
+            calcert.compare(one, other)
+    with pytest.raises(TypeError, match="scores_a: clusters must come with rows; got a Summary"):
+        calcert.compare(one, one, clusters=np.arange(6_000))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import calcert
 from calcert.certificates import perturbed
 from calcert.commands.simulated_rows import simulate
 from calcert.reports.fitted_law import fit
-from calcert.reports.plan import plan
+from calcert.reports.plan import Plan, plan
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
 
@@ -36,8 +38,24 @@ def rounded(n: int, seed: int) -> Summary:
     return calcert.summarize(x, rng.random(n) < x)
 
 
-def mean_upper(draw: Draw, n: int, noise: Noise) -> float:
-    terms = [perturbed.upper_terms(draw(n, 1000 + i), noise, 0.05) for i in range(12)]
+def clustered(n: int, seed: int) -> Summary:
+    """Clusters of 10 whose labels are decided by one uniform number."""
+    rng = np.random.default_rng(seed)
+    x, user = rng.random(n), np.arange(n) // 10
+    return calcert.summarize(x, rng.random(n // 10 + 1)[user] < x, clusters=user)
+
+
+def kept(n: int, seed: int) -> Summary:
+    """Rows with label 0 are kept one time in eight."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(8 * n)
+    y = rng.random(8 * n) < x / 8
+    rows = np.flatnonzero(y | (rng.random(8 * n) < 1 / 8))[:n]
+    return calcert.summarize(x[rows] / 8, y[rows], weights=np.where(y, 1, 8)[rows], largest_weight=8)
+
+
+def mean_upper(draw: Draw, n: int, noise: Noise, runs: int = 12) -> float:
+    terms = [perturbed.upper_terms(draw(n, 1000 + i), noise, 0.05) for i in range(runs)]
     return float(np.mean([math.fsum(t.values()) for t in terms]))
 
 
@@ -118,3 +136,25 @@ def test_fitted_law_draws_as_many_rows_as_asked_where_the_scores_were() -> None:
     assert not drawn.is_finite
     assert np.isin(drawn.cell, spread.cell).all()
     assert drawn.mean_score == pytest.approx(spread.mean_score, abs=0.1)
+
+
+@pytest.mark.parametrize(("draw", "n", "target", "least"), [(clustered, 10_000, 0.03, 2.5), (kept, 4_000, 0.01, 1.5)])
+def test_rows_in_units_are_planned_on_the_safe_side(draw: Draw, n: int, target: float, least: float) -> None:
+    # Rows of a cluster are taken to depend as much as they can.
+    rows, noise = plan(draw(n, 0), target).rows, Noise("odds", 1 / 16)
+    assert rows is not None
+    assert mean_upper(draw, round(rows / least), noise, runs=3) > target > mean_upper(draw, rows, noise, runs=3)
+
+
+def test_a_plan_for_clusters_counts_clusters() -> None:
+    found = plan(clustered(5_000, 0), 0.1, statement="distance")
+    assert found.rows_per_cluster == 10
+    assert found.rows is not None
+    assert "such clusters would certify at most 0.1" in str(replace(found, now=replace(found.now, upper=0.5)))
+    assert Plan.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_shares_for_labels_are_not_planned_with() -> None:
+    shares = calcert.summarize([0.25, 0.5], [0.5, 1.0], soft_labels=True)
+    with pytest.raises(ValueError, match="summary must have labels 0 and 1 for a plan; got shares"):
+        plan(shares, 0.1)

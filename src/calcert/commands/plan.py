@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 Examples:
   calcert plan pilot.parquet --score p --label y --target 0.02
   calcert plan pilot.csv --target 0.05 --statement unmodified
+  calcert plan pilot.parquet --score p --label y --cluster user_id --target 0.02
 """,
 )
 @options.rows
+@options.weighing
 @click.option("--target", type=options.Probability(), required=True, help="The upper bound wanted, such as 0.02.")
 @click.option(
     "--statement",
@@ -36,6 +38,7 @@ def command(
     files: Files,
     score: str | None,
     label: str | None,
+    weighing: dict[str, Any],
     target: float,
     statement: str,
     settings: Settings,
@@ -49,7 +52,7 @@ def command(
     from calcert.commands.screen import show, working
     from calcert.reports.plan import plan
 
-    summary = summarize(files, score, label)
+    summary = summarize(files, score, label, **weighing)
     with working("estimating"):
         found = plan(summary, target, statement=statement, **settings.to_dict())
     show(found)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.score_groups import brier
-from calcert.foundation.numbers import at_most, confidence, number
+from calcert.foundation.numbers import at_most, confidence, number, percent
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
@@ -84,13 +84,13 @@ def _heavy_unit(summary: Summary) -> list[str]:
     units = summary.units
     if units is None or units.largest <= LARGE_SHARE * summary.n:
         return []
-    share = units.largest / summary.n
+    share = percent(float(f"{units.largest / summary.n:.2g}"))
     if units.design.clustered:
         return [
-            f"one cluster holds {share:.2g} of the weight, which alone makes bounds wide: take fewer rows of each, or "
+            f"one cluster holds {share} of the weight, which alone makes bounds wide: take fewer rows of each, or "
             "weight rows by 1 / size to certify the average cluster."
         ]
-    return [f"one row holds {share:.2g} of the weight, which alone makes bounds wide."]
+    return [f"one row holds {share} of the weight, which alone makes bounds wide."]
 
 
 def _contradiction(refuted: Certificate) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, refuse_units
+from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import ByStatement, check_all_there
@@ -119,6 +119,12 @@ def compare(
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
+    clusters: Any = None,
+    weights: Any = None,
+    largest_weight: float | None = None,
+    largest_gain: float | None = None,
+    weight_unit: float | None = None,
+    soft_labels: bool = False,
 ) -> Comparison:
     """Certify which of two models has the smaller calibration error, or say that the data cannot tell.
 
@@ -138,6 +144,8 @@ def compare(
         The labels of the rows.
     delta, odds, bandwidth, crossings, variation, seed
         As in :func:`calcert.certify`.
+    clusters, weights, largest_weight, largest_gain, weight_unit, soft_labels
+        Of the rows, as in :func:`calcert.summarize`; what is declared holds for both models.
 
     Examples
     --------
@@ -151,17 +159,36 @@ def compare(
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
     )
-    reports = []
+    weighing: dict[str, Any] = {
+        "clusters": clusters,
+        "weights": weights,
+        "largest_weight": largest_weight,
+        "largest_gain": largest_gain,
+        "weight_unit": weight_unit,
+        "soft_labels": soft_labels,
+    }
+    summaries = []
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
-        if isinstance(scores, Summary):
-            if labels is not None:
-                raise TypeError(f"labels must be left out where {name} is a Summary, which has them already.")
-            rows = scores
-        else:
-            try:
-                rows = summarize(scores, labels)
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"{name}: {error}") from error
-        refuse_units(rows)
-        reports.append(certify_summary(rows, settings.shared(4)))
-    return Comparison(settings.delta, *reports)
+        try:
+            summaries.append(summarize(scores, labels, **weighing))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from error
+    _refuse_other_units(*summaries)
+    reports = [certify_summary(rows, settings.shared(4)) for rows in summaries]
+    # What is not proved for the scores of one model, with weights of a population, is not compared.
+    both = [name for name in reports[0].certificates if name in reports[1].certificates]
+    return Comparison(
+        settings.delta,
+        *(replace(report, certificates={name: report.certificates[name] for name in both}) for report in reports),
+    )
+
+
+def _refuse_other_units(a: Summary, b: Summary) -> None:
+    """Units of two models must be the same: bounds speak of a law that their sizes and weights decide."""
+    known = [None if s.units is None else (s.units.design, s.units.number, s.n, s.units.squares) for s in (a, b)]
+    if known[0] != known[1]:
+        words = [f"{s.rows:,} rows{'' if s.units is None else s.units.words}" for s in (a, b)]
+        raise ValueError(
+            "scores_a and scores_b must be of the same rows, in the same clusters and with the same weights; got "
+            f"{words[0]} and {words[1]}, told different things of them."
+        )

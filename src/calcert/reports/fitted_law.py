@@ -8,6 +8,7 @@ the plug-in calibration error of the rows themselves. Without shrinking, samplin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,8 @@ class FittedLaw:
     residual: Floats
     strength: float
     distinct: Integers | None
+    far: ClassVar = 1 << 34
+    """So many rows that sampling no longer matters."""
 
     def draw(self, n: int, rng: np.random.Generator) -> Summary:
         """The Summary of n rows from the law."""
@@ -65,8 +68,10 @@ class FittedLaw:
         return Summary(cell, merged, moved, self.distinct[seen], count[seen])
 
 
-def fit(summary: Summary, noise: Noise, seed: int = 0) -> FittedLaw:
+def fit(summary: Summary, noise: Noise, seed: int = 0, *, rows: int | None = None) -> FittedLaw:
     """The law whose rows look like those of the Summary to Theorem 1, under wider noise if that explains the rows.
+
+    `rows` is how many independent ones they count for, if not for as many as they are.
 
     Wider noise averages over more rows. Where rows from the law so fitted show clearly less error under `noise` itself
     than the rows do, miscalibration is finer than that, and the strength is matched under `noise` instead.
@@ -82,11 +87,12 @@ def fit(summary: Summary, noise: Noise, seed: int = 0) -> FittedLaw:
     """
     law, wider = _scores(summary), _wider(noise)
     law = replace(law, residual=_residual(summary, law.score, wider))
-    wide = _matched(law, summary, wider, seed)
-    shown = _shown(wide, summary.n, noise, seed, draws=3 * DRAWS)
+    number = rows or summary.n
+    wide = _matched(law, summary, number, wider, seed)
+    shown = _shown(wide, number, noise, seed, draws=3 * DRAWS)
     if _plug_in(summary, noise) <= shown.mean() + CLEARLY * shown.std(ddof=1):
         return wide
-    return _matched(law, summary, noise, seed)
+    return _matched(law, summary, number, noise, seed)
 
 
 def _wider(noise: Noise) -> Noise:
@@ -94,12 +100,12 @@ def _wider(noise: Noise) -> Noise:
     return replace(noise, size=min(WIDER * noise.size, largest))
 
 
-def _matched(law: FittedLaw, summary: Summary, noise: Noise, seed: int) -> FittedLaw:
-    """The law with the strength at which its rows show on average the plug-in error of the Summary."""
+def _matched(law: FittedLaw, summary: Summary, number: int, noise: Noise, seed: int) -> FittedLaw:
+    """The law with the strength at which so many of its rows show on average the plug-in error of the Summary."""
     observed = _plug_in(summary, noise)
 
     def enough(strength: float) -> bool:
-        return bool(_shown(replace(law, strength=strength), summary.n, noise, seed).mean() >= observed)
+        return bool(_shown(replace(law, strength=strength), number, noise, seed).mean() >= observed)
 
     low, high = 0.0, STRONGEST
     if enough(low):
@@ -120,7 +126,8 @@ def _scores(summary: Summary) -> FittedLaw:
     """Scores and shares; one by one where they are a finite set."""
     if summary.distinct is not None and summary.distinct_count is not None:
         rows = summary.distinct_count.sum(axis=1)
-        if (rows == 1).sum() <= NEW_SCORES * summary.n:
+        single = 1 if summary.units is None else summary.units.largest
+        if (rows <= single).sum() <= NEW_SCORES * summary.rows:
             cell, offset = cells.locate((summary.values * cells.UNIT).astype(np.int64))
             zeros = np.zeros(rows.size)
             return FittedLaw(cell, offset.astype(float), summary.values, rows / summary.n, zeros, 0.0, summary.distinct)

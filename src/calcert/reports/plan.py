@@ -13,12 +13,10 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
 from calcert.reports.fitted_law import FittedLaw, fit
+from calcert.reports.fitted_units import FittedUnits, fit_units
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.summary.counts import Summary
-
-FAR = 1 << 34
-"""So many rows that sampling no longer matters."""
 
 DRAWS = 2
 FEW = 32
@@ -43,6 +41,8 @@ class Plan(Result):
         The certificate of the rows at hand.
     sizes, uppers, lowers
         Numbers of rows, increasing, and the bounds to expect there.
+    rows_per_cluster
+        How many rows the clusters at hand have on average; None without clusters.
 
     Examples
     --------
@@ -64,6 +64,7 @@ class Plan(Result):
     sizes: tuple[int, ...]
     uppers: tuple[float, ...]
     lowers: tuple[float, ...]
+    rows_per_cluster: float | None = None
 
     def _rows(self) -> list[dict[str, Any]]:
         return [
@@ -87,8 +88,10 @@ def plan(
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
     No guarantee: a law is fitted to the rows (``calcert.reports.fitted_law``), Summaries of other sizes are drawn from
-    it and certified. Expect about 30% where the rows at hand show the error well, and else the order of magnitude.
-    Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
+    it and certified. Expect about 30% where the rows at hand show the error well, and else the order of magnitude. More
+    rows in clusters, or with weights, are more of the same: clusters of these sizes, rows kept by the same rule. Rows
+    of a cluster are taken for as dependent as they can be, so that fewer may do. Leave the rows at hand out of those
+    that certify in the end: they have chosen how many there are.
 
     Parameters
     ----------
@@ -109,7 +112,7 @@ def plan(
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
     at most 0.023 now; about 5e+04 rows for 0.01
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     target = _check_target(target)
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
@@ -119,7 +122,16 @@ def plan(
     def certify(rows: Summary) -> Certificate:
         return statement_of_rows(rows, settings)
 
-    law = fit(summary, settings.noise, settings.seed)
+    units = summary.units
+    if units is not None and units.design.soft:
+        raise ValueError(
+            "summary must have labels 0 and 1 for a plan; got shares. Plan with single labels: fewer rows will do."
+        )
+    law = (
+        fit(summary, settings.noise, settings.seed)
+        if units is None
+        else fit_units(summary, units, settings.noise, settings.seed)
+    )
     expected: dict[int, tuple[float, float]] = {}
 
     def upper(n: int) -> float:
@@ -127,11 +139,11 @@ def plan(
             expected[n] = _expected(law, n, certify, settings.seed)
         return expected[n][0]
 
-    limit = upper(FAR)
-    rows = None if limit > target else _search(upper, summary.n, target)
+    limit = upper(law.far)
+    rows = None if limit > target else _search(upper, summary.rows, target, law.far)
     for factor in SHOWN:
-        upper(max(round(summary.n * factor), FEW))
-    sizes = sorted(n for n in expected if n < FAR or n == rows)
+        upper(max(round(summary.rows * factor), FEW))
+    sizes = sorted(n for n in expected if n < law.far or n == rows)
     return Plan(
         statement=statement,
         target=target,
@@ -141,16 +153,17 @@ def plan(
         sizes=tuple(sizes),
         uppers=tuple(expected[n][0] for n in sizes),
         lowers=tuple(expected[n][1] for n in sizes),
+        rows_per_cluster=units.rows / units.number if units is not None and units.design.clustered else None,
     )
 
 
-def _search(upper: Callable[[int], float], start: int, target: float) -> int:
-    """The size at which `upper` falls to the target, which it does before FAR."""
+def _search(upper: Callable[[int], float], start: int, target: float, far: int) -> int:
+    """The size at which `upper` falls to the target, which it does before `far`."""
     low = high = max(start, FEW)
     while low > FEW and upper(low) <= target:
         low, high = max(low // STEP, FEW), low
     while upper(high) > target:
-        low, high = high, min(high * STEP, FAR)
+        low, high = high, min(high * STEP, far)
     if upper(low) <= target:
         return low
     middle = round(math.sqrt(low * high))
@@ -161,10 +174,12 @@ def _search(upper: Callable[[int], float], start: int, target: float) -> int:
     return round(math.exp((1 - share) * math.log(low) + share * math.log(high)))
 
 
-def _expected(law: FittedLaw, n: int, certify: Callable[[Summary], Certificate], seed: int) -> tuple[float, float]:
+def _expected(
+    law: FittedLaw | FittedUnits, n: int, certify: Callable[[Summary], Certificate], seed: int
+) -> tuple[float, float]:
     """The mean bounds of a few Summaries of n rows from the law."""
     rng = np.random.default_rng([seed, n])
-    drawn = [certify(law.draw(n, rng)) for _ in range(1 if n == FAR else DRAWS)]
+    drawn = [certify(law.draw(n, rng)) for _ in range(1 if n == law.far else DRAWS)]
     return float(np.mean([c.upper for c in drawn])), float(np.mean([c.lower for c in drawn]))
 
 

@@ -11,6 +11,7 @@ from calcert.show import words
 from calcert.show.lines import model_lines
 from calcert.show.pages.layout import fragment, render, statement
 from calcert.show.pages.many_intervals import pictures
+from calcert.show.pages.report import told
 from calcert.show.pictures.intervals import all_four
 from calcert.show.text.comparison import verdict_words
 
@@ -24,7 +25,8 @@ def page(
     comparison: Comparison, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    call = words.code(comparison.a.settings.at(comparison.delta), call="compare", rows="scores_a, scores_b, labels")
+    settings, rows = comparison.a.settings.at(comparison.delta), "scores_a, scores_b, labels"
+    call = words.code(settings, call="compare", rows=rows, more=told(comparison.a))
     cards = []
     for name in columns(comparison.verdicts):
         verdict = comparison.statement(name)

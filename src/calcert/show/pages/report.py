@@ -63,13 +63,13 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
             "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
             "fingerprint": report.fingerprint,
             "command": command,
-            "code": f'report = {words.code(report.settings, more=_design(report))}\nreport.to_html("report.html")',
+            "code": f'report = {words.code(report.settings, more=told(report))}\nreport.to_html("report.html")',
             "report": report.to_dict(),
         }
     )
 
 
-def _design(report: Report) -> str:
+def told(report: Report) -> str:
     """How rows in clusters or with weights were named."""
     units = None if report.summary is None else report.summary.units
     return "" if units is None else units.design.arguments

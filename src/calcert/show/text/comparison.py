@@ -28,7 +28,9 @@ def comparison_view(comparison: Comparison) -> RenderableType:
         f"The bounds of a line, and its verdict, hold together with probability {confidence(comparison.delta)}, if "
         "what the line assumes is true."
     )
-    return Group(Text(f"{comparison.a.n:,} rows"), Text(""), shown, Text(together))
+    summary = comparison.a.summary
+    units = "" if summary is None or summary.units is None else summary.units.words
+    return Group(Text(f"{comparison.a.n:,} rows{units}"), Text(""), shown, Text(together))
 
 
 def verdict_words(verdict: Verdict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -25,7 +26,9 @@ def plan_view(found: Plan) -> RenderableType:
     elif found.rows is None:
         answer = f"no number of rows would do: with ever more of them the bound would end near {number(found.limit)}."
     else:
-        answer = f"about {rows_about(found.rows)} rows would certify at most {given(found.target)}."
+        each = found.rows_per_cluster
+        among = "" if each is None else f" in {rows_about(math.ceil(found.rows / each))} such clusters"
+        answer = f"about {rows_about(found.rows)} rows{among} would certify at most {given(found.target)}."
     return Group(
         Text(f"{now.quantity} of the classifier {now.subject}"),
         Text(f"Certified now, from {now.n:,} rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),
