@@ -268,7 +268,7 @@ def _kind(array: NDArray[Any]) -> str:
 
 def check_summary(summary: Any, *, units: bool = False) -> None:
     """A Summary with at least one row; of plain rows, unless what follows is proved for `units`."""
-    if type(summary).__name__ != "Summary" or not hasattr(summary, "points"):
+    if type(summary).__name__ != "Summary" or not hasattr(type(summary), "points"):
         raise TypeError(
             f"summary must be a calcert.Summary; got {type(summary).__name__}. Pass calcert.summarize(scores, labels)."
         )

@@ -23,7 +23,7 @@ from calcert.summary import cells, query_result, saved, unit_result
 from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.design import Design
-from calcert.summary.points import Points
+from calcert.summary.points import Points, at_scores, in_cells
 from calcert.summary.unit_sums import assembled
 from calcert.summary.units import Units
 
@@ -154,12 +154,12 @@ class Summary:
     @cached_property
     def left(self) -> Floats:
         """Left edges of the cells as scores."""
-        return np.asarray(cells.bounds(self.cell)[0] * cells.RESOLUTION, np.float64)
+        return self.cell_points.low
 
     @cached_property
     def width(self) -> Floats:
         """Widths of the cells as scores; 0 for the cell of score 1."""
-        return np.asarray(cells.bounds(self.cell)[1] * cells.RESOLUTION, np.float64)
+        return self.cell_points.high - self.cell_points.low
 
     @cached_property
     def score_sum(self) -> Floats:
@@ -179,17 +179,12 @@ class Summary:
     @cached_property
     def points(self) -> Points:
         """The distinct scores where they are listed, else the cells; `fraction` per label, mean offset over width."""
-        if self.distinct_count is not None:
-            zeros = np.zeros(self.distinct_count.shape)
-            return Points(self.values, self.values, zeros, self.distinct_count)
-        return self.cell_points
+        return self.cell_points if self.distinct_count is None else at_scores(self.values, self.distinct_count)
 
     @cached_property
     def cell_points(self) -> Points:
         """The cells, even where the distinct scores are listed: what stays the same when more rows come."""
-        width = np.maximum(cells.bounds(self.cell)[1], 1)[:, None]
-        fraction = self.offset / (width * np.maximum(self.count, 1))
-        return Points(self.left, self.left + self.width, fraction, self.count)
+        return in_cells(self.cell, self.count, self.offset)
 
     @property
     def resolution(self) -> float:

@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.summary import cells
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -36,6 +38,19 @@ class Points:
     def positions(self) -> Floats:
         """The mean score per point and label, shape (points, 2)."""
         return np.asarray(self.low[:, None] + self.fraction * (self.high - self.low)[:, None])
+
+
+def at_scores(score: Floats, count: Integers) -> Points:
+    """Rows at scores that are listed."""
+    return Points(score, score, np.zeros(count.shape), count)
+
+
+def in_cells(cell: Integers, count: Integers, offset: Integers) -> Points:
+    """Rows that are known to their cells, and to the sum of their offsets in it."""
+    left, width = cells.bounds(cell)
+    fraction = offset / (np.maximum(width, 1)[:, None] * np.maximum(count, 1))
+    low, high = (np.asarray(edge * cells.RESOLUTION, np.float64) for edge in (left, left + width))
+    return Points(low, high, fraction, count)
 
 
 @lru_cache(maxsize=4)
