@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.stats import beta
 
-from calcert.certificates.score_table import ScoreTable
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.reports.estimates import net_benefit
 
@@ -60,11 +59,10 @@ def _capital(text: str) -> str:
 
 def _by_score(report: Report) -> list[dict[str, Any]]:
     """Each of a few distinct scores: said, seen, between, and what follows."""
-    if report.summary is None or not report.has_band or not isinstance(report.curve, ScoreTable):
+    if not report.has_band or report.curve.kind != "score table":
         return []
-    table = report.curve
     lines = []
-    for line in table._rows():
+    for line in report.curve._rows():
         x, lower, upper = line["score"], line["lower"], line["upper"]
         verdict = "too low" if lower > x else "too high" if upper < x else "cannot tell"
         rows, positives = line["rows"], line["positives"]
