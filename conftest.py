@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 import calcert
+
+collect_ignore = [] if find_spec("mlflow") else ["src/calcert/mlflow.py"]
+"""MLflow is too large to be asked of everybody who runs the tests; without it, its adapter cannot be imported."""
 
 # The same examples every time, and no clock: a busy machine must not turn a true claim into a failure.
 settings.register_profile("repeatable", deadline=None, derandomize=True)

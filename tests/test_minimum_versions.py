@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TESTED = [line for line in (ROOT / ".ci" / "minimum.txt").read_text().splitlines() if line and line[0] != "#"]
 EXTRAS = ("dask", "excel", "ibis", "report", "sklearn")
-LARGE = ("spark", "torch")
+LARGE = ("mlflow", "spark", "torch")
 
 
 def parts(requirement: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import click
 
 from calcert.commands import options, policy
 from calcert.foundation.visible import visible
+from calcert.show.words import verdict as _verdict
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
@@ -165,22 +166,6 @@ def _certified(
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group)
     certificate, highest = rows.certify_worst(statement, settings)
     return Found(certificate, rows.summaries[highest], sum(part.n for part in rows.summaries.values()), highest)
-
-
-def _verdict(c: Certificate, largest: float, few: str) -> str:
-    from calcert.foundation.numbers import at_most, confidence, given, number
-    from calcert.show.words import assumed
-
-    about_what = (
-        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {confidence(c.delta)}, assuming {assumed(c.assumption)}."
-    )
-    if c.upper <= largest and few:
-        return f"Not certified: {few}.\n{about_what}"
-    if c.upper <= largest:
-        return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
-    above = f"which is {number(c.upper - largest)} above {given(largest)}"
-    return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
 def _way_out(found: Found, statement: str, largest: float, settings: Settings, looks: int) -> str:

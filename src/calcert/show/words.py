@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation import numbers
-from calcert.foundation.numbers import at_least, at_most, e_value, fraction, number, percent_sure
+from calcert.foundation.numbers import at_least, at_most, e_value, fraction, given, number, percent_sure
 from calcert.reports.settings import Settings
 from calcert.serving.noise import Noise
 
@@ -153,6 +153,21 @@ def interval(certificate: Certificate) -> str:
     if c.lower <= 0:
         return f"at most {at_most(c.upper)}"
     return f"between {at_least(c.lower)} and {at_most(c.upper)}"
+
+
+def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
+    """Whether an upper bound is small enough, of what and how sure; `few` says that rows are too few, if they are."""
+    c = certificate
+    about_what = (
+        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
+        f"{c.n:,} rows, probability {numbers.confidence(c.delta)}, assuming {assumed(c.assumption)}."
+    )
+    if c.upper <= largest and few:
+        return f"Not certified: {few}.\n{about_what}"
+    if c.upper <= largest:
+        return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
+    above = f"which is {number(c.upper - largest)} above {given(largest)}"
+    return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
 def confidence(delta: float) -> str:

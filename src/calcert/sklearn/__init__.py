@@ -1,8 +1,9 @@
-"""For scikit-learn: a wrapper that serves perturbed scores from any probabilistic classifier, and a scorer."""
+"""For scikit-learn: a wrapper that serves perturbed scores from any probabilistic classifier, a scorer, a display."""
 
 from __future__ import annotations
 
 from calcert.sklearn.classifier import PerturbedClassifier
+from calcert.sklearn.display import CertifiedCalibrationDisplay
 from calcert.sklearn.scorer import certified_upper_scorer
 
-__all__ = ["PerturbedClassifier", "certified_upper_scorer"]
+__all__ = ["CertifiedCalibrationDisplay", "PerturbedClassifier", "certified_upper_scorer"]

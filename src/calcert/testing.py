@@ -1,0 +1,83 @@
+"""For pytest and whatever else runs assertions: a test that a calibration error is certified to be small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import at_least
+from calcert.foundation.validation import check_one_of
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS
+from calcert.show.words import verdict
+from calcert.sources import summarize
+
+__all__ = ["assert_calibrated"]
+
+
+def assert_calibrated(
+    scores: Any,
+    labels: Any = None,
+    *,
+    max: float,
+    statement: str = "distance",
+    delta: float = 0.05,
+    odds: float | None = None,
+    bandwidth: float | None = None,
+    crossings: int = 3,
+    variation: float = 1.0,
+    seed: int = 0,
+    **rows: Any,
+) -> Certificate:
+    """Assert that a calibration error is certified to be at most `max`, and return its certificate.
+
+    A failure says whether the classifier is off for certain or rows are too few to tell. Fix `max` and every other
+    argument before the rows are seen: a test that is re-run with other settings until it passes asserts nothing.
+
+    Parameters
+    ----------
+    scores, labels
+        As in :func:`calcert.certify`: two arrays, or a table, or a Summary.
+    max
+        The largest error that passes, such as 0.05.
+    statement
+        Which error: "distance", "ranges", "crossings", "unmodified" or "perturbed".
+    delta, odds, bandwidth, crossings, variation, seed
+        As in :func:`calcert.certify`.
+    rows
+        What else :func:`calcert.summarize` takes, such as `score`, `label` and `clusters`.
+
+    Examples
+    --------
+    >>> from calcert.testing import assert_calibrated
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> certificate = assert_calibrated(x, rng.random(5_000) < x, max=0.05)
+    >>> assert_calibrated(x, rng.random(5_000) < x**2, max=0.05)
+    Traceback (most recent call last):
+        ...
+    AssertionError: Not certified: at most 0.1875, which is 0.1375 above 0.05.
+    Distance from calibration of the classifier as it is.
+    5,000 rows, probability 0.95, assuming nothing.
+    It is at least 0.1626, with the same probability: more rows cannot help. Recalibrate the classifier.
+    """
+    __tracebackhide__ = True
+    check_one_of("statement", statement, tuple(STATEMENTS))
+    if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
+        raise ValueError(f"max must lie strictly between 0 and 1, such as 0.05; got {max!r}.")
+    settings = Settings.of(
+        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
+    )
+    certificate = STATEMENTS[statement].certify(summarize(scores, labels, **rows), settings)
+    if certificate.upper > max:
+        raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, max)}")
+    return certificate
+
+
+def _what_now(c: Certificate, largest: float) -> str:
+    if c.lower > largest:
+        return (
+            f"It is at least {at_least(c.lower)}, with the same probability: more rows cannot help. "
+            "Recalibrate the classifier."
+        )
+    return "It may yet be small enough: more rows would tighten the bound. Take fresh ones; calcert.plan says how many."

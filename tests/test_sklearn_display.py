@@ -1,0 +1,76 @@
+"""The display draws what scikit-learn's draws, and around it what calcert certifies of the same rows."""
+
+from __future__ import annotations
+
+import inspect
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.calibration import CalibrationDisplay
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+mpl.use("agg")
+
+import calcert
+from calcert.sklearn import CertifiedCalibrationDisplay
+
+RNG = np.random.default_rng(0)
+X = RNG.random(3_000)
+Y = RNG.random(3_000) < X**1.5
+
+
+def test_it_takes_the_arguments_of_scikit_learn() -> None:
+    theirs = inspect.signature(CalibrationDisplay.from_predictions).parameters
+    ours = inspect.signature(CertifiedCalibrationDisplay.from_predictions).parameters
+    assert [name for name in ours if name in theirs] == list(theirs)
+    assert all(ours[name].default == theirs[name].default for name in theirs)
+
+
+def test_the_line_is_that_of_scikit_learn_and_the_band_that_of_calcert() -> None:
+    display = CertifiedCalibrationDisplay.from_predictions(Y, X, n_bins=10, strategy="quantile", name="m", delta=0.1)
+    plain = CalibrationDisplay.from_predictions(Y, X, n_bins=10, strategy="quantile")
+    np.testing.assert_array_equal(display.line_.get_xydata(), plain.line_.get_xydata())
+    report = calcert.certify(X, Y, delta=0.1)
+    assert display.report_ == report
+    drawn = display.band_.get_data()
+    np.testing.assert_array_equal(drawn.values, report.curve.upper[1:])
+    np.testing.assert_array_equal(drawn.baseline, report.curve.lower[:-1])
+    assert display.band_.get_label().startswith("m: between 0.")
+    again = display.plot()
+    assert again.ax_ is not plain.ax_
+    np.testing.assert_array_equal(again.band_.get_data().values, drawn.values)
+
+
+def test_an_estimator_is_certified_with_its_labels_in_words() -> None:
+    features, y = make_classification(2_000, random_state=0)
+    words = np.where(y == 1, "yes", "no")
+    model = LogisticRegression().fit(features[:1000], words[:1000])
+    display = CertifiedCalibrationDisplay.from_estimator(
+        model, features[1000:], words[1000:], pos_label="yes", delta=0.2
+    )
+    scores = model.predict_proba(features[1000:])[:, list(model.classes_).index("yes")]
+    assert display.report_ == calcert.certify(scores, words[1000:] == "yes", delta=0.2)
+    assert display.estimator_name == "LogisticRegression"
+
+
+def test_few_scores_have_limits_of_their_own_and_a_falling_chance_has_no_band() -> None:
+    few = RNG.integers(1, 5, 2_000) / 5
+    display = CertifiedCalibrationDisplay.from_predictions(RNG.random(2_000) < few, few)
+    assert len(display.band_.get_segments()) == 4
+    falling = CertifiedCalibrationDisplay.from_predictions(RNG.random(3_000) < 1 - X, X)
+    assert falling.band_ is None
+    assert "no band: rows show a chance that falls" in falling.ax_.get_legend_handles_labels()[1][-1]
+
+
+def test_two_models_share_axes() -> None:
+    first = CertifiedCalibrationDisplay.from_predictions(Y, X, name="a")
+    second = CertifiedCalibrationDisplay.from_predictions(Y, X**1.5, name="b", ax=first.ax_)
+    assert second.ax_ is first.ax_
+    assert len([text for text in first.ax_.get_legend().get_texts() if "from calibration" in text.get_text()]) == 2
+
+
+def test_what_certify_refuses_is_refused() -> None:
+    with pytest.raises(ValueError, match="delta must lie strictly between 0 and"):
+        CertifiedCalibrationDisplay.from_predictions(Y, X, delta=0.95)
