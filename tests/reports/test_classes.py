@@ -87,7 +87,7 @@ def test_no_class_is_worse_than_the_largest_bound_at_full_delta(
         assert worst.upper == max(found.statement(name).upper for found in alone)
         assert worst.lower == max(entry.statement(name).lower for entry in report.classes)
         assert worst.upper < max(entry.statement(name).upper for entry in report.classes)
-    assert f"No class is worse than: as it is {at_most(report.worst['unmodified'].upper)}" in str(report)
+    assert f"No class is worse than: distance {at_most(report.worst['distance'].upper)}" in str(report)
 
 
 def test_the_report_survives_json(report: ClassReport) -> None:

@@ -44,7 +44,7 @@ def test_the_worst_group_has_the_largest_bound_at_full_delta_and_the_largest_low
         assert worst.upper < max(group.statement(name).upper for group in report.groups.values())
         assert (worst.n, worst.delta, worst.theorem) == (3_000, 0.05, "Theorem W, worst")
         assert worst.quantity.endswith(", worst of 3 groups")
-    assert "No group is worse than: as it is 0." in str(report)
+    assert "No group is worse than: distance 0." in str(report)
     frame = report.to_frame("polars")
     assert frame.filter(frame["group"].is_null())["upper"].to_list() == [c.upper for c in report.worst.values()]
 
@@ -115,7 +115,7 @@ def test_groups_add_up_to_all_rows() -> None:
 
 
 def test_worst_groups_come_first(report: GroupReport) -> None:
-    lowers = [report.groups[name].unmodified.lower for name in report.worst_first()]
+    lowers = [report.groups[name].distance.lower for name in report.worst_first()]
     assert lowers == sorted(lowers, reverse=True)
     with pytest.raises(ValueError, match="statement must be one of"):
         report.worst_first("squared")

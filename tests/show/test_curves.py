@@ -140,3 +140,14 @@ def test_a_notebook_shows_what_every_line_assumes(spread: Report) -> None:
     for certificate in spread.certificates.values():
         assert ("nothing" if certificate.assumption == "none" else certificate.assumption) in shown
     assert ">assuming<" in shown
+
+
+def test_a_page_draws_the_curve_as_it_is_of_few_scores_or_where_it_was_asked_for(tmp_path: Path) -> None:
+    few = report_of(np.random.default_rng(5).integers(1, 10, 3_000) / 10)
+    many = report_of(np.random.default_rng(6).random(3_000))
+    for report, before, after in ((few, True, True), (many, False, True)):
+        assert ('id="as-it-is-title"' in report.to_html(tmp_path / "a.html").read_text()) == before
+        assert report.curve.n == 3_000
+        assert ('id="as-it-is-title"' in report.to_html(tmp_path / "b.html").read_text()) == after
+    again = Report.from_dict(few.to_dict())
+    assert 'id="as-it-is-title"' not in again.to_html(tmp_path / "c.html").read_text()

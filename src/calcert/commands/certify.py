@@ -110,11 +110,11 @@ def command(
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
         values["worst"] = chosen(values["worst"], statements)
-    if html is not None:
-        note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
     if drawn is not None:
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
+    if html is not None:  # After the picture: a curve that was asked for is on the page as well.
+        note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
     if as_json:
         import json
 

@@ -160,8 +160,16 @@ class Report(Certified, Result):
         from calcert.certificates.monotone_band import monotone_band
         from calcert.certificates.score_table import score_table
 
-        few = self.summary.is_finite and self.summary.values.size <= FEW_SCORES
-        return (score_table if few else monotone_band)(self.summary, delta=self.settings.delta)
+        return (score_table if self._few_scores else monotone_band)(self.summary, delta=self.settings.delta)
+
+    @property
+    def shows_curve(self) -> bool:
+        """True where pages draw :attr:`curve`: if scores are few, so that nothing is assumed, or it was asked for."""
+        return self.has_band and (self._few_scores or "curve" in vars(self))
+
+    @property
+    def _few_scores(self) -> bool:
+        return self.summary is not None and self.summary.is_finite and self.summary.values.size <= FEW_SCORES
 
     @cached_property
     def sides(self) -> Sides | None:

@@ -118,6 +118,10 @@ READING = {
     "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
     "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
     "Below are the densities of the served scores of either label, each drawn to its own peak.",
+    "as it is": "Of the scores as they are, without noise. Few distinct scores are points, each with limits that hold "
+    "together and assume nothing; nothing is said between them. More of them have a band that holds the curve "
+    "everywhere at once if the chance of label 1 never falls as the score rises, and dots that are estimates. Where "
+    "the dashed diagonal is outside, the classifier is off. Below: where the scores of either label are.",
     "terms": "The whole bar is what is certified. The plug-in is the error that the rows show, sampling noise "
     "included; everything after it is the price of certainty, of which sampling and group bias shrink with more rows. "
     "The upright mark is the lower bound: the true value lies between it and the end of the bar, with the stated "

@@ -6,12 +6,12 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.numbers import at_most
-from calcert.reports.statements import columns
 from calcert.show import words
 from calcert.show.lines import Line, group_lines
 from calcert.show.pages.layout import Picture, Statement, fragment, render, statement
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
+from calcert.show.text.groups import group_columns
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 TITLE = "Calibration certificates by group"
 
 NEVER_PROMISED = (
-    "Each bound is an average over the rows of one group. For a part of a group, a range of scores or a single row the "
-    "error can be larger.",
+    "Each bound is an average over the rows of one group. For a part of a group or a single row the error can be "
+    "larger; of ranges of scores only the statement on ranges speaks.",
     *words.NEVER_PROMISED[1:],
 )
 
@@ -29,7 +29,8 @@ def page(
     report: GroupReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    lines, settings = group_lines(report, columns()), next(iter(report.groups.values())).settings
+    names = group_columns(report)
+    lines, settings = group_lines(report, names), next(iter(report.groups.values())).settings
     large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
     call = words.code(settings.at(report.delta), more=f"groups=groups{large}")
     return render(
@@ -37,12 +38,12 @@ def page(
         title=title or TITLE,
         date=date,
         n=report.n,
-        statements=[_statement(name, group_lines(report, [name])) for name in columns()],
+        statements=[_statement(name, group_lines(report, [name])) for name in names],
         together=together("groups", len(lines) + len(report.empty), report.delta),
-        worst=words.worst_group(report, columns()),
+        worst=words.worst_group(report, names),
         too_small=too_small("groups", lines),
         never_promised=NEVER_PROMISED,
-        subjects=[words.STATEMENTS[name].short for name in columns()],
+        subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
         most=IN_TABLE,
         pictures=_pictures(report),
@@ -56,15 +57,16 @@ def page(
 
 def notebook_view(report: GroupReport) -> str:
     """The table and the pictures, for a notebook."""
-    lines = group_lines(report, columns())
+    names = group_columns(report)
+    lines = group_lines(report, names)
     return fragment(
         "notebook_lines.html.jinja",
         heading=f"{TITLE}, {report.n:,} rows",
         first="group",
-        subjects=[words.STATEMENTS[name].short for name in columns()],
+        subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
         notes=[
-            words.worst_group(report, columns()),
+            words.worst_group(report, names),
             together("groups", len(lines) + len(report.empty), report.delta),
             too_small("groups", lines),
         ],
@@ -92,7 +94,9 @@ def _statement(name: str, lines: list[Line]) -> Statement:
 
 
 def _pictures(report: GroupReport) -> list[Picture]:
-    return pictures("groups", {name: group_lines(report, [name]) for name in columns()}, all_lines(report.delta))
+    return pictures(
+        "groups", {name: group_lines(report, [name]) for name in group_columns(report)}, all_lines(report.delta)
+    )
 
 
 def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
@@ -102,7 +106,8 @@ def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
         "rows": line.rows,
         "nothing": line.nothing,
         "sentences": [
-            (words.STATEMENTS[name].title, words.statement(name, group.certificates[name])) for name in columns()
+            (words.STATEMENTS[name].title, words.statement(name, group.certificates[name]))
+            for name in group_columns(report)
         ],
         "warnings": group.warnings,
     }

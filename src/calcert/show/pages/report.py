@@ -13,6 +13,7 @@ from calcert.show.pages.reviewed import reviewed
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
+    from calcert.show.pictures.as_it_is import curve_as_it_is
     from calcert.show.pictures.canvas import figure_of
     from calcert.show.pictures.report import reliability
     from calcert.show.pictures.terms import terms
@@ -123,6 +124,9 @@ def _estimates(report: Report) -> dict[str, float]:
 
 def _pictures(report: Report) -> list[Picture]:
     drawn = []
+    if report.shows_curve:
+        title, reading = "The calibration curve as it is", words.READING["as it is"]
+        drawn.append(picture(figure_of(curve_as_it_is(report)), "as-it-is", title, str(report.curve), reading))
     if report.has_band:
         title, description = "Reliability of the perturbed classifier", words.reliability_description(report)
         figure = figure_of(reliability(report))

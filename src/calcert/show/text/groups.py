@@ -9,9 +9,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.numbers import confidence
 from calcert.foundation.visible import visible
-from calcert.reports.statements import OF_LINES, columns
+from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.table_style import table
 from calcert.show.words import STATEMENTS, assumed, worst_group
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
     """The report for a rich console; only some of its `statements` where any are named."""
-    shown = columns(dict.fromkeys(statements) or OF_LINES)
+    shown = columns(statements) or group_columns(report)
     together = f"All bounds of a column hold together with probability {confidence(report.delta)}."
     return Group(
         Text(f"{report.n:,} rows in {len(report.groups)} groups, worst first"),
@@ -33,6 +34,11 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     )
 
 
+def group_columns(report: GroupReport) -> list[str]:
+    """The statements of the table; JSON of before there were more has fewer."""
+    return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
+
+
 def _meaning(name: str, report: GroupReport) -> str:
     """What a column is about, and what is assumed of it in any group."""
     assumptions = {group.statement(name).assumption for group in report.groups.values()} - {"none"}
@@ -40,26 +46,22 @@ def _meaning(name: str, report: GroupReport) -> str:
     return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
 
 
-def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line], between: str = "\n") -> Table:
-    """A table with a pair of columns for each statement; of a line that says nothing, that is said.
-
-    `between` stands between a subject and its column in the heading: a new line, or a space where there is room.
-    """
+def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
+    """A table with a column for each statement; of a line that says nothing, that is said."""
     shown = table()
     shown.add_column(first, overflow="fold")
     shown.add_column("rows", justify="right", no_wrap=True)
     for statement in statements:
-        shown.add_column(f"{STATEMENTS[statement].short}:{between}at least", justify="right", no_wrap=True)
-        shown.add_column(f"{between}at most".strip(" "), justify="right", no_wrap=True, style="bold")
+        shown.add_column(STATEMENTS[statement].short, justify="right", no_wrap=True)
     for line in lines:
         # As Text: rich would read a name such as "[/]" as markup.
         name, rows = Text(visible(line.name)), f"{line.rows:,}"
         if line.nothing:
             shown.add_row(name, rows, "too few rows", style="dim")
         else:
-            shown.add_row(name, rows, *(b for c in line.certificates for b in (at_least(c.lower), _top(c.upper))))
+            shown.add_row(name, rows, *map(_interval, line.certificates))
     return shown
 
 
-def _top(upper: float) -> str:
-    return "1" if upper >= 1 else at_most(upper)
+def _interval(c: Certificate) -> str:
+    return f"at least {c.at_least}" if c.upper >= 1 else f"{c.at_least} to {c.at_most}"

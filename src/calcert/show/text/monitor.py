@@ -116,7 +116,7 @@ def reach(status: Status) -> str:
 
 def _window_table(status: Status) -> Table:
     shown = columns(status.of_windows)
-    table = interval_table("window", shown, window_lines(status, shown)[-WINDOWS_SHOWN:], between=" ")
+    table = interval_table("window", shown, window_lines(status, shown)[-WINDOWS_SHOWN:])
     if len(status.windows) > WINDOWS_SHOWN:
         table.caption = f"{len(status.windows) - WINDOWS_SHOWN} earlier windows are not shown"
     return table
