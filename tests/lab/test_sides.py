@@ -98,7 +98,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     def remembered(summary: Summary, noise: Noise, *rest: object) -> object:
         key = summary.cell.tobytes() + summary.count.tobytes(), noise
         if key not in known:
-            known[key] = compute(summary, noise, *rest)  # type: ignore[arg-type]
+            known[key] = compute(summary, noise, *rest)
         return known[key]
 
     monkeypatch.setattr(score_coordinate, "FINENESS", 64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -94,6 +95,12 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
 
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 2 at confidence 1 - delta."""
+    return best_terms(summary, _groupings(summary, variation), delta)
+
+
+@lru_cache(maxsize=2)
+def _groupings(summary: Summary, variation: float) -> list[tuple[Groups, float]]:
+    """Groupings that promise most, and their bias; the same at every delta."""
     rows = replace(Rows.of(summary.points), n=summary.equal_rows)
     position = cumulated_mass(rows)
 
@@ -102,7 +109,7 @@ def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, f
 
     cap, _ = best_groups(rows, bias, position)
     options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
-    return best_terms(summary, [(groups, bias(rows, groups)) for groups in options], delta)
+    return [(groups, bias(rows, groups)) for groups in options]
 
 
 def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: float) -> dict[str, float]:

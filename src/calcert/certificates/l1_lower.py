@@ -18,7 +18,7 @@ from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_L1
 from calcert.certificates.unit_lower import error_patterns, units_lower
 from calcert.summary.counts import Summary
-from calcert.summary.points import Points
+from calcert.summary.points import Points, relative
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
         return Lower(units_lower(summary, error_patterns(summary), delta))
-    points = summary.cell_points
+    points, start = relative(summary.cell_points)
     middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
@@ -38,43 +38,55 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
         if before.any():
             # What the rows of all batches but the last of them taught, judged by the last.
             taught, rows = _GroupSigns(middle, before), across_labels(last)
-            ends = np.stack([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
+            ends = running([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
             scale = max(SCALES, key=lambda s: taught.earned(s, ends))
         else:
             scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
         return worst_gain(points, _GroupSigns(middle, known)(scale))
 
-    return lower_limit(summary, delta, seed, witness, beside=FOR_L1)
+    return lower_limit(summary, delta, seed, witness, start, beside=FOR_L1)
+
+
+def running(values: list[Floats]) -> Floats:
+    """Sums of each up to every point, from 0 on: those over any run of points are a difference."""
+    sums = np.zeros((len(values), values[0].size + 1))
+    for total, value in zip(sums, values, strict=True):
+        np.cumsum(value, out=total[1:])
+    return sums
 
 
 class _GroupSigns:
     """In each of some runs of points of equal mass: the mean of x - y in standard errors, cut to [-1, 1]."""
 
     def __init__(self, score: Floats, count: Integers) -> None:
-        rows = across_labels(count)
-        self._rows = int(rows.sum())
-        self._before = np.cumsum(rows) - rows
-        self._values = np.empty((2, score.size))
-        self._values[0] = score * rows - count[:, 1]
-        self._values[1] = count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2
+        rows, positive = across_labels(count), count[:, 1]
+        upto = np.cumsum(rows)
+        self._rows = int(upto[-1])
+        self._before = upto - rows
+        # (x - y)^2 = x (x - y) - y (x - y)
+        excess = score * rows - positive
+        self._sums = running([excess, score * (excess - positive) + positive])
 
     def __call__(self, groups: int) -> Floats:
-        begin, f = self._runs(groups)
-        return np.repeat(f, np.diff(np.append(begin, self._before.size)))
+        edges, f = self._runs(groups)
+        return np.repeat(f, np.diff(edges))
 
     def earned(self, groups: int, ends: Floats) -> float:
-        """What the signs earn where `ends` holds per point the sums of x - y with x at either end of its cell."""
-        begin, f = self._runs(groups)
-        low, high = np.add.reduceat(ends, begin, axis=1)
+        """What the signs earn where `ends` has the running sums of x - y with x at either end of its cell."""
+        edges, f = self._runs(groups)
+        low, high = np.diff(ends.take(edges, axis=1))
         return float((f * np.where(f >= 0, low, high)).sum())
 
     def _runs(self, groups: int) -> tuple[Integers, Floats]:
+        """Where runs begin, and the last one ends, and the sign of each."""
         # A run begins with the first point that has at least its share of the rows before it, if there is one: the run
         # of a score depends on the known rows below it alone.
         begin = np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups))
         begin = begin[(np.diff(begin, prepend=-1) > 0) & (begin < self._before.size)]
-        excess, wobble = np.add.reduceat(self._values, begin, axis=1)
-        return begin, np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
+        edges = np.append(begin, self._before.size)
+        excess, wobble = np.diff(self._sums.take(edges, axis=1))
+        # Differences of running sums are rounded: what is far below that has no sign.
+        return edges, np.clip(excess / np.sqrt(np.maximum(wobble, 0.0) + 1e-14), -1.0, 1.0)
 
 
 def worst_gain(points: Points, f: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +129,7 @@ def whole(t: Floats, gap: Floats, step: float) -> Floats:
     return np.array([absolute_integral(gap, step)])
 
 
+@lru_cache(maxsize=2)
 def plug_in(summary: Summary, noise: Noise, parts: Parts = whole) -> PlugIn:
     """The plug-in from a grid as fine as the rows deserve: their number alone decides."""
     where = coordinate_of(noise)

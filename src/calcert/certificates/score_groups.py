@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class Rows:
         n = int(rows.sum())
         return cls(rows / n, score, score * (1 - score), points.low == points.high, n)
 
+    @cached_property
+    def wobbling(self) -> Floats:
+        """The wobble of all rows before each point, and of all: that of a group is a difference."""
+        return np.concatenate([[0.0], np.cumsum(self.share * self.wobble)])
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -80,7 +86,7 @@ def best_groups(rows: Rows, bias: Bias, position: Position) -> tuple[float, floa
 
     def predict(cap: float) -> float:
         groups = capped_groups(rows, position, cap)
-        wobble = groups.sums(rows.share * rows.wobble)
+        wobble = _wobble(rows, groups)
         noise = NOISE * np.sqrt(wobble / rows.n)
         predicted[cap] = bias(rows, groups) + float(np.where(groups.plain, 2 * wobble, noise).sum())
         return predicted[cap]
@@ -99,10 +105,14 @@ def capped_groups(rows: Rows, position: Position, cap: float) -> Groups:
     """Greedy groups under the cap, and which of them are plain: those cheaper so, and those heavier than the cap."""
     start = _greedy(position, cap)
     groups = Groups(start, np.zeros(start.size, bool))
-    share, wobble = groups.sums(rows.share), groups.sums(rows.share * rows.wobble)
+    share, wobble = groups.sums(rows.share), _wobble(rows, groups)
     cheaper = 2 * wobble < NOISE * np.sqrt(wobble / rows.n)
     heavy = (share > cap * (1 + 1e-6)) & ~single(rows, groups)
     return Groups(start, cheaper | heavy)
+
+
+def _wobble(rows: Rows, groups: Groups) -> Floats:
+    return np.asarray(np.maximum(np.diff(rows.wobbling[np.append(groups.start, rows.share.size)]), 0.0))
 
 
 def cumulated_mass(rows: Rows) -> Floats:
