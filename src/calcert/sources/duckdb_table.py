@@ -138,10 +138,6 @@ class Table:
             selected = [self._score(score, given[0]), self._label(label, given[1]), *more]
             yield from self._query(files, ", ".join(selected)).to_arrow_reader(rows)
 
-    def with_groups(self, score: Column, label: Column, group: str) -> Any:
-        """Scores, labels and groups, lazily, under these names."""
-        return self.with_others(score, label, {"group": group})
-
     def with_others(self, score: Column, label: Column, others: Mapping[str, str]) -> Any:
         """Scores, labels and other columns, lazily, under these names."""
         found = None
