@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,11 @@ from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.ranges import upper_terms
 from calcert.certificates.worst_of_many import Entry
 from calcert.reports.groups import GroupRows
+from calcert.reports.settings import Settings
 from calcert.summary.counts import Summary
+from calcert.summary.design import Design
 from tests.lab.laws import outcomes, summary_of
+from tests.lab.units import Kind, units_at
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -85,6 +89,36 @@ def test_groups_that_labels_left_out_are_caught() -> None:
         uppers = [entry(g, *count[g].tolist()).upper for g in range(2) if count[g].any()]
         total += chance * (len(uppers) == 2 and min(uppers) < truths(name).max())
     assert total > 1.2 * DELTA
+
+
+CLUSTERS = 12
+"""Clusters with rows in both groups: all labels of a cluster are one coin's in the first, and its other side in the
+second, so that the groups are as dependent as can be."""
+
+
+def missed_by_clusters(chance: float, delta: float, *, plain: bool) -> float:
+    """How often the worst of two groups that share all clusters is missed, over all outcomes of the coins."""
+    total, sizes, shown = 0.0, (20, 30), (0.9, 0.1)
+    truth = max(abs(shown[0] - chance), abs(shown[1] - (1 - chance)))
+    for heads in range(CLUSTERS + 1):
+        summaries = {}
+        for group, (size, score, ones) in enumerate(zip(sizes, shown, (heads, CLUSTERS - heads), strict=True)):
+            kinds = [Kind(CLUSTERS - ones, size, 0), Kind(ones, 0, size)]
+            rows = units_at(score, kinds, Design(clustered=True), rows=CLUSTERS * size)
+            summaries[str(group)] = replace(rows, units=None) if plain else rows
+        settings = Settings.of(delta=delta)
+        found, _ = GroupRows(summaries, CLUSTERS * sum(sizes)).certify_worst("ranges", settings)
+        total += binom.pmf(heads, CLUSTERS, chance) * (found.upper < truth - 1e-12)
+    return total
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.7])
+def test_the_worst_group_is_covered_where_clusters_span_groups(chance: float) -> None:
+    assert missed_by_clusters(chance, DELTA, plain=False) <= DELTA
+
+
+def test_groups_of_clusters_taken_for_plain_rows_are_caught() -> None:
+    assert missed_by_clusters(0.5, 0.05, plain=True) > 2 * 0.05
 
 
 def test_the_worst_group_is_covered_in_simulation() -> None:

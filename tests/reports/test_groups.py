@@ -15,6 +15,7 @@ from calcert.foundation.numbers import at_most
 from calcert.reports.groups import GroupReport
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
+from calcert.sources.weighing import Weighing
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)
@@ -157,6 +158,52 @@ def test_every_source_gives_the_same_groups(tmp_path: Path) -> None:
     assert summarize_groups(SCORES, LABELS, SITES.tolist()) == expected
     for source in (frame, frame.astype({"site": "category"}), lazy, lazy.collect(), path, str(text), [path]):
         assert summarize_groups(source, None, "site", score="p", label="y") == expected
+
+
+def test_clusters_are_cut_to_the_rows_that_they_have_in_a_group_in_every_source(tmp_path: Path) -> None:
+    import polars
+
+    user, weight = np.arange(SCORES.size) % 97, np.arange(SCORES.size) % 3
+    frame = polars.DataFrame({"p": SCORES, "y": LABELS.astype(int), "site": SITES, "user": user, "w": weight})
+    path, text = tmp_path / "rows.parquet", tmp_path / "rows.csv"
+    frame.write_parquet(path)
+    frame.write_csv(text)
+    expected = {
+        site: calcert.summarize(SCORES[here], LABELS[here], clusters=user[here], weights=weight[here])
+        for site in np.unique(SITES)
+        for here in (site == SITES,)
+    }
+    arrays = Weighing(clusters=user, weights=weight)
+    assert summarize_groups(SCORES, LABELS, SITES, weighing=arrays) == expected
+    for source in (frame, frame.lazy(), frame.to_pandas(), path, text):
+        found = summarize_groups(source, None, "site", score="p", label="y", weighing=Weighing("user", "w"))
+        assert found == expected
+    report = calcert.certify(frame, score="p", label="y", groups="site", clusters="user", weights="w")
+    for site, summary in expected.items():
+        assert report.groups[site].summary == summary
+        assert report.groups[site].n == (site == SITES).sum()
+    assert report.worst["distance"].upper == max(
+        calcert.distance(summary, delta=report.delta).upper for summary in expected.values()
+    )
+    listed = {"all": np.ones(SCORES.size, bool), "odd": user % 2 == 1}
+    overlapping = calcert.certify(SCORES, LABELS, groups=listed, clusters=user)
+    assert overlapping.groups["all"].summary == calcert.summarize(SCORES, LABELS, clusters=user)
+    assert overlapping.n == SCORES.size
+
+
+def test_what_is_wrong_with_clusters_of_groups_is_said_with_the_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("p,y,site,user,w\n0.5,1,a,1,1\n0.5,1,b,1,-2\n0.5,1,a,,1\n")
+    with pytest.raises(ValueError, match=r"weights must be finite and not negative; got -2 on line 3 of .*rows.csv"):
+        summarize_groups(path, None, "site", score="p", label="y", weighing=Weighing(weights="w"))
+    with pytest.raises(ValueError, match=r"clusters must have no missing values; got one on line 4 of .*rows.csv"):
+        summarize_groups(path, None, "site", score="p", label="y", weighing=Weighing(clusters="user"))
+    with pytest.raises(ValueError, match="got -2 at row 1"):
+        calcert.certify([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, -2])
+    with pytest.raises(ValueError, match="must not all be zero in any group; got nothing else in 'b'"):
+        calcert.certify([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, 0])
+    with pytest.raises(ValueError, match="groups must be another column than clusters; got 'site' for both"):
+        calcert.certify(path, score="p", label="y", groups="site", clusters="site")
 
 
 @pytest.mark.parametrize("lazily", [False, True])

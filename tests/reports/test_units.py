@@ -56,11 +56,11 @@ def test_a_heavy_cluster_is_warned_of() -> None:
     assert any("one cluster holds 2% of the weight" in warning for warning in report.warnings)
 
 
-def test_groups_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
+def test_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
     summary = CLUSTERED.summary
     assert summary is not None
-    with pytest.raises(TypeError, match="clusters must not come with groups"):
-        calcert.certify(X, Y, groups=np.arange(N) % 2, clusters=np.arange(N))
+    with pytest.raises(TypeError, match="largest_weight must not come with groups"):
+        calcert.certify(X, Y, groups=np.arange(N) % 2, clusters=np.arange(N), largest_weight=9)
     with pytest.raises(TypeError, match="weights must not come with classes"):
         calcert.certify(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9))
     with pytest.raises(ValueError, match=r"5,000 rows in 1,000 clusters"):

@@ -180,7 +180,9 @@ def test_arrays_and_tables_do_not_mix() -> None:
 WEIGHINGS: dict[str, dict[str, Any]] = {
     "clusters": {"clusters": "unit"},
     "weights": {"weights": "w"},
-    "both": {"clusters": "unit", "weights": "w"},
+    "counts": {"counts": "w"},
+    "shares": {"soft_labels": True},
+    "all": {"clusters": "unit", "weights": "w", "soft_labels": True, "weight_unit": 0.25},
 }
 
 
@@ -190,7 +192,9 @@ def test_clusters_and_weights_agree(build_anywhere: Build, weighing: str) -> Non
     rng = np.random.default_rng(6)
     # Weights whose fourth powers need more than 64 bits, and that sums of doubles would lose.
     columns = {"unit": rng.integers(0, 1000, scores.size), "w": rng.integers(0, 200_000, scores.size)}
-    rows = pa.table({"p": scores, "y": labels.astype(np.int64), **columns})
-    given: dict[str, Any] = {name: columns[column] for name, column in WEIGHINGS[weighing].items()}
+    options = WEIGHINGS[weighing]
+    labels = rng.integers(0, 5, scores.size) / 4 if "soft_labels" in options else labels.astype(np.int64)
+    rows = pa.table({"p": scores, "y": labels, **columns})
+    given: dict[str, Any] = {name: columns.get(column, column) for name, column in options.items()}
     wanted = calcert.summarize(scores, labels, **given)
-    assert calcert.summarize(build_anywhere(rows), score="p", label="y", **WEIGHINGS[weighing]) == wanted
+    assert calcert.summarize(build_anywhere(rows), score="p", label="y", **options) == wanted

@@ -17,12 +17,16 @@ from calcert import Summary
 RNG = np.random.default_rng(0)
 N = 3000
 SCORES = {"many": RNG.beta(0.3, 0.3, N), "few": RNG.integers(0, 21, N) / 20}
-CLUSTER, WEIGHT = RNG.integers(0, 400, N), RNG.integers(0, 4, N)
+CLUSTER, WEIGHT, VOTES = RNG.integers(0, 400, N), RNG.integers(0, 4, N), RNG.integers(0, 6, N) / 5
 DESIGNS: dict[str, dict[str, Any]] = {
     "clusters": {"clusters": "user"},
     "weights": {"weights": "w"},
     "both": {"clusters": "user", "weights": "w", "weight_unit": 0.5},
     "declared": {"clusters": "user", "weights": "w", "largest_weight": 200.0, "largest_gain": 150.0},
+    "counts": {"counts": "w"},
+    "shares": {"soft_labels": True},
+    "shares and weights": {"soft_labels": True, "weights": "w", "weight_unit": 0.2},
+    "all": {"soft_labels": True, "clusters": "user", "weights": "w", "weight_unit": 0.2},
 }
 
 
@@ -64,6 +68,8 @@ SOURCES: dict[str, Callable[[polars.DataFrame, Path], Any]] = {
 def test_every_source_gives_the_summary_of_arrays(source: str, design: str, tmp_path: Path) -> None:
     for kind in SCORES:
         table = frame(kind)
+        if "soft_labels" in DESIGNS[design]:
+            table = table.with_columns(y=polars.Series(VOTES))
         found = calcert.summarize(SOURCES[source](table, tmp_path), score="p", label="y", **DESIGNS[design])
         assert found == in_memory(table, DESIGNS[design])
 
@@ -120,5 +126,3 @@ def test_shares_and_counts_of_files_are_read(tmp_path: Path) -> None:
         assert found == calcert.summarize(table["p"], table["y"], soft_labels=True)
         path = written(name, f"counts.{name.removeprefix('write_')}")(table.with_columns(y=polars.lit(1)), tmp_path)
         assert calcert.summarize(path, score="p", label="y", counts="k").n == 6
-    with pytest.raises(TypeError, match="soft_labels must come with rows in memory"):
-        calcert.summarize(table.lazy(), score="p", label="y", soft_labels=True)

@@ -88,9 +88,9 @@ def command(
     from calcert.commands.picture import picture_path, write_picture
     from calcert.commands.reading import named_files, summarize
     from calcert.commands.screen import note, show, working
-    from calcert.reports.certify import refuse_together
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
+    from calcert.sources.weighing import Weighing
 
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or groups is not None):
@@ -103,9 +103,9 @@ def command(
             report = filed(certify_summary(rows, settings), said, files)
         values = chosen(report.to_dict(), statements)
     else:
-        refuse_together("groups", weighing)
         with named_files(files) as paths:
-            report = certify_groups(paths, None, groups, score, label, settings, smallest_group)
+            how = Weighing(**weighing)
+            report = certify_groups(paths, None, groups, score, label, settings, smallest_group, how)
         report = filed(report, said, files)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}

@@ -158,14 +158,13 @@ def _certified(
 
         summary = summarize(files, score, label, **weighing)
         return Found(STATEMENTS[statement].certify(summary, settings), summary, summary.rows)
-    from calcert.reports.certify import refuse_together
     from calcert.reports.groups import GroupRows
+    from calcert.sources.weighing import Weighing
 
-    refuse_together("groups", weighing)
     with named_files(files) as paths:
-        rows = GroupRows.read(paths, None, groups, score, label, smallest_group)
+        rows = GroupRows.read(paths, None, groups, score, label, smallest_group, Weighing(**weighing))
     certificate, highest = rows.certify_worst(statement, settings)
-    return Found(certificate, rows.summaries[highest], sum(part.n for part in rows.summaries.values()), highest)
+    return Found(certificate, rows.summaries[highest], sum(part.rows for part in rows.summaries.values()), highest)
 
 
 def _way_out(found: Found, statement: str, largest: float, settings: Settings, looks: int) -> str:

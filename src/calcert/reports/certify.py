@@ -158,17 +158,18 @@ def certify(
         "weight_unit": weight_unit,
         "soft_labels": soft_labels,
     }
-    if groups is not None or _has_many_classes(scores):
-        refuse_together("groups" if groups is not None else "classes", weighing)
     if groups is not None:
         from calcert.reports.groups import certify_groups
+        from calcert.sources.weighing import Weighing
 
-        return _filed(certify_groups(scores, labels, groups, score, label, settings, smallest_group), facts)
+        how = Weighing(**weighing)
+        return _filed(certify_groups(scores, labels, groups, score, label, settings, smallest_group, how), facts)
     if smallest_group != 1:
         raise TypeError(f"smallest_group must come with groups; got {smallest_group!r}, and no groups.")
     if _has_many_classes(scores):
         from calcert.reports.classes import certify_classes
 
+        _refuse_with_classes(weighing)
         refuse_ignored(Source("arrays", scores), None, score, label)
         return _filed(certify_classes(scores, labels, settings), facts)
     return _filed(certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings), facts)
@@ -178,12 +179,11 @@ def _filed(result: Filed, facts: Mapping[str, str] | None) -> Filed:
     return result if facts is None else result.with_facts(facts)
 
 
-def refuse_together(name: str, weighing: Mapping[str, Any]) -> None:
-    """Clusters and weights are not proved together with everything else."""
+def _refuse_with_classes(weighing: Mapping[str, Any]) -> None:
     given = [key for key, value in weighing.items() if value is not None and value is not False]
     if given:
         raise TypeError(
-            f"{given[0]} must not come with {name}: not proved together. Certify each apart, at its share of delta: "
+            f"{given[0]} must not come with classes: not proved together. Certify each apart, at its share of delta: "
             f"calcert.certify(..., {given[0]}=..., delta=delta / number)."
         )
 

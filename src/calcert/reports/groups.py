@@ -15,6 +15,7 @@ from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
+from calcert.sources.weighing import PLAIN_ROWS, Weighing
 from calcert.summary.counts import Summary
 
 
@@ -109,8 +110,8 @@ class GroupRows:
     def __post_init__(self) -> None:
         if not isinstance(self.smallest, int) or self.smallest < 1:
             raise ValueError(f"smallest_group must be a whole number from 1 on; got {self.smallest!r}.")
-        if all(rows.n < self.smallest for rows in self.summaries.values()):
-            largest = max(rows.n for rows in self.summaries.values())
+        if all(rows.rows < self.smallest for rows in self.summaries.values()):
+            largest = max(rows.rows for rows in self.summaries.values())
             raise ValueError(
                 f"smallest_group must leave at least one group; got {self.smallest:,}, and no group has more than "
                 f"{largest:,} rows."
@@ -118,18 +119,31 @@ class GroupRows:
 
     @classmethod
     def read(
-        cls, scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, smallest: int
+        cls,
+        scores: Any,
+        labels: Any,
+        groups: Any,
+        score: str | None,
+        label: str | None,
+        smallest: int,
+        weighing: Weighing = PLAIN_ROWS,
     ) -> GroupRows:
         """From one column that names the group of every row, or from a mapping of groups that may overlap."""
+        if weighing.largest_weight is not None:
+            # Which groups there are would tell of the clusters that are in none of the others.
+            raise TypeError(
+                "largest_weight must not come with groups: not proved together. Certify each group apart, at its share "
+                "of delta: calcert.certify(..., largest_weight=..., delta=delta / number)."
+            )
         if not isinstance(groups, Mapping):
-            summaries = summarize_groups(scores, labels, groups, score=score, label=label)
-            return cls(summaries, sum(rows.n for rows in summaries.values()), smallest=smallest)
+            summaries = summarize_groups(scores, labels, groups, score=score, label=label, weighing=weighing)
+            return cls(summaries, sum(rows.rows for rows in summaries.values()), smallest=smallest)
         if smallest != 1:
             raise ValueError(
                 f"smallest_group must be left out for a list of groups that may overlap; got {smallest}. Which of them "
                 "have few rows may tell of labels: leave such groups off the list, before the rows are seen."
             )
-        listed = summarize_listed(scores, labels, groups, score=score, label=label)
+        listed = summarize_listed(scores, labels, groups, score=score, label=label, weighing=weighing)
         return cls(listed.summaries, listed.rows, listed.empty)
 
     @property
@@ -140,7 +154,7 @@ class GroupRows:
     @property
     def counted(self) -> list[str]:
         """The groups that are large enough to count for the worst."""
-        return [name for name, rows in self.summaries.items() if rows.n >= self.smallest]
+        return [name for name, rows in self.summaries.items() if rows.rows >= self.smallest]
 
     def worst(self, entries: Mapping[str, Entry], delta: float) -> Certificate:
         """The certificate of the worst group from what each group says of it (Theorem W, worst)."""
@@ -159,7 +173,14 @@ class GroupRows:
 
 
 def certify_groups(
-    scores: Any, labels: Any, groups: Any, score: str | None, label: str | None, settings: Settings, smallest: int = 1
+    scores: Any,
+    labels: Any,
+    groups: Any,
+    score: str | None,
+    label: str | None,
+    settings: Settings,
+    smallest: int = 1,
+    weighing: Weighing = PLAIN_ROWS,
 ) -> GroupReport:
     """Certify every group at delta / m, m the number of groups, and the worst of them at delta.
 
@@ -168,9 +189,12 @@ def certify_groups(
         likewise (union bound); with the same probability no group is worse than the bound of the worst (Theorem W).
         Where each group is an attribute of its own row, the rows of a group are, given the groups of all rows,
         independent draws from the law of that group; where groups overlap, given who belongs to that group alone.
+        Clusters are cut to the rows that they have in a group, and stay independent of each other; a cluster may have
+        rows in several groups (Groups of clusters).
     Assumes
         Groups that depend neither on labels nor on the scores of other rows: a fixed range of a row's own score may be
-        a group, a part of the rows that ends where the scores look well may not. A list of groups that overlap, and
+        a group, a part of the rows that ends where the scores look well may not; where rows come in clusters, groups
+        that depend on no scores. A list of groups that overlap, and
         `smallest`, were fixed before the rows were seen.
 
     Examples
@@ -183,7 +207,7 @@ def certify_groups(
     >>> round(report.groups["south"].unmodified.lower, 2)
     0.16
     """
-    rows = GroupRows.read(scores, labels, groups, score, label, smallest)
+    rows = GroupRows.read(scores, labels, groups, score, label, smallest, weighing)
     each = settings.shared(rows.number)
     reports = {name: certify_summary(summary, each) for name, summary in rows.summaries.items()}
     entries = {name: entries_of(rows.summaries[name], found.certificates, settings) for name, found in reports.items()}

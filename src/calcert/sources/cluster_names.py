@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import as_numpy
+from calcert.sources.arrays import as_numpy, numbers_of
 
 Integers = NDArray[np.int64]
 Place = Callable[[int], str]
@@ -18,27 +18,30 @@ EXACT = 2.0**53
 """Floats from here on stand for several whole numbers each."""
 
 
-def as_integers(clusters: Any, place: Place = "at row {}".format) -> Integers:
+def as_integers(clusters: Any) -> Integers:
     """A column of clusters in memory, of any library and of any values."""
-    array = _column(clusters)
+    numbering = Numbering("at row {}".format)
+    if isinstance(clusters, str):
+        raise TypeError(f"clusters must be an array as long as scores, as there is no table; got {clusters!r}.")
+    if isinstance(clusters, (list, tuple)):
+        return numbering.numbers(clusters)
+    if not isinstance(clusters, np.ndarray):
+        # Only those who bring such columns pay for the import.
+        import narwhals as nw
+
+        series = nw.from_native(clusters, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series) and series.dtype in (nw.String, nw.Categorical, nw.Enum):
+            return numbering.arrow_numbers(series.cast(nw.String).to_arrow())
+        if isinstance(series, nw.Series) and series.dtype == nw.Decimal:
+            return numbering.numbers(series.to_list())  # As doubles, some would be the same.
+    array = as_numpy("clusters", clusters)
     if array.ndim != 1:
         raise ValueError(f"clusters must be one-dimensional; got shape {array.shape}.")
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64, copy=False)
-    if array.dtype.kind in "mM":
-        return _without(array, np.isnat(array), place).view(np.int64)
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        # Adding 0.0 turns -0.0 into 0.0.
-        exact = _without(array, np.isnan(array), place).astype(np.float64) + 0.0
-        large = np.abs(exact) >= EXACT
-        if large.any():
-            raise ValueError(_inexact(exact[large][0], place(int(np.argmax(large)))))
-        return exact.view(np.int64)
-    return Numbering(place).numbers(array.tolist())
+    return numbering.array_numbers(array)
 
 
 class Numbering:
-    """Numbers names in the order in which they come, and refuses what is none."""
+    """Gives clusters numbers, the same for the same name, column after column, and refuses what is no name."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -46,54 +49,68 @@ class Numbering:
         self._kind = ""
         self._rows = 0
 
-    def numbers(self, names: Sequence[Any]) -> Integers:
-        """The number of the cluster of each of the next rows."""
+    def array_numbers(self, array: NDArray[Any]) -> Integers:
+        """Of the next rows, in an array of any type; those of numbers are their own numbers."""
+        if array.dtype.kind in "iub":
+            found = array.astype(np.int64, copy=False)
+        elif array.dtype.kind in "mM":
+            self._refuse(np.isnat(array), _missing)
+            found = array.view(np.int64)
+        elif array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+            self._refuse(np.isnan(array), _missing)
+            self._refuse(np.abs(array) >= EXACT, _inexact)
+            # Adding 0.0 turns -0.0 into 0.0.
+            found = (array.astype(np.float64) + 0.0).view(np.int64)
+        else:
+            return self.numbers(array.tolist())
+        self._rows += array.size
+        return found
+
+    def arrow_numbers(self, column: Any) -> Integers:
+        """Of the next rows, in an Arrow array of numbers or text."""
+        if column.null_count:
+            missing = next(row for row, value in enumerate(column) if not value.is_valid)
+            raise ValueError(_missing(self._place(self._rows + missing)))
+        if "string" not in str(column.type):
+            return self.array_numbers(numbers_of(column))
+        encoded = column.cast("large_string").dictionary_encode()
+        index = numbers_of(encoded.indices)
+        names = encoded.dictionary.to_pylist()
+        found: Integers = self.numbers(names, lambda name: int(np.argmax(index == name)))[index]
+        self._rows += index.size - len(names)
+        return found
+
+    def numbers(self, names: Sequence[Any], row_of: Callable[[int], int] = int) -> Integers:
+        """Of names, each in a row of its own unless `row_of` says in which."""
         known, before = self._known, len(self._known)
         try:
             found = np.fromiter((known.setdefault(name, len(known)) for name in names), np.int64, len(names))
         except TypeError:
             row = next(row for row, name in enumerate(names) if getattr(name, "__hash__", None) is None)
-            raise TypeError(
-                f"clusters must be named by text or numbers; got {names[row]!r} {self._place(self._rows + row)}."
-            ) from None
+            where = self._place(self._rows + row_of(row))
+            raise TypeError(f"clusters must be named by text or numbers; got {names[row]!r} {where}.") from None
         for row in np.flatnonzero(found >= before).tolist():
-            self._check(names[row], row)
+            kind = _kind(names[row])
+            if kind != self._kind or kind != "text":
+                self._check(names[row], kind, self._place(self._rows + row_of(row)))
         self._rows += len(names)
         return found
 
-    def _check(self, name: Any, row: int) -> None:
-        kind = _kind(name)
-        if kind != self._kind or kind != "text":
-            where = self._place(self._rows + row)
-            if _is_missing(name):
-                raise ValueError(_missing(where))
-            if isinstance(name, (float, np.floating)) and abs(float(name)) >= EXACT:
-                raise ValueError(_inexact(float(name), where))
-            if kind != (self._kind or kind):
-                raise ValueError(
-                    f"clusters must be named by {self._kind} throughout; got {name!r} {where}. The same name, "
-                    "written in two ways, would be two clusters, which makes bounds too small."
-                )
-            self._kind = kind
+    def _check(self, name: Any, kind: str, where: str) -> None:
+        if _is_missing(name):
+            raise ValueError(_missing(where))
+        if isinstance(name, (float, np.floating)) and abs(float(name)) >= EXACT:
+            raise ValueError(_inexact(where))
+        if kind != (self._kind or kind):
+            raise ValueError(
+                f"clusters must be named by {self._kind} throughout; got {name!r} {where}. The same name, written in "
+                "two ways, would be two clusters, which makes bounds too small."
+            )
+        self._kind = kind
 
-
-def _column(clusters: Any) -> NDArray[Any]:
-    if isinstance(clusters, str):
-        raise TypeError(f"clusters must be an array as long as scores, as there is no table; got {clusters!r}.")
-    if str(getattr(clusters, "dtype", getattr(clusters, "type", ""))).lower().startswith("decimal"):
-        clusters = clusters.to_list()  # As doubles, some would be the same.
-    if isinstance(clusters, (list, tuple)):
-        # NumPy would take names of several kinds for one kind, or for a table.
-        array = np.empty(len(clusters), object)
-        array[:] = clusters
-        return array
-    return as_numpy("clusters", clusters)
-
-
-def _without(array: NDArray[Any], missing: NDArray[np.bool_], place: Place) -> NDArray[Any]:
-    if missing.any():
-        raise ValueError(_missing(place(int(np.argmax(missing)))))
-    return array
+    def _refuse(self, bad: NDArray[np.bool_], words: Callable[[str], str]) -> None:
+        if bad.any():
+            raise ValueError(words(self._place(self._rows + int(np.argmax(bad)))))
 
 
 def _kind(name: Any) -> str:
@@ -116,8 +133,8 @@ def _missing(where: str) -> str:
     )
 
 
-def _inexact(value: float, where: str) -> str:
+def _inexact(where: str) -> str:
     return (
-        f"clusters must be told apart; got {value:.17g} {where}, a float that may stand for several whole numbers. "
+        f"clusters must be told apart; got a float from 2^53 on {where}, which may stand for several whole numbers. "
         "Pass integers or text."
     )

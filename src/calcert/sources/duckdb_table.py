@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -126,18 +127,16 @@ class Table:
                 # Which of them it takes from which file is DuckDB's secret, and it renames some to names of others.
                 check_alone([Column(name, kind(of), of) for name, of in found], "every name", alike, visible(path))
 
-    def batches(self, score: Column, label: Column, rows: int, others: Sequence[Column] = ()) -> Iterator[Any]:
-        """Scores and labels as Arrow batches, in types that the kernel takes, and other columns of numbers."""
+    def batches(
+        self, score: Column, label: Column, rows: int, others: Mapping[str, Column] = MappingProxyType({})
+    ) -> Iterator[Any]:
+        """Scores, labels and others as Arrow batches: numbers in types that the kernel takes, and names of clusters."""
         # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
         load("pyarrow")
-        for files, given in self._runs(score.name, label.name, *(column.name for column in others)):
-            more = [self._number(column, text) for column, text in zip(others, given[2:], strict=True)]
+        for files, given in self._runs(score.name, label.name, *(column.name for column in others.values())):
+            more = [self._other(*other, text) for other, text in zip(others.items(), given[2:], strict=True)]
             selected = [self._score(score, given[0]), self._label(label, given[1]), *more]
             yield from self._query(files, ", ".join(selected)).to_arrow_reader(rows)
-
-    def with_groups(self, score: Column, label: Column, group: str) -> Any:
-        """Scores, labels and groups, lazily, under these names."""
-        return self.with_others(score, label, {"group": group})
 
     def with_others(self, score: Column, label: Column, others: Mapping[str, str]) -> Any:
         """Scores, labels and other columns, lazily, under these names."""
@@ -225,11 +224,20 @@ class Table:
             return f"CASE WHEN {name} THEN CAST(1 AS UTINYINT) WHEN NOT {name} THEN CAST(0 AS UTINYINT) END"
         return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
 
-    def _number(self, column: Column, given: str | None) -> str:
+    def _other(self, argument: str, column: Column, given: str | None) -> str:
+        """Clusters, weights or counts."""
         if given is not None:
-            return self._constant(column.name, given, score_in_text)
+            text = quoted(given, "'")
+            return text if argument == "clusters" else self._constant(argument, given, score_in_text)
         name = self._named(column.name)
-        return name if column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
+        if column.type in SMALL_INTEGER:
+            return name
+        if argument != "clusters" or column.type in REAL:
+            return f"CAST({name} AS DOUBLE)"
+        if column.type.endswith(("]", ")")) and not column.type.startswith(("DECIMAL", "ENUM")):
+            raise TypeError(f"clusters must be named by text or numbers; got {column.name!r} of type {column.type}.")
+        # Values that differ are different texts, which cannot be said of lists of texts.
+        return f"CAST({name} AS VARCHAR)"
 
     def _constant(self, name: str, text: str, read: Callable[[str], float]) -> str:
         try:

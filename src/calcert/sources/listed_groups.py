@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, pair, summarize_arrays
+from calcert.sources.arrays import check_indexes
+from calcert.sources.grouped import summarize_parts, weighed_columns
 from calcert.sources.source_kinds import Source, refuse_ignored, source_of
+from calcert.sources.weighing import PLAIN_ROWS, Weighing, choose_all
 from calcert.summary.counts import Summary
 
 
@@ -22,7 +25,13 @@ class Listed(NamedTuple):
 
 
 def summarize_listed(
-    scores: Any, labels: Any, groups: Mapping[Any, Any], *, score: str | None = None, label: str | None = None
+    scores: Any,
+    labels: Any,
+    groups: Mapping[Any, Any],
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    weighing: Weighing = PLAIN_ROWS,
 ) -> Listed:
     """The Summary of every group: `groups` maps names to columns that say of every row whether it belongs."""
     source = source_of(scores)
@@ -34,15 +43,17 @@ def summarize_listed(
         )
     if not groups:
         raise ValueError("groups must name at least one group; got none.")
-    scores, labels = _columns(source.value, score, label) if source.kind == "table" else (scores, labels)
-    x, y = pair(scores, labels)
-    members = {str(name): _members(str(name), column, scores, x.size) for name, column in groups.items()}
+    if source.kind == "table":
+        scores, labels, weighing = _columns(source.value, score, label, weighing)
+    columns = weighed_columns(scores, labels, weighing)
+    rows = columns[0].size
+    members = {str(name): _members(str(name), column, scores, rows) for name, column in groups.items()}
     if len(members) < len(groups):
         raise ValueError("every group must have a name of its own, as text; got one twice.")
     there = {name: member for name, member in members.items() if member.any()}
     if not there:
         raise ValueError(f"groups must have rows; got {len(members)} groups without any.")
-    summaries = {name: summarize_arrays(x[member], y[member]) for name, member in there.items()}
+    summaries = summarize_parts(columns, weighing, {name: np.flatnonzero(member) for name, member in there.items()})
     empty = tuple(name for name in members if name not in there)
     return Listed(summaries, empty, int(np.logical_or.reduce(list(there.values())).sum()))
 
@@ -55,11 +66,14 @@ def _in_memory(source: Source) -> bool:
     return isinstance(source.value, nw.DataFrame)
 
 
-def _columns(frame: Any, score: str | None, label: str | None) -> tuple[Any, Any]:
-    from calcert.sources.tables import columns_of
+def _columns(frame: Any, score: str | None, label: str | None, weighing: Weighing) -> tuple[Any, Any, Weighing]:
+    from calcert.sources.tables import columns_in, first
 
-    x, y = columns_of(frame, score, label)
-    return frame[x].to_native(), frame[y].to_native()
+    x, y, others = choose_all(
+        columns_in(frame), score, label, weighing, "the data frame", lambda name: first(frame, name)
+    )
+    given = {name: frame[column.name].to_native() for name, column in others.items()}
+    return frame[x.name].to_native(), frame[y.name].to_native(), replace(weighing, **given)
 
 
 def _members(name: str, column: Any, scores: Any, rows: int) -> NDArray[np.bool_]:

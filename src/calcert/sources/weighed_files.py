@@ -1,11 +1,10 @@
-"""Files with columns of clusters, weights or counts: batch by batch, or by DuckDB's GROUP BY where names are text."""
+"""Files with columns of clusters, weights or counts, batch by batch."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.sources.cluster_names import Numbering
-from calcert.sources.columns import Column
-from calcert.sources.duckdb_table import SMALL_INTEGER, Table
+from calcert.sources.columns import Column, check_groups
+from calcert.sources.duckdb_table import Table
 from calcert.sources.exact_text import TextTable
 from calcert.sources.files import arrow_values, parquet_table
 from calcert.sources.paths import resolve
@@ -39,30 +38,21 @@ def weigh_files(
         x, y, others = choose_all(table.columns(), score, label, weighing, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
-        if "clusters" not in others or others["clusters"].type in SMALL_INTEGER:
-            return _batches(table, x, y, others, weighing)
-        # Engines have imports of their own: only those who bring them pay.
-        import narwhals as nw
-
-        from calcert.sources.weighed_tables import weigh_table
-
-        given = {name: column.name for name, column in others.items()}
-        rows: Any = nw.from_native(table.with_others(x, y, given))
-        if weighing.soft_labels:
-            rows = rows.collect()
-        named: dict[str, Any] = {name: name for name in others}
-        return weigh_table(rows, "score", "label", replace(weighing, **named))
+        return _parquet(table, x, y, others, weighing)
 
 
-def _batches(table: Table, score: Column, label: Column, others: dict[str, Column], weighing: Weighing) -> Summary:
-    weigher = Weigher(weighing, table.place)
+def _parquet(table: Table, score: Column, label: Column, others: dict[str, Column], weighing: Weighing) -> Summary:
+    weigher, numbering = Weigher(weighing, table.place), Numbering(table.place)
     names = ["scores", "labels", *others]
+
+    def values(name: str, column: Any) -> NDArray[Any]:
+        if name == "clusters":
+            return numbering.arrow_numbers(column)
+        return arrow_values(name, column, lambda row: table.place(weigher.rows + row))
+
     with RowProgress(f"reading {table.name}") as progress:
-        for batch in table.batches(score, label, CHUNK, list(others.values())):
-            x, y, *more = (
-                arrow_values(name, column, lambda row: table.place(weigher.rows + row))
-                for name, column in zip(names, batch.columns, strict=True)
-            )
+        for batch in table.batches(score, label, CHUNK, others):
+            x, y, *more = (values(name, column) for name, column in zip(names, batch.columns, strict=True))
             weigher.add(x, y, dict(zip(others, more, strict=True)))
             progress.advance_to(weigher.rows, table.share_read())
     if weigher.rows != table.rows:
@@ -74,26 +64,40 @@ def _batches(table: Table, score: Column, label: Column, others: dict[str, Colum
 
 
 def _text(table: TextTable, score: str | None, label: str | None, weighing: Weighing) -> Summary:
-    x, y, others = choose_all(table.columns(), score, label, weighing, table.name)
+    weigher = Weigher(weighing, table.place)
+    for x, y, others, _ in text_batches(table, score, label, weighing):
+        weigher.add(x, y, others)
+    return weigher.summary()
+
+
+def text_batches(
+    table: TextTable, score: str | None, label: str | None, weighing: Weighing, group: str | None = None
+) -> Iterator[tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]], Sequence[Any]]]:
+    """Scores, labels, the columns of clusters, weights or counts, and groups where they are named, batch by batch."""
+    columns = table.columns()
+    if group is not None:
+        check_groups(group, columns, table.name)
+        columns = [column for column in columns if column.name != group]
+    x, y, others = choose_all(columns, score, label, weighing, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
-    names = tuple(column.name for column in others.values())
     table.account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
-    batches = table.batches(x.name, y.name, others=names)
-    weigher, numbering = Weigher(weighing, table.place), Numbering(table.place)
+    names = [column.name for column in others.values()] + ([] if group is None else [group])
+    numbering, rows = Numbering(table.place), 0
+    batches = table.batches(x.name, y.name, others=tuple(names))
     with closing(batches), RowProgress(f"reading {table.name}") as progress:
         for batch in batches:
-            columns = {name: batch.groups[place :: len(names)] for place, name in enumerate(others)}
+            values = [batch.groups[place :: len(names)] for place in range(len(names))]
             read = {
-                name: numbering.numbers([_name(value) for value in values])
+                name: numbering.numbers([_name(value) for value in found])
                 if name == "clusters"
-                else _numbers(name, values, lambda row: table.place(weigher.rows + row))
-                for name, values in columns.items()
+                else _numbers(name, found, lambda row, rows=rows: table.place(rows + row))  # type: ignore[misc]
+                for name, found in zip(others, values, strict=False)
             }
-            weigher.add(batch.scores, batch.labels, read)
-            progress.advance_to(weigher.rows, table.share_read())
-    if not weigher.rows:
+            yield batch.scores, batch.labels, read, values[-1] if group is not None else ()
+            rows += batch.scores.size
+            progress.advance_to(rows, table.share_read())
+    if not rows:
         raise ValueError(f"{table.name} must hold at least one row; got none.")
-    return weigher.summary()
 
 
 def _name(value: Any) -> Any:

@@ -26,6 +26,7 @@ from calcert.summary.units import GAIN, HEAVIEST, SQUARES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
 
 CHUNK = 1 << 18
 """Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
@@ -92,9 +93,14 @@ class Weigher:
                 np.add.at(self._pairs, slot, weight * size[row])
         self.rows += x.size
 
+    @property
+    def is_weightless(self) -> bool:
+        """True where all weights were 0."""
+        return self._total == 0 and self._weighing.measure is not None
+
     def summary(self) -> Summary:
         """The Summary of all rows; none can be added after that."""
-        if self._total == 0 and self._weighing.measure is not None:
+        if self.is_weightless:
             raise ValueError(f"{self._weighing.measure} must not all be zero; got nothing else.")
         distinct = distinct_count = None
         if self._distinct >= 0:
@@ -207,6 +213,27 @@ class Weigher:
 
 def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
     """The Summary of columns in memory."""
+    x, y, others = columns_of(scores, labels, weighing)
+    weigher = Weigher(weighing)
+    weigher.add(x, y, others)
+    return weigher.summary()
+
+
+def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Integers]) -> dict[str, Summary]:
+    """The Summary of every part of the rows, by name: clusters are cut to the rows that they have there."""
+    x, y, others = columns
+    found = {}
+    for name, part in parts.items():
+        weigher = Weigher(weighing, lambda row, part=part: f"at row {part[row]}")  # type: ignore[misc]
+        weigher.add(x[part], y[part], {name: values[part] for name, values in others.items()})
+        if weigher.is_weightless:
+            raise ValueError(f"{weighing.measure} must not all be zero in any group; got nothing else in {name!r}.")
+        found[name] = weigher.summary()
+    return found
+
+
+def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
+    """Scores, labels and the other columns in memory, equally long; clusters as integers."""
     x, y = column("scores", scores), column("labels", labels)
     check_indexes(scores=scores, labels=labels, **weighing.columns)
     others = {
@@ -216,9 +243,7 @@ def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
     for name, values in (("labels", y), *others.items()):
         if values.size != x.size:
             raise ValueError(f"{name} must be as long as scores; got {values.size} {name} and {x.size} scores.")
-    weigher = Weigher(weighing)
-    weigher.add(x, y, others)
-    return weigher.summary()
+    return x, y, others
 
 
 def _numbers(name: str, values: Any) -> NDArray[Any]:

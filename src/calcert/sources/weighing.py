@@ -95,6 +95,10 @@ class Weighing:
         )
 
 
+PLAIN_ROWS = Weighing()
+"""Rows that are independent, and count alike."""
+
+
 class WeightsByLabel:
     """How many weights there are for each label, the least and the greatest of them."""
 
