@@ -48,7 +48,7 @@ def weigh_files(
 
         given = {name: column.name for name, column in others.items()}
         rows: Any = nw.from_native(table.with_others(x, y, given))
-        if weighing.soft_labels:
+        if weighing.in_memory:
             rows = rows.collect()
         named: dict[str, Any] = {name: name for name in others}
         return weigh_table(rows, "score", "label", replace(weighing, **named))

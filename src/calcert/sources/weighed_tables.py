@@ -41,10 +41,9 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         x, y = (frame[column.name].to_native() for column in chosen)
         return weigh_arrays(x, y, replace(weighing, **given))
-    if weighing.counts is not None or weighing.soft_labels:
+    if weighing.in_memory:
         raise TypeError(
-            f"{'counts' if weighing.counts is not None else 'soft_labels'} must come with rows in memory; got "
-            "a table of an engine. Collect the columns first."
+            f"{weighing.in_memory} must come with rows in memory; got a table of an engine. Collect the columns first."
         )
     return _query(frame.lazy(), chosen, others, weighing.design)
 
