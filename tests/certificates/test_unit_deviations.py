@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.unit_deviations import FixedWeights, gains_of, served_squares
+from calcert.certificates.unit_deviations import FixedWeights, gains_of, large_gains, served_squares
 from calcert.serving import kernel, log_odds
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
@@ -83,3 +85,65 @@ def test_what_a_summary_knows_of_served_gains_is_never_too_little(noise: Noise) 
         assert gain.max() <= found.cap <= 100.001
         as_it_is = np.bincount(cluster, weight * (y - x) ** 2, 500) * size
         assert as_it_is.sum() <= served_squares(rows, rows.units) <= 1.01 * as_it_is.sum()
+
+
+# Third moments, which pair sums come with.
+
+
+def test_third_moments_grow_by_at_most_a_third_when_centred() -> None:
+    # The line that lies above: with E x = 1 it has mean 0 (Lemma D3T).
+    x = np.concatenate([np.linspace(-40, 40, 800_001), np.linspace(-1e6, 1e6, 20_001)])
+    excess = np.abs(x - 1) ** 3 - 4 / 3 * np.abs(x) ** 3 + 17 / 2 * (x - 1)
+    assert excess.max() <= 0
+    # A smaller number would not do: some law of two values has more than 1.3 times as much.
+    chance, low, high = np.meshgrid(np.linspace(0.001, 0.999, 400), [-1.0], np.linspace(0.05, 20, 800))
+    mean = chance * high + (1 - chance) * low
+    centred = chance * np.abs(high - mean) ** 3 + (1 - chance) * np.abs(low - mean) ** 3
+    ratio = centred / (chance * high**3 + (1 - chance))
+    assert 1.3 < ratio.max() <= 4 / 3
+
+
+@pytest.mark.parametrize("number", [200, 20_000])
+@pytest.mark.parametrize("delta", [0.4, 0.05])
+@pytest.mark.parametrize("chance", [0.5, 0.1])
+def test_limits_from_third_moments_hold_for_units_that_gain_a_part_of_their_weight(
+    number: int, delta: float, chance: float
+) -> None:
+    # Gains are plus or minus one and weights are 5.
+    rows = units_at(0.5, [Kind(number, 5, 0)], Design(clustered=True))
+    assert rows.units is not None
+    variance = 4 * chance * (1 - chance) / 25
+    loose = FixedWeights.knowing(rows, rows.units, number * 1.0)
+    sharp = replace(loose, third=1 / 125)
+    limit = sharp.limit(variance, delta) * 5 * number
+    assert limit <= loose.limit(variance, delta) * 5 * number
+    # 2 a - number exceeds its mean by so much.
+    beyond = [float(binom.sf(np.floor(number * chance + part * limit / 2), number, chance)) for part in (1.0, 0.7)]
+    assert beyond[0] <= delta
+    if number == 20_000 and delta == 0.05:
+        assert limit < 0.95 * loose.limit(variance, delta) * 5 * number
+        assert beyond[1] > delta
+
+
+@pytest.mark.parametrize("delta", [0.4, 0.05])
+def test_what_units_gain_beyond_a_share_is_missed_no_more_often_than_delta(delta: float) -> None:
+    number, size, score = 40, 4, 0.75
+    for chance in (0.05, 0.3, 0.8):
+        missed = without = 0.0
+        for zeros in range(number + 1):
+            # All labels of a unit are equal: it gains 3 with label 0 and 1 with label 1.
+            kinds = [Kind(zeros, size, 0), Kind(number - zeros, 0, size)]
+            rows = units_at(score, kinds, Design(clustered=True, paired=True))
+            assert rows.units is not None
+            assert rows.units.pair_sums is not None
+            probability = float(binom.pmf(zeros, number, chance))
+            found = large_gains(rows.units, delta)
+            truth = [
+                number * chance * max(3 - s * size, 0) * 9 + number * (1 - chance) * max(1 - s * size, 0)
+                for s in (1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8)
+            ]
+            missed += probability * any(large.beyond < t * (1 - 1e-9) for large, t in zip(found, truth, strict=True))
+            seen = rows.units.pair_sums.beyond
+            without += probability * bool((seen < np.array(truth) * (1 - 1e-9)).any())
+        assert missed <= delta
+        assert without > 0.3

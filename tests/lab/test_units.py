@@ -17,13 +17,16 @@ import calcert
 from calcert import Summary
 from calcert.certificates import (
     bounded_variation,
+    crossings,
     distance,
+    distance_lower,
     finite,
     l1_lower,
     mean_gap,
     perturbed,
     perturbed_lower,
     ranges,
+    unit_squares,
 )
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
@@ -32,6 +35,7 @@ from tests.lab.units import Kind, units_at
 
 SCORE, CHANCE = 0.9, 0.5
 CLUSTERS = Design(clustered=True)
+PAIRED = Design(clustered=True, paired=True)
 SMALL = Noise("additive", 2.0**-9)
 
 Terms = Callable[[Summary, float], dict[str, float]]
@@ -42,6 +46,15 @@ FIXED: dict[str, Terms] = {
     "Theorem WU": lambda s, delta: distance.upper_terms(s, delta),
     "Theorem U3": lambda s, delta: bounded_variation.upper_terms(s, 1.0, delta),
 }
+PAIRED_TERMS: dict[str, Terms] = {
+    "ranges": lambda s, delta: ranges.upper_terms(s, delta),
+    "mean gap": lambda s, delta: mean_gap.upper_terms(s, delta),
+    "crossings": lambda s, delta: crossings.upper_terms(s, 1, delta),
+    "served": lambda s, delta: perturbed.upper_terms(s, Noise("additive", 1 / 128), delta),
+    "served, odds": lambda s, delta: perturbed.upper_terms(s, Noise("odds", 1 / 64), delta),
+    "distance": lambda s, delta: distance.upper_terms(s, delta),
+}
+"""So little noise does not move the mean served score, and with it the error at one score, by anything that counts."""
 
 
 def at(terms: Terms, delta: float) -> Callable[[Summary], float]:
@@ -64,9 +77,9 @@ def miss_of(bound: Callable[[Summary], float], rows: Callable[[int], Summary], n
     return float(binom.sf(high - 1, number, chance))
 
 
-def clusters_of(size: int, number: int) -> Callable[[int], Summary]:
+def clusters_of(size: int, number: int, design: Design = CLUSTERS) -> Callable[[int], Summary]:
     """Clusters of one score whose labels are equal, so many of them 1."""
-    return lambda ones: units_at(SCORE, [Kind(number - ones, size, 0), Kind(ones, 0, size)], CLUSTERS, size * number)
+    return lambda ones: units_at(SCORE, [Kind(number - ones, size, 0), Kind(ones, 0, size)], design, size * number)
 
 
 @pytest.mark.parametrize("theorem", FIXED)
@@ -90,6 +103,44 @@ def test_a_sampling_term_of_u3_cut_by_a_fifth_is_caught_where_little_may_fail() 
     number = 10**10
     assert miss_of(lambda s: upper(bound(s, 1e-9)), clusters_of(2, number), number, CHANCE) <= 1e-9
     assert miss_of(lambda s: upper(bound(s, 1e-9), cut=0.2), clusters_of(2, number), number, CHANCE) > 1e-9
+
+
+@pytest.mark.parametrize("statement", PAIRED_TERMS)
+def test_pair_sums_are_missed_no_more_often_than_delta_where_labels_are_equal(statement: str) -> None:
+    bound = PAIRED_TERMS[statement]
+    for number, delta in ((1, 0.05), (10, 0.4), (1000, 0.05), (10**6, 0.4), (10**6, 1e-3)):
+        assert miss_of(at(bound, delta), clusters_of(20, number, PAIRED), number, CHANCE) <= delta, (number, delta)
+
+
+@pytest.mark.parametrize("statement", ["ranges", "mean gap", "distance"])
+def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str) -> None:
+    bound = PAIRED_TERMS[statement]
+    assert miss_of(lambda s: upper(bound(s, 0.05), cut=0.2), clusters_of(20, 10**6, PAIRED), 10**6, CHANCE) > 0.05
+
+
+def test_squares_of_independent_rows_are_caught_where_labels_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = unit_squares.signs_squares
+    monkeypatch.setattr(mean_gap, "signs_squares", lambda units, changes: said(units, changes) / 20)
+    assert miss_of(at(PAIRED_TERMS["mean gap"], 0.05), clusters_of(20, 10**4, PAIRED), 10**4, CHANCE) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("statement", "delta"), [("ranges", 0.4), ("ranges", 0.05), ("mean gap", 0.4), ("served", 0.4)]
+)
+def test_pair_sums_are_covered_over_all_outcomes_of_two_independent_rows_a_cluster(
+    statement: str, delta: float
+) -> None:
+    number, bound = 16, PAIRED_TERMS[statement]
+    missed = alone = 0.0
+    for mixed in range(number + 1):
+        for ones in range(number - mixed + 1):
+            chance = binom.pmf(mixed, number, 0.5) * binom.pmf(ones, number - mixed, 0.5)
+            kinds = [Kind(number - mixed - ones, 2, 0), Kind(mixed, 1, 1), Kind(ones, 0, 2)]
+            terms = bound(units_at(SCORE, kinds, PAIRED, 2 * number), delta)
+            missed += chance * (upper(terms) < SCORE - CHANCE - ROUNDING)
+            alone += chance * (upper(terms, cut=1.0) < SCORE - CHANCE - ROUNDING)
+    assert missed <= delta
+    assert alone > delta
 
 
 def test_bounds_for_plain_rows_miss_far_more_often_than_delta_in_clusters() -> None:
@@ -151,24 +202,27 @@ def test_u2_cut_by_a_fifth_and_u1_in_its_place_are_caught() -> None:
 
 
 @pytest.mark.parametrize("number", [10, 1000, 10**6])
-@pytest.mark.parametrize("bound", ["mean gap", "signs", "ranges", "served"])
+@pytest.mark.parametrize("bound", ["mean gap", "signs", "ranges", "served", "distance"])
 def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) -> None:
     for delta in (0.4, 0.05):
-        miss = lower_miss(LOWER[bound], number, delta, cut=0.0)
-        assert miss <= delta
+        for design in (CLUSTERS, PAIRED):
+            assert lower_miss(LOWER[bound], number, delta, cut=0.0, design=design) <= delta
 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
     "mean gap": mean_gap.mean_gap_lower,
     "signs": lambda s, delta: l1_lower.unmodified_lower(s, delta, 0).limit,
     "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
+    "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
     "served": lambda s, delta: perturbed_lower.perturbed_lower(s, SMALL, delta, 0).limit,
 }
 
 
-def lower_miss(bound: Callable[[Summary, float], float], number: int, delta: float, cut: float) -> float:
+def lower_miss(
+    bound: Callable[[Summary, float], float], number: int, delta: float, cut: float, design: Design = CLUSTERS
+) -> float:
     """The probability that a lower bound, a part `cut` of its margin given back, is above SCORE - CHANCE."""
-    rows = clusters_of(20, number)
+    rows = clusters_of(20, number, design)
 
     def misses(ones: int) -> bool:
         found, seen = bound(rows(ones), delta), abs(SCORE - ones / number)
@@ -182,7 +236,8 @@ def lower_miss(bound: Callable[[Summary, float], float], number: int, delta: flo
 
 
 def test_a_lower_margin_cut_by_half_is_caught() -> None:
-    assert lower_miss(mean_gap.mean_gap_lower, 10**6, 0.05, cut=1 / 2) > 0.05
+    for design in (CLUSTERS, PAIRED):
+        assert lower_miss(mean_gap.mean_gap_lower, 10**6, 0.05, cut=1 / 2, design=design) > 0.05
 
 
 def test_lower_bounds_of_rows_kept_by_their_label_stay_below_the_population() -> None:
@@ -238,15 +293,24 @@ def test_coupled_clusters_are_covered_where_plain_rows_are_not() -> None:
     runs, delta, scores = 80, 0.05, np.arange(1, 20) / 20
     truth = float(np.mean(scores - scores**2))
     tried = ("Theorem U1", "Theorem WU", "Theorem U3")
-    misses = dict.fromkeys(["plain", *tried], 0)
+    misses = dict.fromkeys(["plain", "ranges", "crossings", "above", *tried], 0)
     for _ in range(runs):
         x, y, cluster = coupled(rng, np.full(200, 20), np.square)
         rows = calcert.summarize(x, y, clusters=cluster)
         misses["plain"] += upper(finite.upper_terms(calcert.summarize(x, y), delta)) < truth
         for name in tried:
             misses[name] += upper(FIXED[name](rows, delta)) < truth
+        paired = calcert.summarize(x, y, clusters=cluster, pair_sums=True)
+        for name in ("ranges", "crossings"):
+            misses[name] += upper(PAIRED_TERMS[name](paired, delta)) < truth
+        misses["above"] += max(LOWER[name](paired, delta) for name in ("signs", "ranges", "distance")) > truth
     assert too_many(misses.pop("plain"), runs, delta)
     assert not any(too_many(missed, runs, delta) for missed in misses.values()), misses
+
+
+def test_a_side_of_the_population_has_no_lower_bound() -> None:
+    rows = calcert.summarize([0.2, 0.9], [0, 1], weights=[1, 2], largest_weight=2)
+    assert calcert.ranges(rows, side="too high").lower == 0
 
 
 def test_rows_kept_by_score_and_label_are_covered() -> None:
@@ -269,13 +333,16 @@ def test_rows_kept_by_score_and_label_are_covered() -> None:
 def test_calibrated_heavy_tailed_clusters_raise_no_false_alarm() -> None:
     rng = np.random.default_rng(2)
     alarms = 0
-    for _ in range(40):
+    for run in range(40):
         sizes = np.ceil(rng.pareto(1.2, 300) + 1).astype(np.int64)
         x, y, cluster = coupled(rng, np.minimum(sizes, 400), lambda score: score)
-        rows = calcert.summarize(x, y, clusters=cluster)
+        rows = calcert.summarize(x, y, clusters=cluster, pair_sums=run % 2 == 1)
         served = perturbed_lower.perturbed_lower(rows, Noise("additive", 1 / 64), 0.2, 0).limit
         # Perturbing moves scores by less than 1.17/64 on average, and the error with them.
-        alarms += max(LOWER[name](rows, 0.2) for name in ("mean gap", "signs", "ranges")) > 0 or served > 1.17 / 64
+        alarms += (
+            max(LOWER[name](rows, 0.2) for name in ("mean gap", "signs", "ranges", "distance")) > 0
+            or served > 1.17 / 64
+        )
     assert alarms == 0
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from calcert import Summary
+from calcert.sources.pairing import pair_sums
 from calcert.summary import cells
 from calcert.summary.design import Design
+from calcert.summary.pair_sums import PairSums
 from calcert.summary.units import GAIN, Units
 
 
@@ -42,8 +46,23 @@ def units_at(score: float, kinds: Sequence[Kind], design: Design, rows: int = 0)
         gain_weights=sum(n * gain * size for n, gain, size in zip(number, gains, sizes, strict=True)),
         design=design,
     )
+    if design.paired:
+        each = [kind.number * _paired(score, kind, units).values for kind in kinds]
+        units = replace(units, pair_sums=PairSums(np.array(each).sum(axis=0)))
     table = np.array([count])
     return Summary(cell, table, table * inside[:, None], bits, table.copy(), units)
+
+
+def _paired(score: float, kind: Kind, units: Units) -> PairSums:
+    """The pair sums of one unit among these."""
+    return _paired_once(score, kind, units.largest, units.design)
+
+
+@lru_cache
+def _paired_once(score: float, kind: Kind, largest: int, design: Design) -> PairSums:
+    alone = Units(np.array([[1, 0]]), 2, 1, largest, 0, 0, 0, design)
+    weight = np.array([kind.zeros, kind.ones])
+    return pair_sums(np.full(2, score), np.array([0, 1]), weight, np.zeros(2, np.int64), alone)
 
 
 def units_of(summary: Summary) -> Units:

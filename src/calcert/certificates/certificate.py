@@ -110,7 +110,8 @@ class Certificate:
         """
         upper, made_of = total(terms)
         if units is not None:
-            subject, theorem = f"{subject}, {units.design.words}", f"{theorem} for units"
+            subject = f"{subject}, {units.design.words}"
+            theorem += " for units, pair sums" if units.design.paired else " for units"
         return cls(
             quantity=quantity,
             subject=subject,

@@ -6,6 +6,7 @@ Without that assumption the same numbers bound the error that a witness with so 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import EDGES, Pattern, group_sums, units_lower
+from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -152,13 +155,18 @@ def upper_terms(summary: Summary, crossings: int, delta: float) -> dict[str, flo
     excess = Excess.of(summary)
     seen = most_gained(excess.net, np.abs(excess.net), crossings)
     reach = seen if excess.single else most_gained(excess.net, excess.up + excess.down, crossings)
-    return largest_mean_terms(summary, seen, reach - seen + excess.rounding(2 * crossings + 1), delta)
+    hidden = reach - seen + excess.rounding(2 * crossings + 1)
+    return largest_mean_terms(summary, seen, hidden, delta, squares=partial(signs_squares, changes=crossings))
 
 
 def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
     if summary.units is not None:
-        return Lower(units_lower(summary, [crossing_pattern(summary, crossings)], delta))
+        patterns = [crossing_pattern(summary, crossings)]
+        if crossings == 0:
+            # Without changes of sign only the mean is seen, and a law may be far from calibrated.
+            return Lower(units_lower(summary, patterns, delta))
+        return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     from calcert.certificates.sign_changes import best_signs
 
     points = middles(summary)
@@ -179,4 +187,5 @@ def crossing_pattern(summary: Summary, crossings: int) -> Pattern:
     net = group_sums(summary, EDGES)
     changes = range(min(crossings, net.size - 1) + 1)
     signs = 2 * sum(math.comb(net.size - 1, k) for k in changes)
-    return Pattern(most_gained(net, np.abs(net), crossings) - ROUNDING, 1 / signs)
+    squares = partial(group_squares if crossings else run_squares, edges=EDGES)
+    return Pattern(most_gained(net, np.abs(net), crossings) - ROUNDING, 1 / signs, squares)

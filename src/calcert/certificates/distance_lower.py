@@ -18,8 +18,9 @@ from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import lay, put
+from calcert.certificates.distance_list import distance_patterns
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
-from calcert.certificates.unit_lower import gap_pattern, units_lower
+from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
@@ -38,8 +39,8 @@ NEAR = 0.01
 def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
     if summary.units is not None:
-        # Both pairs of the mean gap are admissible: E|U - X| is at least |E Y - E X|.
-        return Lower(units_lower(summary, [gap_pattern(summary)], delta))
+        # Of the bets only the mean gap is a tilt.
+        return lower_with_bets(summary, distance_patterns(summary), np.where(CHANGES == 0, 1.0, np.inf), delta)
     points = middles(summary)
     return lower_limit(
         summary,

@@ -16,7 +16,8 @@ from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_L1
-from calcert.certificates.unit_lower import error_patterns, units_lower
+from calcert.certificates.unit_bets import EVERY, lower_with_bets
+from calcert.certificates.unit_lower import error_patterns
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points, relative
 
@@ -29,7 +30,7 @@ SCALES = (1, 8, 64, 512, 4096)
 def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
-        return Lower(units_lower(summary, error_patterns(summary), delta))
+        return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
     points, start = relative(summary.cell_points)
     middle = (points.low + points.high) / 2
 

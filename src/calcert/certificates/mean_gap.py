@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, Excess, iid_limit, largest_candidate, mean_upper
 from calcert.certificates.sampling import brier_above, largest_mean_terms
 from calcert.certificates.unit_lower import gap_pattern, units_lower
+from calcert.certificates.unit_squares import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
@@ -63,7 +65,7 @@ def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
     gap = abs(summary.mean_score - summary.base_rate)
-    return largest_mean_terms(summary, gap, ROUNDING, delta)
+    return largest_mean_terms(summary, gap, ROUNDING, delta, squares=partial(signs_squares, changes=0))
 
 
 def mean_gap_lower(summary: Summary, delta: float) -> float:

@@ -18,7 +18,9 @@ from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_RANGES
+from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import range_patterns, units_lower
+from calcert.certificates.unit_squares import range_squares
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.counts import Summary
 
@@ -96,7 +98,7 @@ def upper_terms(summary: Summary, delta: float, side: Side = "either", limit: Li
     excess = Excess.of(summary)
     seen = largest_sum(at_edges(excess), side)
     hidden = largest_sum(excess, side) - seen + excess.rounding(2)
-    return largest_mean_terms(summary, seen, hidden, delta, limit)
+    return largest_mean_terms(summary, seen, hidden, delta, limit, range_squares)
 
 
 def largest_sum(excess: Excess, side: Side = "either") -> float:
@@ -114,7 +116,11 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
     """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
     if summary.units is not None:
-        return Lower(units_lower(summary, range_patterns(summary, side), delta))
+        patterns = range_patterns(summary, side)
+        if side != "either":
+            return Lower(units_lower(summary, patterns, delta))
+        # A bet is on as many ranges as its signs have stretches.
+        return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     points = middles(summary)
     middle = (points.low + points.high) / 2
 

@@ -8,7 +8,9 @@ Everything here is in quanta of weight; gains are the sums over a unit of weight
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,10 +29,14 @@ from calcert.serving import kernel
 from calcert.serving.log_odds import mean_factor
 from calcert.serving.noise import Noise
 from calcert.summary.counts import Summary
+from calcert.summary.pair_sums import SHARES
 from calcert.summary.units import GAIN, Units
 
 BERRY_ESSEEN = 0.56
 """Shevtsova (2010): the constant for independent variables that need not be of one law."""
+
+THIRD = 4 / 3
+"""A centred variable has at most so much of the third absolute moment that it had before (Lemma D3T)."""
 
 POPULATION_SPLIT = 0.9
 """The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""
@@ -78,6 +84,45 @@ def served_squares(summary: Summary, units: Units, h: float = 0.0) -> float:
     return float((units.pairs[:, 0] * high**2 + units.pairs[:, 1] * (1 - low) ** 2).sum()) * (1 + SLACK) + SLACK
 
 
+def second_limit(units: Units, squares: float, delta: float) -> float:
+    """Lemma QU: at least the sum of the mean squared gains, if `squares` is at least that of the squares seen."""
+    number, whole = units.number, float(units.number) * float(units.largest) ** 2
+    # R <= W; the squares are independent, each between 0 and W^2: D1 and Hoeffding, one of which decides.
+    chernoff = whole * mean_upper(min(squares / whole, 1.0), number, delta)
+    ranges = squares + math.sqrt(math.log(1 / delta) * float(units.fourth) / 2)
+    return min(chernoff, ranges, float(units.squares))
+
+
+class LargeGains(NamedTuple):
+    """At least the sum of the means of (R - share W)_+ R^2."""
+
+    share: float
+    beyond: float
+
+
+def large_gains(units: Units, delta: float, noise: Noise | None = None) -> list[LargeGains]:
+    """Limits for what units gain beyond a share of their weight, all at once at 1 - delta (Lemma D3T)."""
+    if units.pair_sums is None:
+        return []
+    number, largest, level = units.number, float(units.largest), delta / SHARES.size
+    found = []
+    for share, seen in zip(SHARES.tolist(), units.pair_sums.beyond.tolist(), strict=True):
+        # Each is between 0 and (1 - share) W^3: D1 and Hoeffding, as for the squares.
+        top = (1 - share) * largest**3
+        chernoff = number * top * mean_upper(min(seen / (number * top), 1.0), number, level)
+        spread = (1 - share) * largest * math.sqrt(math.log(1 / level) * float(units.fourth) / 2)
+        limit = min(chernoff, seen + spread) * (1 + SLACK)
+        if noise is None:
+            found.append(LargeGains(share, limit))
+        elif noise.kind == "odds":
+            factor = mean_factor(noise.size) * (1 + SLACK)
+            found.append(LargeGains(factor * share, factor**3 * limit))
+        else:
+            shift = kernel.LARGEST_MEAN_SHIFT * noise.size
+            found.append(LargeGains(share + shift, (1 + shift / share) ** 2 * limit))
+    return found
+
+
 @dataclass(frozen=True)
 class FixedWeights:
     """Units whose weights are given, scaled to a mean weight of 1."""
@@ -86,22 +131,43 @@ class FixedWeights:
     heaviest: float
     spread: float
     second: float
+    third: float = math.inf
 
     @classmethod
-    def of(cls, summary: Summary, units: Units, squares: float, delta: float) -> FixedWeights:
-        """From at least the sum of squared gains of the rows: Lemma QU at `delta`."""
-        number, largest = units.number, units.largest
-        whole = float(number) * float(largest) ** 2
-        # R <= W; the squares are independent, each between 0 and W^2: D1 and Hoeffding, one of which decides.
-        chernoff = whole * mean_upper(min(squares / whole, 1.0), number, delta)
-        ranges = squares + math.sqrt(math.log(1 / delta) * float(units.fourth) / 2)
-        mean = summary.n / number
-        scale = number * mean**2
+    def of(
+        cls, summary: Summary, units: Units, squares: float, delta: float, noise: Noise | None = None
+    ) -> FixedWeights:
+        """From at least the sum of squared gains of the rows: Lemma QU at `delta`, half of it where sums are paired."""
+        half = delta if units.pair_sums is None else delta / 2
+        return cls.knowing(summary, units, second_limit(units, squares, half), large_gains(units, delta - half, noise))
+
+    @classmethod
+    def knowing(cls, summary: Summary, units: Units, second: float, large: Sequence[LargeGains] = ()) -> FixedWeights:
+        """From limits for the sums of mean squares, and of large gains."""
+        number, mean = units.number, summary.n / units.number
+        scale, heaviest = number * mean**2, units.largest / mean * (1 + SLACK)
+        q = second / scale * (1 + SLACK)
         return cls(
             number=number,
-            heaviest=largest / mean * (1 + SLACK),
+            heaviest=heaviest,
             spread=float(units.squares) / scale * (1 + SLACK),
-            second=min(chernoff, ranges, float(units.squares)) / scale * (1 + SLACK),
+            second=q,
+            third=min((found.share * heaviest * q + found.beyond / (scale * mean) for found in large), default=math.inf)
+            * (1 + SLACK),
+        )
+
+    @classmethod
+    def for_lists(
+        cls, summary: Summary, units: Units, squares: float, delta: float, noise: Noise | None = None
+    ) -> Callable[[float, float], FixedWeights]:
+        """For many gains at once: from the squares of one of them and its share, what is known of it."""
+        if units.pair_sums is None:
+            whole = cls.of(summary, units, squares, delta)
+            return lambda own, share: whole
+        # Half for large gains, a quarter for all gains by their size, a quarter for each by its pair sums.
+        second, large = second_limit(units, squares, delta / 4), large_gains(units, delta / 2, noise)
+        return lambda own, share: cls.knowing(
+            summary, units, min(second, second_limit(units, min(own, squares), share * delta / 4)), large
         )
 
     def limit(self, variance: float, delta: float) -> float:
@@ -132,7 +198,10 @@ class FixedWeights:
     def _constant(self, variance: float) -> float:
         """The Berry-Esseen constant times the third moments, where the variance is at least this (D3U)."""
         lopsided = 1 + math.sqrt(max(self.second / variance - 1, 0.0))
-        return BERRY_ESSEEN * self.heaviest * min(2.0, lopsided) / math.sqrt(variance)
+        return BERRY_ESSEEN * min(
+            self.heaviest * min(2.0, lopsided) / math.sqrt(variance),
+            THIRD * self.third / (variance * math.sqrt(variance)),  # D3T
+        )
 
 
 @dataclass(frozen=True)
@@ -221,10 +290,14 @@ class DrawnWeights:
 
 
 def weights_of(
-    summary: Summary, units: Units, delta: float, noise: Noise | None = None
+    summary: Summary, units: Units, delta: float, noise: Noise | None = None, squares: float = math.inf
 ) -> tuple[FixedWeights | DrawnWeights, float]:
-    """The reading that was declared, its moments paid for, and the share of delta that is left for a mean."""
+    """The reading that was declared, its moments paid for, and the share of delta that is left for a mean.
+
+    `squares` is at least the sum of the squared gains of the rows, for each gain of a class (Lemma PS).
+    """
     gains = gains_of(summary, units, noise)
+    gains = replace(gains, squares=min(gains.squares, squares))
     if units.design.population:
         return DrawnWeights.of(summary, units, gains, (1 - POPULATION_SPLIT) * delta), POPULATION_SPLIT
-    return FixedWeights.of(summary, units, gains.squares, (1 - SPLIT) * delta), SPLIT
+    return FixedWeights.of(summary, units, gains.squares, (1 - SPLIT) * delta, noise), SPLIT

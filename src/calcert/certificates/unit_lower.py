@@ -7,23 +7,26 @@ rows gains the sum of what each group gains in size, so that none need be tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.unit_deviations import weights_of
+from calcert.certificates.deviations import SPLIT
+from calcert.certificates.unit_deviations import FixedWeights, gains_of, weights_of
+from calcert.certificates.unit_squares import any_squares, group_squares, run_squares, served_form, signs_squares
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
 from calcert.serving.view import unlikely_ends
 from calcert.summary.counts import Summary
+from calcert.summary.pair_sums import TAILS
+from calcert.summary.units import Units
 
 Floats = NDArray[np.float64]
 
-TAILS = 2.0 ** -np.arange(14, 0, -2)
-"""Edges near 0: four times as far each, from 2^-14 to 1/4."""
 
 EDGES = np.unique(np.concatenate([np.arange(1, 16) / 16, TAILS, 1 - TAILS]))
 """Edges of the groups of ranges and crossings: sixteenths, and finer near the ends. All are edges of cells."""
@@ -37,25 +40,41 @@ PARTITIONS = (
 
 
 class Pattern(NamedTuple):
-    """The most that gains of a list show on the rows, what is charged taken off, and the share of delta of each."""
+    """The most that gains of a list show on the rows, what is charged taken off, and the share of delta of each.
+
+    `squares` is at least the sum over units of the squared gains of the rows, for every gain of the list (Lemma PS).
+    """
 
     seen: float
     share: float
+    squares: Callable[[Units], float] = any_squares
 
 
 def units_lower(summary: Summary, patterns: Iterable[Pattern], delta: float, noise: Noise | None = None) -> float:
     """A lower bound at confidence 1 - delta for a quantity that no gain of the lists exceeds in the mean, in size."""
-    if summary.units is None:
+    units = summary.units
+    if units is None:
         raise ValueError("summary must be of units; got plain rows")
-    weights, share = weights_of(summary, summary.units, delta, noise)
-    return max(0.0, *(weights.lower(seen, share * delta * part) for seen, part in patterns))  # LU
+    if units.design.population:
+        weights, share = weights_of(summary, units, delta, noise)
+        found = [weights.lower(seen, share * delta * part) for seen, part, _ in patterns]  # LU
+    else:
+        squares = gains_of(summary, units, noise).squares
+        known = FixedWeights.for_lists(summary, units, squares, (1 - SPLIT) * delta, noise)
+        # LU, with pair sums LUP
+        found = [known(own(units), part).lower(seen, SPLIT * delta * part) for seen, part, own in patterns]
+    return max([0.0, *found])
 
 
 def error_patterns(summary: Summary) -> list[Pattern]:
     """Signs of groups of scores, for the L1 error as it is."""
     each = 1 / len(PARTITIONS)
     return [
-        Pattern(float(np.abs(group_sums(summary, edges)).sum()) - ROUNDING, each / 2.0 ** (edges.size + 1))
+        Pattern(
+            float(np.abs(group_sums(summary, edges)).sum()) - ROUNDING,
+            each / 2.0 ** (edges.size + 1),
+            partial(group_squares, edges=edges),
+        )
         for edges in PARTITIONS
     ]
 
@@ -65,16 +84,17 @@ def range_patterns(summary: Summary, side: str) -> list[Pattern]:
     total = np.concatenate([[0.0], np.cumsum(group_sums(summary, EDGES))])
     rise, fall = (total - np.minimum.accumulate(total)).max(), (np.maximum.accumulate(total) - total).max()
     runs = total.size * (total.size - 1) / 2
+    squares = partial(run_squares, edges=EDGES)
     if side == "either":
-        return [Pattern(float(max(rise, fall)) - ROUNDING, 1 / (2 * runs))]
+        return [Pattern(float(max(rise, fall)) - ROUNDING, 1 / (2 * runs), squares)]
     if summary.units is not None and summary.units.design.population:
         return []  # LU needs every gain with its negative there.
-    return [Pattern(float(rise if side == "too high" else fall) - ROUNDING, 1 / runs)]
+    return [Pattern(float(rise if side == "too high" else fall) - ROUNDING, 1 / runs, squares)]
 
 
 def gap_pattern(summary: Summary) -> Pattern:
     """The two gains x - y and y - x."""
-    return Pattern(abs(summary.mean_score - summary.base_rate) - ROUNDING, 1 / 2)
+    return Pattern(abs(summary.mean_score - summary.base_rate) - ROUNDING, 1 / 2, partial(signs_squares, changes=0))
 
 
 def group_sums(summary: Summary, edges: Floats) -> Floats:
@@ -101,4 +121,5 @@ def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
             found += np.bincount(np.searchsorted(edges, middle, "right"), area, edges.size + 1)
         hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
     each = 1 / len(PARTITIONS)
-    return [Pattern(float(np.abs(found).sum()) - hidden, each / 2.0**found.size) for found in sums]
+    squares = partial(served_form, summary, noise=noise)
+    return [Pattern(float(np.abs(found).sum()) - hidden, each / 2.0**found.size, squares) for found in sums]

@@ -237,6 +237,7 @@ def weighing(command: Callable[..., None]) -> Callable[..., None]:
         largest_gain: float | None,
         weight_unit: float | None,
         soft_labels: bool,
+        pair_sums: bool,
         **options: Any,
     ) -> None:
         given = {
@@ -246,6 +247,7 @@ def weighing(command: Callable[..., None]) -> Callable[..., None]:
             "largest_gain": largest_gain,
             "weight_unit": weight_unit,
             "soft_labels": soft_labels or None,
+            "pair_sums": pair_sums or None,
         }
         command(weighing={name: value for name, value in given.items() if value is not None}, **options)
 
@@ -269,6 +271,7 @@ WEIGHING = (
     ),
     click.option("--weight-unit", type=Ratio(), help="What all weights are whole multiples of. [default: 1]"),
     click.option("--soft-labels", is_flag=True, help="Labels are shares between 0 and 1."),
+    click.option("--pair-sums", is_flag=True, help="Narrower bounds for clusters whose rows depend little."),
 )
 """Options for rows in clusters, with weights or with shares for labels."""
 

@@ -39,6 +39,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    pair_sums: bool = False,
     facts: Mapping[str, str] | None = None,
 ) -> Report: ...
 
@@ -65,6 +66,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    pair_sums: bool = False,
     facts: Mapping[str, str] | None = None,
 ) -> GroupReport: ...
 
@@ -90,6 +92,7 @@ def certify(
     largest_gain: float | None = None,
     weight_unit: float | None = None,
     soft_labels: bool = False,
+    pair_sums: bool = False,
     facts: Mapping[str, str] | None = None,
 ) -> Report | GroupReport:
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
@@ -132,7 +135,7 @@ def certify(
         Bound on the total variation of the calibration function; matters for ``report.unmodified`` only.
     seed
         Throws the rows into batches for the lower bounds.
-    clusters, weights, counts, largest_weight, largest_gain, weight_unit, soft_labels
+    clusters, weights, counts, largest_weight, largest_gain, weight_unit, soft_labels, pair_sums
         Rows that are not independent, or not equal: as in :func:`calcert.summarize`.
     facts
         What page and JSON are to be filed with, as text by name: title, model, version, period, population, owner,
@@ -157,6 +160,7 @@ def certify(
         "largest_gain": largest_gain,
         "weight_unit": weight_unit,
         "soft_labels": soft_labels,
+        "pair_sums": pair_sums,
     }
     if groups is not None:
         from calcert.reports.groups import certify_groups

@@ -42,6 +42,8 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         x, y = (frame[column.name].to_native() for column in chosen)
         return weigh_arrays(x, y, replace(weighing, **given))
+    if weighing.pair_sums:
+        raise TypeError("pair_sums must come with rows in memory; got a table of an engine. Collect the columns first.")
     return _query(frame.lazy(), chosen, others, weighing)
 
 

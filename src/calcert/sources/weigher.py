@@ -16,6 +16,7 @@ from calcert.sources import count_numba, unit_numba
 from calcert.sources.arrays import check_indexes, column
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.kept_parts import KeptParts
+from calcert.sources.pairing import pair_sums
 from calcert.sources.weighing import Weighing, WeightsByLabel
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
@@ -55,6 +56,7 @@ class Weigher:
         self._kept = KeptParts()
         self._room = 1 << 10
         self._by_label = WeightsByLabel()
+        self._paired: list[tuple[Floats, Integers, Integers, Integers]] = []
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
         """Add rows; `others` has clusters as integers, weights or counts."""
@@ -83,6 +85,8 @@ class Weigher:
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
             ends = unit_numba.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
+            if self._design.paired:
+                self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
         elif self._weighing.counts is None:
             # Every row is a unit.
             size, gain = np.zeros((2, x.size), np.int64)
@@ -118,7 +122,11 @@ class Weigher:
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
-        return replace(plain, units=assembled(self._sums, pairs, self.rows, self._design))
+        units = assembled(self._sums, pairs, self.rows, self._design)
+        if self._design.paired:
+            x, label, weight, cluster = (np.concatenate(parts) for parts in zip(*self._paired, strict=True))
+            units = replace(units, pair_sums=pair_sums(x, label, weight, cluster, units))
+        return replace(plain, units=units)
 
     def _check_labels(self, x: Floats, y: NDArray[Any]) -> None:
         soft = self._design.soft

@@ -35,6 +35,8 @@ class Weighing:
         What weights are whole multiples of.
     soft_labels
         True where labels are shares between 0 and 1.
+    pair_sums
+        True where it is to be kept how gains of rows of one cluster go together.
     """
 
     clusters: Any = None
@@ -44,14 +46,16 @@ class Weighing:
     largest_gain: float | None = None
     weight_unit: float | None = None
     soft_labels: bool = False
+    pair_sums: bool = False
 
     def __post_init__(self) -> None:
         for name in ("largest_weight", "largest_gain", "weight_unit"):
             value = getattr(self, name)
             if value is not None and not (_is_real(value) and 0 < value < math.inf):
                 raise ValueError(f"{name} must be a positive number, such as 100; got {value!r}.")
-        if self.soft_labels not in (True, False):
-            raise TypeError(f"soft_labels must be True or False; got {self.soft_labels!r}.")
+        for name in ("soft_labels", "pair_sums"):
+            if getattr(self, name) not in (True, False):
+                raise TypeError(f"{name} must be True or False; got {getattr(self, name)!r}.")
         if self.counts is not None and len(self.given) > 1:
             other = next(name for name in self.given if name != "counts")
             raise TypeError(
@@ -60,6 +64,8 @@ class Weighing:
             )
         if self.largest_weight is not None and self.clusters is None and self.weights is None:
             raise TypeError("largest_weight must come with weights or clusters; got neither.")
+        if self.pair_sums and self.clusters is None:
+            raise TypeError("pair_sums must come with clusters: without them there are no pairs; got none.")
         if self.largest_gain is not None and self.largest_weight is None:
             raise TypeError("largest_gain must come with largest_weight; got none.")
         if self.weight_unit is not None and self.weights is None and not self.soft_labels:
@@ -92,6 +98,7 @@ class Weighing:
             quantum=float(self.weight_unit or (SHARE_UNIT if self.soft_labels else 1.0)),
             largest_weight=None if self.largest_weight is None else float(self.largest_weight),
             largest_gain=None if self.largest_gain is None else float(self.largest_gain),
+            paired=bool(self.pair_sums),
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.pair_sums import HEAVIEST_SQUARES
 from calcert.summary.units import SQUARES, Units
 
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ def _units(one: Summary, two: Summary) -> Units | None:
     if one.units is None or two.units is None or one.units.design != two.units.design:
         kinds = ["plain rows" if part.units is None else str(part.units.design) for part in (one, two)]
         raise ValueError(
-            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight and largest_gain; "
-            f"got {kinds[0]} and {kinds[1]}. Summarise their rows alike."
+            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight, largest_gain and "
+            f"pair_sums; got {kinds[0]} and {kinds[1]}. Summarise their rows alike."
         )
-    if one.units.squares + two.units.squares >= SQUARES:
-        raise OverflowError("squares of the weights of units must add up to less than 2^62. Certify the parts.")
+    most = HEAVIEST_SQUARES if one.units.design.paired else SQUARES
+    if one.units.squares + two.units.squares >= most:
+        raise OverflowError(
+            f"squares of the weights of units must add up to less than 2^{most.bit_length() - 1}. Certify the parts."
+        )
     _, (pairs,) = _merge((one.cell, two.cell), ((one.units.pairs, two.units.pairs),))
     return one.units.plus(two.units, pairs)
 

@@ -290,5 +290,6 @@ class Summary:
             "distinct_count": self.distinct_count,
             "pairs": None if self.units is None else self.units.pairs,
             "units": None if self.units is None else self.units.to_array(),
+            "pair_sums": self.units.pair_sums.values if self.units and self.units.pair_sums else None,
         }
         return {key: array for key, array in named.items() if array is not None}

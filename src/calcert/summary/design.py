@@ -14,8 +14,8 @@ class Design:
 
     Attributes
     ----------
-    clustered, weighted, soft
-        Whether rows came in clusters, with weights, with shares for labels.
+    clustered, weighted, soft, paired
+        Whether rows came in clusters, with weights, with shares for labels, and whether pair sums are kept.
     quantum
         What the weights are multiples of.
     largest_weight, largest_gain
@@ -29,6 +29,7 @@ class Design:
     quantum: float = 1.0
     largest_weight: float | None = None
     largest_gain: float | None = None
+    paired: bool = False
 
     @property
     def only_soft(self) -> bool:
@@ -50,6 +51,7 @@ class Design:
             "largest_weight": self.largest_weight,
             "largest_gain": self.largest_gain,
             "soft_labels": True if self.soft else None,
+            "pair_sums": True if self.paired else None,
         }
         return ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
 

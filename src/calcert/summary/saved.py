@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, Arrays, checked
+from calcert.summary.pair_sums import LENGTH
 from calcert.summary.units import Units, check_units
 
 Integers = NDArray[np.int64]
 
 FORMAT, WITH_UNITS = 1, 2
-"""Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more."""
+"""Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more, or three."""
 
 MAGIC = b"calcert summary"
 
@@ -42,6 +43,7 @@ LARGEST = {
     "distinct_count": 16 * DISTINCT_LIMIT,
     "pairs": 16 * cells.CELLS,
     "units": 8 * 16,
+    "pair_sums": 8 * LENGTH,
 }
 """The arrays that may be there, and the most bytes that each has."""
 
@@ -93,11 +95,11 @@ def from_bytes(content: bytes, name: str) -> tuple[*Arrays, Units | None]:
 def _units(found: Mapping[str, Integers], form: int) -> Units | None:
     """What is known of units, checked."""
     wanted = {"pairs", "units"} if form == WITH_UNITS else set()
-    if found.keys() & {"pairs", "units"} != wanted:
+    if found.keys() & {"pairs", "units"} != wanted or ("pair_sums" in found and not wanted):
         raise ValueError(f"format {form} has {' and '.join(sorted(wanted)) or 'no units'}; it does not")
     if not wanted:
         return None
-    units = Units.from_array(found["pairs"], found["units"])
+    units = Units.from_array(found["pairs"], found["units"], found.get("pair_sums"))
     check_units(units, found["count"])
     return units
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary.design import CLOSE, Design
+from calcert.summary.pair_sums import PairSums, check_pair_sums
 
 Integers = NDArray[np.int64]
 
@@ -47,6 +48,8 @@ class Units:
         The sums of R^2 and of R W, R in multiples of 2^-20.
     design
         How the units came about.
+    pair_sums
+        How gains of rows of one unit go together; None where nobody asked.
     """
 
     pairs: Integers
@@ -57,6 +60,7 @@ class Units:
     gain_squares: int
     gain_weights: int
     design: Design
+    pair_sums: PairSums | None = None
 
     def __post_init__(self) -> None:
         self.pairs.setflags(write=False)
@@ -96,10 +100,11 @@ class Units:
             gain_squares=self.gain_squares + other.gain_squares,
             gain_weights=self.gain_weights + other.gain_weights,
             design=self.design,
+            pair_sums=self.pair_sums and other.pair_sums and self.pair_sums.plus(other.pair_sums),
         )
 
     def to_array(self) -> Integers:
-        """Everything but the pairs, in 64-bit integers."""
+        """Everything but pairs and pair sums, in 64-bit integers."""
         design = self.design
         declared = [math.nan if value is None else value for value in (design.largest_weight, design.largest_gain)]
         return np.array(
@@ -110,23 +115,23 @@ class Units:
                 *_limbs(self.fourth),
                 *_limbs(self.gain_squares),
                 *_limbs(self.gain_weights),
-                design.clustered + 2 * design.weighted + 4 * design.soft,
+                design.clustered + 2 * design.weighted + 4 * design.soft + 8 * design.paired,
                 *(int(np.float64(value).view(np.int64)) for value in (design.quantum, *declared)),
             ],
             np.int64,
         )
 
     @classmethod
-    def from_array(cls, pairs: Integers, values: Integers) -> Units:
+    def from_array(cls, pairs: Integers, values: Integers, sums: Integers | None = None) -> Units:
         """The inverse of :meth:`to_array`, unchecked."""
         if values.shape != (16,):
             raise ValueError(f"units must be 16 integers; got shape {values.shape}")
         rows, number, largest, *rest = (int(value) for value in values)
         kinds = rest[9]
         quantum, *declared = (float(np.int64(bits).view(np.float64)) for bits in rest[10:])
-        if not 0 <= kinds < 8 or not (math.isfinite(quantum) and quantum > 0):
+        if not 0 <= kinds < 16 or not (math.isfinite(quantum) and quantum > 0):
             raise ValueError(f"units must be of a known kind; got {kinds} and quantum {quantum}")
-        known = [None if math.isnan(value) else value for value in declared]
+        weight, gain = (None if math.isnan(value) else value for value in declared)
         return cls(
             pairs=pairs,
             rows=rows,
@@ -135,7 +140,8 @@ class Units:
             fourth=_joined(rest[0:3]),
             gain_squares=_joined(rest[3:6]),
             gain_weights=_joined(rest[6:9]),
-            design=Design(bool(kinds & 1), bool(kinds & 2), bool(kinds & 4), quantum, *known),
+            design=Design(bool(kinds & 1), bool(kinds & 2), bool(kinds & 4), quantum, weight, gain, bool(kinds & 8)),
+            pair_sums=None if sums is None else PairSums(sums),
         )
 
 
@@ -173,6 +179,10 @@ def check_units(units: Units, count: Integers) -> None:
         and largest <= units.cap
         and (not units.design.only_soft or number * largest == total)
     )
+    if units.design.paired != (units.pair_sums is not None):
+        raise ValueError("pair_sums must be there where units say so, and only there; got the contrary")
+    if units.pair_sums is not None:
+        check_pair_sums(units.pair_sums, squares, number)
     if not fits:
         raise ValueError(
             f"sums over units must fit each other; got {number:,} units of at most {largest:,} in {units.rows:,} rows, "

@@ -1,0 +1,155 @@
+"""How large the squared gains of units can be together, over a whole class of gains: from pair sums (Lemma PS).
+
+A gain of a class is a function of scores times x - y. Where the function is made of a value at each place, squares add
+up to a quadratic form in those values; what it is else is paid for by Minkowski's inequality.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.certificates.deviations import SLACK
+from calcert.serving import kernel
+from calcert.serving.grid import CURVATURE
+from calcert.serving.log_odds import relative_shift
+from calcert.serving.noise import Noise
+from calcert.summary.counts import Summary
+from calcert.summary.pair_sums import EDGES, NODES, STEP, PairSums
+from calcert.summary.units import GAIN, Units
+
+Floats = NDArray[np.float64]
+
+POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
+"""Of the size of a place: how unevenly what places have in common is shared out among them."""
+
+ROUNDED = 1e-10
+"""Far more than LAPACK loses of an eigenvalue, or long sums of a table, next to its entries."""
+
+
+def largest_form(table: Floats) -> float:
+    """At least the largest f' table f over all f with values in [-1, 1], table a sum of squares: Lemma PS.
+
+    What is off the diagonal is at most its largest eigenvalue, however places are scaled.
+    """
+    size = np.sqrt(np.diagonal(table))
+    there = size > 0
+    table, size = table[np.ix_(there, there)], size[there]
+    if not size.size:
+        return 0.0
+    off = table - np.diag(np.diagonal(table))
+    best = float(np.abs(table).sum())
+    for power in POWERS:
+        scale = np.maximum(size / size.max(), 1e-3) ** (power / 2)
+        scaled = off / np.outer(scale, scale)
+        largest = float(np.linalg.eigvalsh(scaled)[-1]) + ROUNDED * float(np.abs(scaled).sum(axis=1).max())
+        best = min(best, float(np.diagonal(table).sum()) + max(largest, 0.0) * float((scale**2).sum()))
+    return best * (1 + ROUNDED)
+
+
+def any_squares(units: Units) -> float:
+    """For all gains: nothing is known of their squares but what their size says."""
+    return math.inf
+
+
+def signs_squares(units: Units, changes: int) -> float:
+    """For signs that change at most so often, anywhere: a bin in which they change is paid for by itself."""
+    sums = units.pair_sums
+    if sums is None:
+        return math.inf
+    form = float(run_forms(sums.bins)[0, -1]) if changes == 0 else largest_form(sums.bins)
+    inside = np.sort(np.sqrt(sums.gains))[::-1][:changes].sum()
+    return _square(math.sqrt(form) + float(inside), units, 0.5)
+
+
+def range_squares(units: Units) -> float:
+    """For ranges with any ends: whole bins between two that they may cut."""
+    sums = units.pair_sums
+    if sums is None:
+        return math.inf
+    inside = np.sqrt(sums.gains)
+    between = run_forms(sums.bins)
+    # From the first bin that is whole, and up to the first that is not: the bins cut are those before and at it.
+    first, stop = np.triu_indices(len(between))
+    padded = np.concatenate([[0.0], inside, [0.0]])
+    return _square(float((np.sqrt(between[first, stop]) + padded[first] + padded[stop + 1]).max()), units, 0.5)
+
+
+def run_forms(table: Floats) -> Floats:
+    """The form of each run of neighbouring places first, ..., stop - 1; one more each way than there are places."""
+    total = np.zeros((len(table) + 1, len(table) + 1))
+    total[1:, 1:] = table.cumsum(0).cumsum(1)
+    own = np.diagonal(total)
+    return np.maximum(own[None, :] - 2 * total + own[:, None], 0.0) + ROUNDED * float(np.abs(table).sum())
+
+
+def grouped_table(sums: PairSums, edges: Floats) -> Floats:
+    """Pair sums of groups of bins; the edges are edges of bins."""
+    group = np.searchsorted(edges, np.concatenate([[0.0], EDGES]), "right")
+    member = np.eye(edges.size + 1)[group]
+    return np.asarray(member.T @ sums.bins @ member)
+
+
+def group_squares(units: Units, edges: Floats) -> float:
+    """For signs of groups."""
+    if units.pair_sums is None:
+        return math.inf
+    return _square(math.sqrt(largest_form(grouped_table(units.pair_sums, edges))), units, 0.5)
+
+
+def run_squares(units: Units, edges: Floats) -> float:
+    """For runs of neighbouring groups."""
+    if units.pair_sums is None:
+        return math.inf
+    return _square(math.sqrt(float(run_forms(grouped_table(units.pair_sums, edges)).max())), units, 0.5)
+
+
+def tilt_squares(units: Units) -> float:
+    """For functions of the score into [-1, 1] that change by at most twice as much as the score."""
+    if units.pair_sums is None:
+        return math.inf
+    # Between nodes a line through two values of such a function is off by at most their distance.
+    apart = float(np.diff(NODES).max()) * math.sqrt(units.gain_squares) / GAIN
+    return _square(math.sqrt(_nodes_form(units.pair_sums)) + apart, units, 1.5)
+
+
+def served_form(summary: Summary, units: Units, noise: Noise) -> float:
+    """For any function of the score that is served with noise: its mean at a score is smooth, whatever it is."""
+    if units.pair_sums is None:
+        return math.inf
+    low, high = summary.left, summary.left + summary.width
+    if noise.kind == "additive":
+        bend, moved = np.full(NODES.size - 1, CURVATURE / noise.size**2), np.full(low.size, 1.0)
+        moved *= kernel.LARGEST_MEAN_SHIFT * noise.size
+    else:
+        bend = _bend_on_odds(noise.size)
+        middle = np.clip(0.5, low, high)
+        moved = relative_shift(noise.size) * middle * (1 - middle)
+    # Peano: half the product of the distances from two nodes, times the curvature; never more than 2.
+    error = np.minimum(np.diff(NODES) ** 2 / 8 * bend, 2.0)
+    first, last = (np.clip(np.searchsorted(NODES, x, "right") - 1, 0, NODES.size - 2) for x in (low, high))
+    away = np.where(last - first > 1, 2.0, np.maximum(error[first], error[last]))
+    apart = units.pairs[:, 0] * (away * high + moved) ** 2 + units.pairs[:, 1] * (away * (1 - low) + moved) ** 2
+    return _square(math.sqrt(_nodes_form(units.pair_sums)) + math.sqrt(float(apart.sum())), units, 1.5)
+
+
+@lru_cache(maxsize=4)
+def _nodes_form(sums: PairSums) -> float:
+    """Several bandwidths ask for it, and it is the same for each."""
+    return largest_form(sums.nodes)
+
+
+def _bend_on_odds(b: float) -> Floats:
+    """At least the integral of the second derivative of the kernel in x, between neighbouring nodes."""
+    with np.errstate(divide="ignore"):
+        steep = 1 / (NODES * (1 - NODES))
+    steep = np.maximum(steep[:-1], steep[1:])
+    return np.asarray(2 / math.pi * steep**2 * (1 / b**2 + 1 / b) * (1 + SLACK))
+
+
+def _square(root: float, units: Units, steps: float) -> float:
+    """The square of a root, to which rounding of each row by so many steps has added."""
+    return (root * (1 + ROUNDED) + steps / STEP * math.sqrt(float(units.squares))) ** 2
