@@ -68,3 +68,9 @@ def test_net_benefit_counts_what_is_treated() -> None:
         treated = x >= threshold
         expected = (np.sum(treated & y) - np.sum(treated & ~y) * threshold / (1 - threshold)) / x.size
         assert net_benefit(calcert.summarize(x, y), threshold) == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_that_are_classes_get_a_remark() -> None:
+    (warning,) = calcert.certify([0, 1, 1, 0] * 50, [0, 1, 0, 0] * 50).warnings
+    assert "For probabilities take what predict_proba returns." in warning
+    assert calcert.certify([0, 1, 0.5, 0] * 50, [0, 1, 0, 0] * 50).warnings == ()
