@@ -38,6 +38,13 @@ SHELL_WORDS = {
     "Pass score='...'.": "Pass --score COLUMN.",
     "For logits pass scipy.special.expit(scores).": "If they are logits, write 1/(1 + exp(-score)) to the file.",
     "for logits pass scipy.special.expit(scores).": "if they are logits, write 1/(1 + exp(-score)) to the file.",
+    "Summarise them apart and add the summaries with +.": "Certify them apart.",
+    "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
+    " pass labels ": " write labels ",
+}
+
+
+SPELLING_WORDS = {
     "For percentages pass scores / 100.": "If they are percentages, pass --percent.",
     "Write decimal points, not commas.": "For decimal commas pass --decimal , (a comma).",
     "Drop such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
@@ -47,12 +54,13 @@ SHELL_WORDS = {
     "pass soft_labels=True.": "pass --soft-labels.",
     " pass labels == ": " pass --positive ",
     "positive must be a label of": "--positive must be a label of",
-    "Summarise them apart and add the summaries with +.": "Certify them apart.",
-    "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
-    " pass labels ": " write labels ",
 }
+"""Advice that names options which every command has that reads rows with their labels."""
 
+NO_LABELS = {"For percentages pass scores / 100.": "If they are percentages, write score/100 to the file."}
+"""And for perturb, which copies scores as they are."""
 
+NOT_UTF_8 = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
 LABELS_IN_WORDS = re.compile(r"For labels in words pass labels == '[^']*'\.")
 
 
@@ -124,7 +132,8 @@ class CommandGroup(click.Group):
             if ctx.meta.get(debug.KEY):
                 traceback.print_exc()
                 ctx.exit(BAD_INPUT)
-            raise UserError(visible(in_shell_words(_words(error)), keep="\n")) from error
+            words = in_shell_words(_words(error), labels=ctx.invoked_subcommand != "perturb")
+            raise UserError(visible(words, keep="\n")) from error
         except Exception:
             traceback.print_exc()
             click.echo("\nThis is a bug in calcert, not in your input. Please report the lines above.", err=True)
@@ -148,12 +157,15 @@ def _logged_visibly() -> Iterator[None]:
         log.removeFilter(escape)
 
 
-def in_shell_words(message: str) -> str:
-    """A message of the library with its advice for Python turned into advice for a command line."""
+def in_shell_words(message: str, *, labels: bool = True) -> str:
+    """A message of the library with its advice for Python turned into advice for a command line.
+
+    `labels` is False for a command that reads none.
+    """
     message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
-    for python, shell in SHELL_WORDS.items():
+    for python, shell in ((SPELLING_WORDS if labels else NO_LABELS) | SHELL_WORDS).items():
         message = message.replace(python, shell)
-    return message
+    return f"{message} Some text in it is not UTF-8: save it as CSV UTF-8." if NOT_UTF_8.search(message) else message
 
 
 def _words(error: Exception) -> str:

@@ -13,6 +13,7 @@ import pytest
 import calcert
 from calcert.reports import report, statements
 from calcert.reports.report import Report
+from calcert.show import as_page
 
 from .conftest import Run
 
@@ -114,6 +115,22 @@ def test_what_goes_wrong_is_said_in_options(run: Run, portfolio: Path) -> None:
     assert "--missing must come with --drop-missing" in said("--missing", "-")
 
 
+def test_what_is_not_utf_8_is_said_to_be_so(run: Run, here: Path) -> None:
+    (here / "a.csv").write_bytes("PD_Ü;y\n0,5;schön\n".encode("latin-1"))
+    assert "not UTF-8: save it as CSV UTF-8." in run("certify", "a.csv", "--score", "PD_Ü", "--label", "y").stderr
+    (here / "b.csv").write_bytes("p;y\n0,5;schön\n0,5;N\n".encode("latin-1"))
+    words = run("certify", "b.csv", "--decimal", ",", "--score", "p", "--label", "y", "--positive", "schön").stderr
+    assert "not UTF-8: save it as CSV UTF-8." in words
+    assert "must come with a workbook" in run("certify", "a.csv", "--sheet", "Daten").stderr
+
+
+def test_perturb_is_not_told_of_options_that_it_lacks(run: Run, here: Path) -> None:
+    (here / "a.csv").write_text("p,y\n50%,1\n")
+    said = run("perturb", "a.csv", "b.csv", "--score", "p").stderr
+    assert "write score/100 to the file" in said
+    assert "--percent" not in said
+
+
 def test_facts_in_python_are_text_by_name() -> None:
     found = calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": "PD 7"})
     assert found.facts is not None
@@ -123,3 +140,21 @@ def test_facts_in_python_are_text_by_name() -> None:
     with pytest.raises(TypeError, match="facts must be text by name"):
         calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": 7})  # type: ignore[dict-item]
     assert "facts" not in calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).to_dict()
+
+
+def test_results_of_every_kind_are_filed_alike() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(400)
+    y = rng.random(400) < x
+    chances = np.stack([x / 2, x / 2, 1 - x], axis=1)
+    results = (
+        calcert.certify(x, y, groups=np.repeat(["a", "b"], 200), facts=SAID),
+        calcert.certify(chances, np.where(y, 0, 2), facts=SAID),
+        calcert.compare(x, x**1.1, y).with_facts(SAID),
+        calcert.score_table(calcert.summarize(x.round(1), y)).with_facts(SAID),
+    )
+    for result in results:
+        page = as_page(result)
+        assert "<dt>population</dt><dd>new</dd>" in page
+        assert type(result).from_dict(result.to_dict()).facts == result.facts
+        assert "Population: new" in str(result)

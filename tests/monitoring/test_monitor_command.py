@@ -72,6 +72,10 @@ def test_status_writes_a_page_and_says_where(state: Path, tmp_path: Path) -> Non
     assert "ALARM since 2026-05-0" in text
     assert f"calcert monitor status {state} --alarm 0.02 --html {page}" in text
     assert "2026-05" in text
+    run("status", state, "--html", page, "--title", "Churn, watched", "--owner", "Growth", code=0)
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Churn, watched</h1>" in text
+    assert "<dt>owner</dt><dd>Growth</dd>" in text
     refused = run("status", state, "--html", tmp_path / "no" / "page.html", code=2)
     assert "must lie in a folder that exists" in refused.stderr
 

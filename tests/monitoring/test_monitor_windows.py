@@ -166,6 +166,8 @@ def test_prometheus_reads_every_line(monitor: Monitor) -> None:
     assert values['calcert_window_error_lower{window="2026-W25",statement="distance"}'] > 0.03
     named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     assert {name.partition("{")[0] for name in values} == named
+    labelled = [line for line in prometheus_text(monitor.status(), 'a "b"').splitlines() if not line.startswith("#")]
+    assert all('{model="a \\"b\\""' in line for line in labelled)
 
 
 def test_keys_of_days_weeks_and_months() -> None:

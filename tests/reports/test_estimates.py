@@ -68,3 +68,23 @@ def test_net_benefit_counts_what_is_treated() -> None:
         treated = x >= threshold
         expected = (np.sum(treated & y) - np.sum(treated & ~y) * threshold / (1 - threshold)) / x.size
         assert net_benefit(calcert.summarize(x, y), threshold) == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_that_are_classes_get_a_remark() -> None:
+    (warning,) = calcert.certify([0, 1, 1, 0] * 50, [0, 1, 0, 0] * 50).warnings
+    assert "For probabilities take what predict_proba returns." in warning
+    assert calcert.certify([0, 1, 0.5, 0] * 50, [0, 1, 0, 0] * 50).warnings == ()
+
+
+def test_an_error_twice_what_is_detectable_shows_and_a_third_of_it_does_not() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0.1, 0.9, 500)
+    size = calcert.certify(x, rng.random(500) < x).detectable
+    assert size is not None
+
+    def shown(error: float) -> int:
+        samples = (calcert.summarize(x, rng.random(500) < x + error) for _ in range(20))
+        return sum(calcert.ranges(sample).lower > 0 for sample in samples)
+
+    assert shown(2 * size) >= 17
+    assert shown(size / 3) <= 6

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.filing import facts
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
@@ -100,11 +101,16 @@ def add(
 @alarm
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
 @click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
+@facts
 @options.debug.option
 @click.pass_context
-def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None) -> None:
+def status(
+    ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
+) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
     found = _opened(state).status(alarm=alarm)
+    if said:
+        found = found.with_facts(said)
     if html is not None:
         import shlex
 
@@ -112,7 +118,8 @@ def status(ctx: click.Context, state: str, alarm: float | None, as_json: bool, h
         from calcert.foundation.numbers import given
 
         limit = [] if alarm is None else ["--alarm", given(alarm)]
-        again = shlex.join(["calcert", "monitor", "status", state, *limit, "--html", html])
+        filed = [word for name, value in said.items() for word in (f"--{name}", value)]
+        again = shlex.join(["calcert", "monitor", "status", state, *limit, *filed, "--html", html])
         note(f"report written to {found.to_html(html, command=again)}")
     if as_json:
         import json
@@ -141,12 +148,13 @@ def check(state: str) -> None:
 @state
 @alarm
 @click.option("--prometheus", is_flag=True, required=True, help="The format: text that Prometheus reads.")
+@click.option("--model", metavar="NAME", help="A label of every series, to tell several monitors apart.")
 @options.debug.option
-def export(state: str, alarm: float | None, prometheus: bool) -> None:
+def export(state: str, alarm: float | None, prometheus: bool, model: str | None) -> None:
     """Write the numbers for a dashboard to standard output."""
     from calcert.show.exports.prometheus import prometheus_text
 
-    click.echo(prometheus_text(_opened(state).status(alarm=alarm)), nl=False)
+    click.echo(prometheus_text(_opened(state).status(alarm=alarm), model), nl=False)
 
 
 @command.command()

@@ -48,6 +48,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
     left_out = (f"{name} is left out: {why}" for name, why in not_proved(summary).items())
     return (
+        *_classes(summary),
         *_rare_events(summary, settings.noise),
         *map(_contradiction, refuted),
         *left_out,
@@ -77,6 +78,16 @@ def sample_words(summary: Summary) -> str:
         f"{shown}{units.words}{most}; they count as {units.rows / max(effect, 1e-300):,.0f} independent rows (design "
         f"effect {effect:.3g})"
     )
+
+
+def _classes(summary: Summary) -> list[str]:
+    """A warning where scores look like what a classifier decided, and not like what it deemed likely."""
+    if not summary.is_finite or summary.n < 2 or not set(summary.values.tolist()) <= {0.0, 1.0}:
+        return []
+    return [
+        "every score is 0 or 1, as if classes were predicted: the bounds are about these. For probabilities take what "
+        "predict_proba returns."
+    ]
 
 
 def _heavy_unit(summary: Summary) -> list[str]:

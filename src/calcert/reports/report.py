@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
-from calcert.reports.advice import advise, sample_words, warnings_of
+from calcert.reports.advice import advise, design_effect, sample_words, warnings_of
 from calcert.reports.estimates import estimates, fingerprint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
@@ -104,6 +105,26 @@ class Report(Certified, Result):
         None where it is not known: in a report without a Summary whose JSON was written before it was.
         """
         return None if self.summary is None else fingerprint(self.summary)
+
+    @property
+    def detectable(self) -> float | None:
+        """About the smallest error that so many rows show: one to one side shows in every other sample. An estimate.
+
+        It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score, n the rows that count as independent.
+        None without the Summary of the rows.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.random(2_000)
+        >>> round(calcert.certify(x, rng.random(2_000) < x).detectable, 3)
+        0.022
+        """
+        if self.summary is None:
+            return None
+        points, rows = self.summary.points, self.summary.rows / design_effect(self.summary)
+        spread = float((points.count * points.positions * (1 - points.positions)).sum()) / self.summary.n
+        return math.sqrt(2 * spread * math.log(1 / self.settings.delta) / max(rows, 1.0))
 
     @property
     def has_band(self) -> bool:

@@ -15,7 +15,7 @@ from calcert.reports.report import Report
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     """scikit-learn's calibration display, in the certified band of the curve, with the certified distance.
 
-    Made and used as :class:`sklearn.calibration.CalibrationDisplay`: ``from_estimator(estimator, X, y)`` and
+    Made and used as ``sklearn.calibration.CalibrationDisplay``: ``from_estimator(estimator, X, y)`` and
     ``from_predictions(y_true, y_prob)`` take the same arguments, and those of :func:`calcert.certify` that are fixed
     before the rows are seen: `delta`, `crossings`, `variation` and `seed`. The rows must not have been used to train,
     select or recalibrate the classifier.

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.visible import visible
 from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile
 from calcert.sources.json_text import JsonFile
@@ -239,6 +240,8 @@ class TextTable:
 
 
 def _file(path: str, form: Format, sheet: str | None) -> File:
+    if sheet is not None and form != "sheet":
+        raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.sheet_file import SheetFile

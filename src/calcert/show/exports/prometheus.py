@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from calcert.monitoring.status import Status
 
 
-def prometheus_text(status: Status) -> str:
-    """Gauges with help lines, in the text format 0.0.4; the last window only, so that series do not pile up."""
+def prometheus_text(status: Status, model: str | None = None) -> str:
+    """Gauges with help lines, in the text format 0.0.4; the last window only, so that series do not pile up.
+
+    `model` is a label of every series, which tells those of several monitors apart.
+    """
+    named = {} if model is None else {"model": model}
     below = f"{MEASURE[status.below]} (as it is)"
     last = datetime.fromisoformat(status.history[-1].time).replace(tzinfo=UTC).timestamp()
     gauges: list[tuple[str, str, list[tuple[dict[str, str], float]]]] = [
@@ -54,7 +58,7 @@ def prometheus_text(status: Status) -> str:
     lines = []
     for name, words, values in gauges:
         lines += [f"# HELP calcert_{name} {words}", f"# TYPE calcert_{name} gauge"]
-        lines += [f"calcert_{name}{_labels(labels)} {value!r}" for labels, value in values]
+        lines += [f"calcert_{name}{_labels(named | labels)} {value!r}" for labels, value in values]
     return "\n".join(lines) + "\n"
 
 

@@ -119,6 +119,8 @@ def _estimates(report: Report) -> dict[str, float]:
     known = dict(report.estimates)
     if report.summary is not None:
         known["log loss"] = log_loss(report.summary)
+    if report.detectable is not None:
+        known["error that every other sample of this size would show"] = report.detectable
     return {name: value for name, value in known.items() if not math.isnan(value)}
 
 
