@@ -29,9 +29,11 @@ def page(
     report: GroupReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    lines, settings = group_lines(report, columns()), next(iter(report.groups.values())).settings
+    lines, first = group_lines(report, columns()), next(iter(report.groups.values()))
     large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
-    call = words.code(settings.at(report.delta), more=f"groups=groups{large}")
+    units = first.summary.units if first.summary is not None else None
+    how = f", {units.design.arguments}" if units is not None else ""
+    call = words.code(first.settings.at(report.delta), more=f"groups=groups{large}{how}")
     return render(
         "groups.html.jinja",
         title=title or TITLE,
