@@ -313,6 +313,26 @@ def test_a_side_of_the_population_has_no_lower_bound() -> None:
     assert calcert.ranges(rows, side="too high").lower == 0
 
 
+def test_shares_are_covered_where_votes_taken_for_rows_are_not() -> None:
+    """Forty annotators who nearly always agree: their share is one label, and forty labels it is not."""
+    rng = np.random.default_rng(11)
+    runs, delta, scores = 120, 0.05, np.arange(1, 20) / 20
+    truth = float(np.mean(scores - scores**2))
+    misses = dict.fromkeys(["shares", "ranges of shares", "votes"], 0)
+    for _ in range(runs):
+        x = rng.choice(scores, 400)
+        agreed = (rng.random(400) < x**2).astype(float)
+        share = np.where(rng.random(400) < 0.9, agreed, rng.binomial(40, x**2) / 40)
+        soft = calcert.summarize(x, share, soft_labels=True, weight_unit=1 / 40)
+        misses["shares"] += upper(finite.upper_terms(soft, delta)) < truth
+        misses["ranges of shares"] += upper(ranges.upper_terms(soft, delta)) < truth
+        lines = [np.concatenate([x, x]), np.repeat([1, 0], 400)]
+        votes = calcert.summarize(*lines, counts=np.round(40 * np.concatenate([share, 1 - share])))
+        misses["votes"] += upper(finite.upper_terms(votes, delta)) < truth
+    assert too_many(misses.pop("votes"), runs, delta)
+    assert not any(too_many(missed, runs, delta) for missed in misses.values()), misses
+
+
 def test_rows_kept_by_score_and_label_are_covered() -> None:
     rng = np.random.default_rng(5)
     runs, delta, scores = 60, 0.2, np.arange(1, 20) / 20

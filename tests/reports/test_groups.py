@@ -185,6 +185,7 @@ def test_clusters_are_cut_to_the_rows_that_they_have_in_a_group_in_every_source(
     assert report.worst["distance"].upper == max(
         calcert.distance(summary, delta=report.delta).upper for summary in expected.values()
     )
+    assert "All bounds are for a row drawn by weight from clusters of these sizes." in " ".join(str(report).split())
     listed = {"all": np.ones(SCORES.size, bool), "odd": user % 2 == 1}
     overlapping = calcert.certify(SCORES, LABELS, groups=listed, clusters=user)
     assert overlapping.groups["all"].summary == calcert.summarize(SCORES, LABELS, clusters=user)

@@ -112,6 +112,40 @@ def test_bad_rows_are_refused_in_words(
         calcert.summarize(SOURCES[source](table, tmp_path), score="p", label="y", **options)
 
 
+@pytest.mark.parametrize("source", ["polars, lazy", "duckdb", "parquet"])
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (
+            {"p": [0.5, 2.0, 0.5], "y": [0.5, 0.5, 1]},
+            {"soft_labels": True},
+            r"got 2 (in .*\(1 of 3 rows\)|at row 1 of)",
+        ),
+        ({"p": [0.5] * 3, "y": [0.5, 1.5, 1]}, {"soft_labels": True}, r"labels must lie in \[0, 1\]"),
+        (
+            {"p": [0.5] * 3, "y": [0.5, 1 / 11, 1]},
+            {"soft_labels": True},
+            "whole multiples of weight_unit = 0.000396825",
+        ),
+        ({"p": [0.5] * 3, "y": [0, 1, 1], "k": [1, 1.5, 2]}, {"counts": "k"}, "counts must be whole numbers"),
+        (
+            {"p": [0.5] * 3, "y": [0, 1, 1], "k": [0.0, 1e-12, 2]},
+            {"weights": "k"},
+            "whole multiples of weight_unit = 1",
+        ),
+        ({"p": [0.5] * 3, "y": [0, 1, 1], "k": ["a", "", "b"]}, {"clusters": "k"}, "clusters must have no missing"),
+        ({"p": [0.5] * 3, "y": [0, 1, 1], "k": [1.0, float("nan"), 2]}, {"clusters": "k"}, "no missing values"),
+        ({"p": [0.5] * 3, "y": [0, 1, 1], "k": [1.0, 2.0**53, 2]}, {"clusters": "k"}, "2.53 on"),
+    ],
+)
+def test_what_is_wrong_with_shares_counts_and_names_is_said_by_all(
+    source: str, columns: dict[str, list[Any]], options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    rows = SOURCES[source](polars.DataFrame(columns, strict=False), tmp_path)
+    with pytest.raises(ValueError, match=message):
+        calcert.summarize(rows, score="p", label="y", **options)
+
+
 def test_weights_that_are_one_number_for_each_label_are_refused_by_engines_too() -> None:
     table = frame("many").with_columns(w=polars.col("y") * 9 + 1).lazy()
     with pytest.raises(ValueError, match="pass largest_weight=10"):

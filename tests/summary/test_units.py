@@ -125,6 +125,11 @@ def test_only_what_is_alike_is_added() -> None:
     for other in others:
         with pytest.raises(ValueError, match="of one kind"):
             weighted + other
+    clustered, soft = calcert.summarize(*ROWS, clusters=CLUSTERS), calcert.summarize(*ROWS, soft_labels=True)
+    with pytest.raises(ValueError, match="got rows with clusters=clusters and plain rows"):
+        clustered + plain
+    with pytest.raises(ValueError, match=r"\(in units of 0.000396825 and 0.5\)"):
+        soft + calcert.summarize(*ROWS, soft_labels=True, weight_unit=0.5)
     whole = calcert.summarize([*ROWS[0], 0.5], [*ROWS[1], 1], weights=[*WEIGHTS, 2])
     assert weighted + calcert.summarize([0.5], [1], weights=[2]) == whole
     assert sum([weighted, Summary.empty()]) == Summary.empty() + weighted == weighted
@@ -139,6 +144,7 @@ def test_clusters_are_added_only_by_those_who_say_that_none_is_in_both() -> None
         one.plus(two, disjoint=False)
     whole = calcert.summarize([*ROWS[0], 0.5, 0.7], [*ROWS[1], 1, 1], clusters=[*CLUSTERS, "x", "x"])
     assert one.plus(two, disjoint=True) == whole
+    assert one.plus(Summary.empty(), disjoint=True) == Summary.empty().plus(one, disjoint=True) == one
 
 
 def test_what_is_proved_for_plain_rows_alone_refuses_units() -> None:

@@ -206,11 +206,13 @@ def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collecti
 
 
 def worst_group(report: GroupReport, names: Collection[str]) -> str:
-    """What is certified of the worst group, which groups that is about, and which have no rows."""
+    """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
+    law = next(iter(report.groups.values())).distance.subject.removeprefix("as it is").removeprefix(", ")
+    of_rows = f" All bounds are {law}." if law else ""
     large = f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
     if report.empty:
-        return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}."
-    return worst(f"group{large}", "groups", report.worst, names)
+        return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}.{of_rows}"
+    return worst(f"group{large}", "groups", report.worst, names) + of_rows
 
 
 def evidence(found: Mapping[str, Certificate]) -> str:

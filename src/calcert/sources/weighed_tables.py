@@ -55,6 +55,11 @@ def _query(
     unit = {"unit": nw.col(others["clusters"].name)} if "clusters" in others else {}
     raw = table.select(score=number(table, chosen[0]), label=number(table, chosen[1]), weight=weight, **unit)
     rows = _checked(raw, {"labels": chosen[1], **others}, weighing)
+    if design.soft:
+        # Before shares make two rows of one, so that rows are counted once.
+        whole = placed(raw.with_columns(label=nw.lit(0.0))).group_by("cell", "label")
+        seen = integers(whole.agg(count=nw.len(), offset=nw.col("offset").sum()), "cell", "label", "count", "offset")
+        complaint(raw, Lines(*seen), chosen)
     lines = _lines(raw, weighing)
     at = placed(lines, "w", "total", *unit)
     gains = at.with_columns(gain=nw.col("w") * _gain())

@@ -35,7 +35,8 @@ def added(one: Summary, two: Summary) -> Parts:
 
 def refuse_clusters(one: Summary, two: Summary) -> None:
     """Whether clusters span two Summaries only their owner knows."""
-    if any(part.units is not None and part.units.design.clustered for part in (one, two)):
+    _refuse_mixed(one, two)
+    if one.units is not None and one.units.design.clustered:
         raise ValueError(
             "clusters must be whole in each Summary that is added, and + cannot tell. Where no cluster has rows in "
             "both, say so: one.plus(other, disjoint=True). Otherwise summarise all rows together."
@@ -43,14 +44,9 @@ def refuse_clusters(one: Summary, two: Summary) -> None:
 
 
 def _units(one: Summary, two: Summary) -> Units | None:
-    if one.units is None and two.units is None:
+    _refuse_mixed(one, two)
+    if one.units is None or two.units is None:
         return None
-    if one.units is None or two.units is None or one.units.design != two.units.design:
-        kinds = ["plain rows" if part.units is None else str(part.units.design) for part in (one, two)]
-        raise ValueError(
-            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight, largest_gain and "
-            f"pair_sums; got {kinds[0]} and {kinds[1]}. Summarise their rows alike."
-        )
     most = HEAVIEST_SQUARES if one.units.design.paired else SQUARES
     if one.units.squares + two.units.squares >= most:
         raise OverflowError(
@@ -58,6 +54,18 @@ def _units(one: Summary, two: Summary) -> Units | None:
         )
     _, (pairs,) = _merge((one.cell, two.cell), ((one.units.pairs, two.units.pairs),))
     return one.units.plus(two.units, pairs)
+
+
+def _refuse_mixed(one: Summary, two: Summary) -> None:
+    designs = [None if part.units is None else part.units.design for part in (one, two)]
+    if designs[0] != designs[1]:
+        kinds = ["plain rows" if kind is None else f"rows with {kind.arguments}" for kind in designs]
+        units = {kind.quantum for kind in designs if kind is not None}
+        apart = f" (in units of {' and '.join(f'{unit:g}' for unit in sorted(units))})" if len(units) > 1 else ""
+        raise ValueError(
+            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight and largest_gain; "
+            f"got {kinds[0]} and {kinds[1]}{apart}. Summarise their rows alike."
+        )
 
 
 def _merge(

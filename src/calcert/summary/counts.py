@@ -224,6 +224,8 @@ class Summary:
                 f"disjoint must be True: no cluster has rows in both; got {disjoint!r}. Where clusters span the parts, "
                 "summarise all rows together."
             )
+        if self.n == 0 or other.n == 0:
+            return other if self.n == 0 else self
         return Summary(*added(self, other))
 
     def __radd__(self, other: object) -> Summary:

@@ -30,9 +30,11 @@ def page(
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
     names = group_columns(report)
-    lines, settings = group_lines(report, names), next(iter(report.groups.values())).settings
+    lines, first = group_lines(report, names), next(iter(report.groups.values()))
     large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
-    call = words.code(settings.at(report.delta), more=f"groups=groups{large}")
+    units = first.summary.units if first.summary is not None else None
+    how = f", {units.design.arguments}" if units is not None else ""
+    call = words.code(first.settings.at(report.delta), more=f"groups=groups{large}{how}")
     return render(
         "groups.html.jinja",
         title=title or TITLE,
