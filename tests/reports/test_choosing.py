@@ -84,7 +84,7 @@ def test_the_same_seed_chooses_the_same_rows_and_a_fresh_one_others() -> None:
 @pytest.mark.parametrize(
     ("scores", "budget", "more", "message"),
     [
-        ([0.5] * 10, 0, {}, "budget must be a whole number between 1 and"),
+        ([0.5] * 10, 0, {}, "budget must be a whole number of rows"),
         ([0.5] * 10, 2.0, {}, "budget must be a whole number"),
         ([0.5] * 10, 10, {}, "budget must be smaller than the number of rows; got 10 and 10 rows. Label all"),
         ([0.5, 1.5], 1, {}, r"scores must lie in \[0, 1\]"),

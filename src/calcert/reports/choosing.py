@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import secrets
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import check_count, check_scores, check_seed
+from calcert.foundation.validation import check_scores, check_seed
 from calcert.reports.keep_rule import WEIGHT_UNIT, KeepRule, best_rule, sizes
 from calcert.sources.arrays import column, pair
 
@@ -155,7 +156,9 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
 
 def check_budget(budget: Any, rows: int) -> int:
     """A whole number of rows, and fewer than there are."""
-    wanted = check_count("budget", budget, 1, 1 << 62)
+    if isinstance(budget, bool) or not isinstance(budget, numbers.Integral) or int(budget) < 1:
+        raise ValueError(f"budget must be a whole number of rows, such as 1000; got {budget!r}.")
+    wanted = int(budget)
     if wanted >= rows:
         raise ValueError(
             f"budget must be smaller than the number of rows; got {wanted:,} and {rows:,} rows. Label all of them, and "
