@@ -79,7 +79,8 @@ class Choice:
     def __str__(self) -> str:
         chosen = f"{self.rows.size:,} of {self.considered:,} rows"
         if self.rule is None:
-            return f"{chosen}, all with the same chance: weights would promise no more."
+            why = "weights would promise no more" if self.aside else "rows are too few, or too many wanted, for weights"
+            return f"{chosen}, all with the same chance: {why}."
         return (
             f"{chosen}, with weights of at most {self.rule.largest_weight:g}: expect sampling errors of about "
             f"{self.promise:.2g} times those of as many rows with equal chances."
