@@ -69,12 +69,14 @@ def test_plain_rows_are_read_back_as_plain_rows(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("t.csv", "--budget", "0"), "budget must be a whole number between 1 and"),
+        (("t.csv", "--budget", "0"), "budget must be a whole number of rows"),
         (("t.csv", "--budget", "20000"), "budget must be smaller than the number of rows; got 20,000 and 20,000 rows"),
         (("-", "--budget", "5"), "FILE and OUT must be files with names"),
         (("t.csv", "-", "--budget", "5"), "FILE and OUT must be files with names"),
         (("none.csv", "--budget", "5"), "FILE must be a file; there is no 'none.csv'"),
-        (("t.csv", "t.csv", "--budget", "5"), "OUT must not exist; got t.csv"),
+        (("t.csv", "./t.csv", "--overwrite", "--budget", "5"), "OUT must not be FILE, whose other rows would be lost"),
+        (("*.csv", "--budget", "5"), "FILE must be a file; there is no '*.csv'"),
+        ((".", "--budget", "5"), "the format of . must be known from its name"),
         (("t.csv", "t.parquet", "--budget", "5"), "IN and OUT must have one format"),
         (("t.csv", "--budget", "5", "--column", "ID"), "the new column must have a name of its own"),
         (("t.csv", "--budget", "5", "--label", "id"), "labels must be 0 or 1"),
@@ -119,3 +121,14 @@ def test_a_chosen_file_that_was_edited_is_refused_where_it_can_be_told(
     edited = run(*shlex.split(done.stdout.splitlines()[-1])[1:])
     assert edited.exit_code == 2
     assert message in " ".join(edited.stderr.split())
+
+
+def test_an_existing_file_is_replaced_only_on_request(run: Run) -> None:
+    Path("out.csv").write_text("precious")
+    asked = ("choose", "t.csv", "out.csv", "--score", "p", "--budget", "2000")
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    assert "OUT must not exist; got out.csv" in refused.stderr
+    assert Path("out.csv").read_text() == "precious"
+    assert run(*asked, "--overwrite").exit_code == 0
+    assert Path("out.csv").read_text().startswith("id,p,y,weight\n")

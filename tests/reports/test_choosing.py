@@ -42,11 +42,13 @@ def test_where_weights_promise_nothing_all_rows_have_one_chance(scores: Any) -> 
     assert chosen.arguments == {}
     assert (chosen.weights == 1).all()
     assert chosen.rows.size == pytest.approx(2_000, rel=0.1)
-    assert "all with the same chance" in str(chosen)
+    assert "all with the same chance: weights would promise no more." in str(chosen)
 
 
 def test_scores_are_not_looked_at_where_most_rows_are_wanted_or_few_are_there() -> None:
-    assert calcert.choose_rows(DOUBTFUL, 50_001, seed=0).aside == 0
+    many = calcert.choose_rows(DOUBTFUL, 50_001, seed=0)
+    assert many.aside == 0
+    assert str(many).endswith("all with the same chance: rows are too few, or too many wanted, for weights.")
     assert calcert.choose_rows(DOUBTFUL[:1_000], 100, seed=0).aside == 0
     assert calcert.choose_rows(DOUBTFUL, 50_000, seed=0).aside == 100_000 // 16
 
@@ -84,7 +86,7 @@ def test_the_same_seed_chooses_the_same_rows_and_a_fresh_one_others() -> None:
 @pytest.mark.parametrize(
     ("scores", "budget", "more", "message"),
     [
-        ([0.5] * 10, 0, {}, "budget must be a whole number between 1 and"),
+        ([0.5] * 10, 0, {}, "budget must be a whole number of rows"),
         ([0.5] * 10, 2.0, {}, "budget must be a whole number"),
         ([0.5] * 10, 10, {}, "budget must be smaller than the number of rows; got 10 and 10 rows. Label all"),
         ([0.5, 1.5], 1, {}, r"scores must lie in \[0, 1\]"),

@@ -65,3 +65,13 @@ def test_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
         calcert.certify(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9))
     with pytest.raises(ValueError, match=r"5,000 rows in 1,000 clusters"):
         calcert.Monitor(tmp_path / "state").add(summary, batch_id="monday")
+
+
+def test_rows_without_doubt_count_as_what_they_are() -> None:
+    sure = calcert.summarize([0.0, 1.0] * 50, [0, 1] * 50, clusters=np.arange(100) // 2)
+    assert "count as 100 independent rows (design effect 1)" in calcert.certify(sure).sample
+    # |y - x| is rounded up to 2^-20, far above these scores: as if all rows of a cluster were one.
+    tiny = calcert.summarize(np.full(100, 1e-12), np.zeros(100), clusters=np.arange(100) // 4)
+    assert "count as 25 independent rows (design effect 4)" in calcert.certify(tiny).sample
+    for summary in (sure, tiny):
+        assert calcert.plan(summary, 0.1).rows is not None

@@ -67,6 +67,8 @@ def command(
         raise FileNotFoundError(f"FILE must be a file; there is no {source!r} (seen from {visible(os.getcwd())}).")
     format_of(source)
     out = target or _beside(source)
+    if os.path.exists(out) and os.path.samefile(source, out):
+        raise ValueError(f"OUT must not be FILE, whose other rows would be lost; got {visible(out)}.")
     if os.path.exists(out) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(out)}. Choose another name, or pass --overwrite.")
     scores, name = read_scores(source, score, column)

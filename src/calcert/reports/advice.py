@@ -61,8 +61,11 @@ def design_effect(summary: Summary) -> float:
     units = summary.units
     if units is None:
         return 1.0
+    if units.gain_squares == 0:
+        return 1.0
     independent = max(brier(summary.points, summary.n), 1e-300) / units.rows
-    return units.gain_squares / GAIN**2 / summary.n**2 / independent
+    # By Cauchy and Schwarz it is at most the second, which counts where rounding of tiny gains is all there is to see.
+    return min(units.gain_squares / GAIN**2 / summary.n**2 / independent, units.largest * units.rows / summary.n)
 
 
 def sample_words(summary: Summary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import secrets
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import check_count, check_scores, check_seed
+from calcert.foundation.validation import check_scores, check_seed
 from calcert.reports.keep_rule import WEIGHT_UNIT, KeepRule, best_rule, sizes
 from calcert.sources.arrays import column, pair
 
@@ -78,7 +79,8 @@ class Choice:
     def __str__(self) -> str:
         chosen = f"{self.rows.size:,} of {self.considered:,} rows"
         if self.rule is None:
-            return f"{chosen}, all with the same chance: weights would promise no more."
+            why = "weights would promise no more" if self.aside else "rows are too few, or too many wanted, for weights"
+            return f"{chosen}, all with the same chance: {why}."
         return (
             f"{chosen}, with weights of at most {self.rule.largest_weight:g}: expect sampling errors of about "
             f"{self.promise:.2g} times those of as many rows with equal chances."
@@ -155,7 +157,9 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
 
 def check_budget(budget: Any, rows: int) -> int:
     """A whole number of rows, and fewer than there are."""
-    wanted = check_count("budget", budget, 1, 1 << 62)
+    if isinstance(budget, bool) or not isinstance(budget, numbers.Integral) or int(budget) < 1:
+        raise ValueError(f"budget must be a whole number of rows, such as 1000; got {budget!r}.")
+    wanted = int(budget)
     if wanted >= rows:
         raise ValueError(
             f"budget must be smaller than the number of rows; got {wanted:,} and {rows:,} rows. Label all of them, and "
