@@ -184,6 +184,28 @@ def uncertainty_calibration_interval() -> Call:
     return call
 
 
+def mcgrad() -> Call:
+    from mcgrad.metrics import ecce, ecce_pvalue
+
+    return lambda x, y: {"ECCE": ecce(y.astype(float), x), "p, Kuiper": ecce_pvalue(y.astype(float), x)}
+
+
+def probmetrics() -> Call:
+    import torch
+    from probmetrics.metrics import Metrics
+
+    # What isotonic regression saves of the Brier score on rows kept out; it adds up both classes.
+    name = "calib-err_brier_isotonic-mix_cv-5"
+    metrics = Metrics.from_names([name])
+
+    def call(x: np.ndarray, y: np.ndarray) -> Answers:
+        logits = torch.log(torch.from_numpy(np.column_stack([1 - x, x])))
+        found = metrics.compute_all_from_labels_logits(torch.from_numpy(y), logits)
+        return {"estimate of a lower bound, squared": float(found[name]) / 2}
+
+    return call
+
+
 def confseq() -> Call:
     from confseq.betting import betting_ci
 
@@ -227,6 +249,8 @@ PEERS: dict[str, tuple[str, Callable[[], Call]]] = {
     "relplot smECE": ("relplot", relplot),
     "uncertainty-calibration get_calibration_error": ("uncertainty-calibration", uncertainty_calibration),
     "uncertainty-calibration, bootstrap interval": ("uncertainty-calibration", uncertainty_calibration_interval),
+    "MCGrad ecce": ("mcgrad", mcgrad),
+    "probmetrics calib-err_brier": ("probmetrics", probmetrics),
     "confseq betting_ci": ("confseq", confseq),
     "calcert certify": ("calcert", calcert),
 }

@@ -16,6 +16,7 @@ from typing import Any
 import click
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.content import content
@@ -94,7 +95,10 @@ def needed_files(tasks: Iterable[str], folder: Path) -> None:
 @functools.cache
 def stored_content(path: Path, changed: int) -> str:
     """The content of a file, computed once while the file does not change."""
-    return content(pq.read_table(path))
+    try:
+        return content(pq.read_table(path))
+    except (pa.ArrowInvalid, TypeError) as error:
+        raise click.ClickException(f"{path} is no table of numbers, texts and bytes in Parquet: {error}") from error
 
 
 def load(task: str, folder: Path) -> pd.DataFrame:

@@ -150,3 +150,5 @@ def test_what_is_missing_or_wrong_is_named(tmp_path: Path) -> None:
     assert status == 1
     assert "text_imdb_50k: ANOTHER file, 4 rows" in said
     assert "text_enron_spam: not there" in said
+    (tmp_path / "img_cifar10_jpeg.parquet").write_bytes(b"no Parquet")
+    assert "img_cifar10_jpeg.parquet is no table of numbers, texts and bytes in Parquet" in run("--check", tmp_path)[1]
