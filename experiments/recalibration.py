@@ -197,7 +197,7 @@ def digest(lines: list[dict[str, str]], sizes: Sequence[int]) -> Iterator[tuple[
     needs=("matplotlib", "pandas", "sklearn"),
     quick="Two networks, one seed and 1,000 rows.",
 )
-@click.option("--seeds", default=3, show_default=True)
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True)
 @data_option
 def main(out: Results, quick: bool, seeds: int, data: Path) -> None:
     start, path = time.perf_counter(), out / "recalibration.csv"

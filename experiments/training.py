@@ -242,8 +242,8 @@ def shown(values: Sequence[float]) -> str:
     quick="1,500 rows of each task, two seeds and the usual sizes.",
 )
 @click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)
-@click.option("--seeds", default=10, show_default=True)
-@click.option("--rows", type=int, help="Rows of each task that are encoded, by chance; all if left out.")
+@click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True)
+@click.option("--rows", type=click.IntRange(min=1_500), help="Rows of each task to encode, by chance; all if left out.")
 @click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
 @data_option
 def main(
