@@ -17,13 +17,14 @@ PATIENCE = 1.0
 
 
 class RowProgress:
-    """Rows read, rows per second and time left, on standard error; it is gone when the work is done.
+    """Rows, or what `unit` calls them, done so far, how fast and time left, on standard error; gone when all is done.
 
     Nothing is shown, and rich is not even imported, where standard error is not a terminal.
     """
 
-    def __init__(self, task: str, total: int | None = None) -> None:
+    def __init__(self, task: str, total: int | None = None, unit: str = "rows") -> None:
         self._task = visible(task)
+        self._unit = unit
         self._total = total
         self._start = time.monotonic()
         self._bar: Progress | None = None
@@ -45,15 +46,16 @@ class RowProgress:
         if not self._terminal or elapsed < PATIENCE:
             return
         if self._bar is None or self._line is None:
-            self._bar, self._line = _bar(self._task)
+            self._bar, self._line = _bar(self._task, self._unit)
         total = self._total if self._total is not None else rows / share if share else None
         rate = rows / elapsed
         # rich forgets its own estimate of the time left whenever the total changes.
         left = "" if total is None or rows == 0 else f"{max(total - rows, 0) / rate:,.0f} s left"
-        self._bar.update(self._line, completed=rows, total=total, rate=f"{rate / 1e6:,.1f}", left=left)
+        speed = f"{rate / 1e6:,.1f} million/s" if self._unit == "rows" else f"{rate:,.1f}/s"
+        self._bar.update(self._line, completed=rows, total=total, rate=speed, left=left)
 
 
-def _bar(task: str) -> tuple[Progress, TaskID]:
+def _bar(task: str, unit: str) -> tuple[Progress, TaskID]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
@@ -61,8 +63,8 @@ def _bar(task: str) -> tuple[Progress, TaskID]:
         # No markup: square brackets in the name of a file are just that.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:,} rows"),
-        TextColumn("{task.fields[rate]} million/s"),
+        TextColumn(f"{{task.completed:,}} {unit}"),
+        TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[left]}"),
         console=Console(stderr=True),
         transient=True,

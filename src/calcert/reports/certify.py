@@ -26,6 +26,7 @@ def certify(
     label: str | None = None,
     groups: None = None,
     smallest_group: int = 1,
+    workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -53,6 +54,7 @@ def certify(
     label: str | None = None,
     groups: Sized,
     smallest_group: int = 1,
+    workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -79,6 +81,7 @@ def certify(
     label: str | None = None,
     groups: Any = None,
     smallest_group: int = 1,
+    workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
     bandwidth: float | None = None,
@@ -124,6 +127,9 @@ def certify(
         from their names to True or False for every row; that list is to be fixed before the rows are seen.
     smallest_group
         Groups with fewer rows do not count for ``report.worst``; to be fixed before the rows are seen.
+    workers
+        How many processes certify groups or classes where that takes more than a second; None for as many as there are
+        cores that nobody uses. The bounds do not depend on it.
     delta
         Probability with which each bound may fail.
     odds, bandwidth
@@ -167,7 +173,8 @@ def certify(
         from calcert.sources.weighing import Weighing
 
         how = Weighing(**weighing)
-        return _filed(certify_groups(scores, labels, groups, score, label, settings, smallest_group, how), facts)
+        found = certify_groups(scores, labels, groups, score, label, settings, smallest_group, how, workers)
+        return _filed(found, facts)
     if smallest_group != 1:
         raise TypeError(f"smallest_group must come with groups; got {smallest_group!r}, and no groups.")
     if _has_many_classes(scores):
@@ -175,7 +182,7 @@ def certify(
 
         _refuse_with_classes(weighing)
         refuse_ignored(Source("arrays", scores), None, score, label)
-        return _filed(certify_classes(scores, labels, settings), facts)
+        return _filed(certify_classes(scores, labels, settings, workers), facts)
     return _filed(certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings), facts)
 
 

@@ -6,17 +6,18 @@ its probability against "it is this class". Both are binary statements, and all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import Floats, Integers
-from calcert.certificates.worst_of_many import worst_of
+from calcert.certificates.worst_of_many import Entry, worst_of
 from calcert.foundation.validation import check_scores
+from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import (
@@ -30,6 +31,7 @@ from calcert.reports.statements import (
 )
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
+from calcert.summary.counts import Summary
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
@@ -133,7 +135,40 @@ class ClassReport(Report):
         ]
 
 
-def certify_classes(probabilities: Any, labels: Any, settings: Settings) -> ClassReport:
+@dataclass(frozen=True)
+class _Columns(Sequence[tuple[int, Summary, Settings, Settings]]):
+    """Every class against the rest, summarised when it is asked for."""
+
+    p: Floats
+    y: Integers
+    settings: Settings
+    first: int = 0
+
+    def __len__(self) -> int:
+        return int(self.p.shape[1]) - self.first
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[int, Summary, Settings, Settings]: ...
+    @overload
+    def __getitem__(self, at: slice) -> _Columns: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return replace(self, first=self.first + (at.start or 0))
+        if at >= len(self):
+            raise IndexError(at)
+        number = self.first + at
+        rows = summarize_arrays(np.ascontiguousarray(self.p[:, number]), self.y == number)
+        return number, rows, self.settings.shared(self.p.shape[1]), self.settings
+
+
+def certify_class(asked: tuple[int, Summary, Settings, Settings]) -> tuple[ClassStatement, dict[str, Entry]]:
+    """One class with its share of delta, and what it says of the worst with all of it."""
+    number, rows, each, settings = asked
+    found = certificates_of(rows, each)
+    return ClassStatement(number, rows.positives, found), entries_of(rows, found, settings)
+
+
+def certify_classes(probabilities: Any, labels: Any, settings: Settings, workers: int | None = None) -> ClassReport:
     """Certify the prediction of a classifier with K classes, and each class against the rest.
 
     Examples
@@ -145,18 +180,15 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings) -> Clas
     >>> round(report.perturbed.upper, 3), round(report.mean["perturbed"].upper, 3)
     (0.016, 0.015)
     """
+    workers = check_workers(workers)
     p, y = check_probabilities(probabilities, labels)
     report = certify_summary(summarize_arrays(score(p), forecast(p) == y), settings)
-    each, classes, entries = settings.shared(p.shape[1]), [], []
-    for number in range(p.shape[1]):
-        rows = summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
-        found = certificates_of(rows, each)
-        classes.append(ClassStatement(number, rows.positives, found))
-        entries.append(entries_of(rows, found, settings))
+    found = spread(certify_class, _Columns(p, y, settings), workers, "certifying", "classes")
+    classes, entries = [each for each, _ in found], [entry for _, entry in found]
     mean, worst = {}, {}
     for name, statement in STATEMENTS.items():
-        mean[name] = statement.over_classes(p, y, [entry.statement(name) for entry in classes], settings)
-        worst[name] = worst_of([found[name] for found in entries], "classes", settings.delta, y.size)
+        mean[name] = statement.over_classes(p, y, [each.statement(name) for each in classes], settings)
+        worst[name] = worst_of([entry[name] for entry in entries], "classes", settings.delta, y.size)
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
     return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.worst_of_many import Entry, worst_of
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
+from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
@@ -172,6 +173,13 @@ class GroupRows:
         return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
 
 
+def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, Entry]]:
+    """The Report of one of several groups with its share of delta, and what it says of the worst with all of it."""
+    summary, each, settings = asked
+    report = certify_summary(summary, each)
+    return replace(report, summary=None), entries_of(summary, report.certificates, settings)
+
+
 def certify_groups(
     scores: Any,
     labels: Any,
@@ -181,6 +189,7 @@ def certify_groups(
     settings: Settings,
     smallest: int = 1,
     weighing: Weighing = PLAIN_ROWS,
+    workers: int | None = None,
 ) -> GroupReport:
     """Certify every group at delta / m, m the number of groups, and the worst of them at delta.
 
@@ -207,10 +216,15 @@ def certify_groups(
     >>> round(report.groups["south"].unmodified.lower, 2)
     0.16
     """
+    workers = check_workers(workers)
     rows = GroupRows.read(scores, labels, groups, score, label, smallest, weighing)
-    each = settings.shared(rows.number)
-    reports = {name: certify_summary(summary, each) for name, summary in rows.summaries.items()}
-    entries = {name: entries_of(rows.summaries[name], found.certificates, settings) for name, found in reports.items()}
+    asked = [(summary, settings.shared(rows.number), settings) for summary in rows.summaries.values()]
+    found = spread(certify_among_others, asked, workers, "certifying", "groups")
+    reports = {
+        name: replace(report, summary=rows.summaries[name])
+        for name, (report, _) in zip(rows.summaries, found, strict=True)
+    }
+    entries = {name: entry for name, (_, entry) in zip(rows.summaries, found, strict=True)}
     return GroupReport(
         delta=settings.delta,
         groups=reports,

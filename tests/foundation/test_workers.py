@@ -1,0 +1,103 @@
+"""Work spread over processes: the same results, whatever happens to the processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.foundation import workers
+from calcert.foundation.workers import check_workers, spread
+
+HERE = os.getpid()
+
+
+def square(number: int) -> int:
+    print("on the way")  # must not come between the answers
+    return number * number
+
+
+def where(number: int) -> int:
+    time.sleep(0.01)
+    return os.getpid()
+
+
+def dies_elsewhere(numbered: tuple[int, int]) -> int:
+    number, home = numbered
+    if os.getpid() != home:
+        os._exit(3)
+    return number
+
+
+def refuses_seven(number: int) -> int:
+    if number == 7:
+        raise ValueError("seven is not wanted")
+    return number
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are started after the first item."""
+    monkeypatch.setattr(workers, "_takes_long", lambda elapsed, done, number: done > 0)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_results_come_in_order_from_other_processes() -> None:
+    assert spread(square, range(20), 2, "squaring", "numbers") == [n * n for n in range(20)]
+    found = spread(where, range(20), 2, "asking", "numbers")
+    assert found[0] == HERE
+    assert HERE not in found[1:]
+    assert len(set(found[1:])) == 2
+
+
+@pytest.mark.usefixtures("at_once")
+def test_what_a_process_that_died_should_have_done_is_done_here() -> None:
+    items = [(n, os.getpid()) for n in range(6)]
+    assert spread(dies_elsewhere, items, 2, "dying", "numbers") == list(range(6))
+
+
+@pytest.mark.usefixtures("at_once")
+def test_an_error_in_a_process_is_raised_here() -> None:
+    with pytest.raises(ValueError, match="seven is not wanted"):
+        spread(refuses_seven, range(20), 2, "refusing", "numbers")
+
+
+def test_short_work_starts_no_process() -> None:
+    assert set(spread(where, range(3), 2, "asking", "numbers")) == {HERE}
+    assert not workers._takes_long(0.01, 1, 10_000)
+    assert not workers._takes_long(10.0, 0, 100)
+    assert not workers._takes_long(10.0, 99, 100)
+    assert workers._takes_long(0.2, 1, 100)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", True])
+def test_a_number_of_processes_that_makes_no_sense_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="workers must be a whole number from 1 on"):
+        check_workers(wrong)
+    with pytest.raises(ValueError, match="workers must be"):
+        calcert.certify([0.5] * 4, [0, 1] * 2, groups=[1, 1, 2, 2], workers=wrong)
+
+
+def test_without_a_number_free_cores_work_and_at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    for load, wanted in ((0.2, 4), (1.4, 3), (99.0, 1)):
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
+        assert check_workers(None) == wanted
+    assert check_workers(7) == 7
+
+
+@pytest.mark.usefixtures("at_once")
+def test_groups_and_classes_are_the_same_from_several_processes() -> None:
+    rng = np.random.default_rng(0)
+    x, site = rng.random(900), np.repeat(["a", "b", "c"], 300)
+    y = rng.random(900) < x
+    p = rng.dirichlet([1.0, 1.0, 1.0], 300)
+    one, two = (calcert.certify(x, y, groups=site, workers=workers) for workers in (1, 2))
+    assert one.to_dict() == two.to_dict()
+    assert two.groups["b"].summary == calcert.summarize(x[300:600], y[300:600])
+    few, many = (calcert.certify(p, p.argmax(axis=1), workers=workers) for workers in (1, 2))
+    assert few.to_dict() == many.to_dict()
