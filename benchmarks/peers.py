@@ -223,8 +223,9 @@ def calcert() -> Call:
         report = calcert.certify(x, y)
         answers = {}
         for name, statement in (
-            ("perturbed", report.perturbed),
             ("distance", report.distance),
+            ("ranges", report.ranges),
+            ("perturbed", report.perturbed),
             ("if variation <= 1", report.unmodified),
         ):
             answers |= {f"{name}, at least": statement.lower, f"{name}, at most": statement.upper}

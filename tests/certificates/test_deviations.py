@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from calcert.certificates.deviations import (
     SPLIT,
@@ -266,6 +266,27 @@ def test_gaussian_sharp_is_within_one_percent_of_the_normal_quantile_at_a_millio
     found = gaussian_sharp(0.25, 0.5, 1e6, 0.05)
     assert normal < found < 1.01 * normal
     assert found < 0.7 * bernstein(0.25, 0.5, 1e6, 0.05)
+
+
+@pytest.mark.parametrize("delta", [0.4, 0.05, 1e-3])
+@pytest.mark.parametrize(("variance", "bound", "n"), [(0.14, 1.17, 1e4), (0.25, 1.5, 1e3), (1e-3, 1.0, 1e6)])
+def test_gaussian_sharp_passes_only_what_is_a_limit_at_every_variance(
+    variance: float, bound: float, n: float, delta: float
+) -> None:
+    def tail(e: float) -> float:
+        """The larger of all tails, on a fine grid of the standard deviations that there may be."""
+        deviation = math.sqrt(variance) * np.linspace(1e-3, 1, 4000)
+        far = np.exp(-n * e**2 / (2 * (deviation**2 + bound * e / 3)))
+        errors = np.array([berry_esseen_constant(bound / d) for d in deviation]) / math.sqrt(n)
+        return float(np.minimum(far, norm.sf(e * math.sqrt(n) / deviation) + errors).max())
+
+    e = gaussian_sharp(variance, bound, n, delta)
+    if math.isinf(e):
+        assert tail(bernstein(variance, bound, n, delta)) > 0.9 * delta
+    else:
+        assert tail(e) <= delta
+        # And next to nothing is given away by cutting the variances into a few stretches.
+        assert delta == 0.4 or tail(0.98 * e) > delta
 
 
 def test_gaussian_sharp_says_nothing_where_berry_esseen_leaves_nothing_of_delta() -> None:

@@ -19,6 +19,9 @@ PRECISION = 1e-10
 normal_quantile = NormalDist().inv_cdf
 """Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
 
+STRETCHES = (0.96, 0.87, 0.65, 0.0)
+"""Where D3 cuts the variances that may be: as shares of the largest."""
+
 SPLIT = 0.98
 """The share of delta spent on the mean; the rest pays for the second moment."""
 
@@ -96,10 +99,10 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
         With probability at least 1 - delta the mean is below the result. For large n it approaches the normal
         quantile times the standard error; where the Berry-Esseen term leaves nothing of delta it is infinite.
 
-    For every t in (0, 1): either the standard deviation is below t sqrt(variance) and Bernstein applies with the
-    smaller variance, or Berry-Esseen applies with ratio bound / (t sqrt(variance)). A limit e leaves Bernstein the t
-    at which he reaches just e; what is searched is the smallest e whose normal tail and Berry-Esseen error at that t
-    are at most delta. Every e that passes is a limit, so the search need not be exact.
+    The variance is unknown but one number. Where it is so small that Bernstein's limit is at most e, e is a limit;
+    where it is larger, if normal tail and Berry-Esseen error at that variance are at most delta together. What is
+    searched is the smallest e for which one or the other is true of every variance up to the largest. Every e that
+    passes is a limit, so the search need not be exact.
     """
     return sharp(variance, bound, n, delta, _shevtsova(bound))
 
@@ -128,9 +131,20 @@ def _tail_over_delta(
     e: float, variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]
 ) -> float:
     """D3: the logarithm of the bound on the tail beyond e, over delta. Where it is negative, e is a limit."""
-    left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3  # t^2 variance
-    error = constant(left) / math.sqrt(n) if left > 0 else math.inf
-    return math.log((math.erfc(e * math.sqrt(n / (2 * variance))) / 2 + error) / delta) + SLACK
+    left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3
+    if left <= 0:
+        return math.inf
+    # Up to the variance `left` Bernstein applies; from there on stretch by stretch, the normal tail being largest at
+    # the upper end of each and the error of the normal law at the lower one.
+    tail, most = 0.0, variance
+    for share in STRETCHES:
+        least = max(share * variance, left)
+        error = constant(least) / math.sqrt(n)
+        tail = max(tail, math.erfc(e * math.sqrt(n / (2 * most))) / 2 + error)
+        if least == left:
+            break
+        most = least
+    return math.log(tail / delta) + SLACK
 
 
 def hoeffding(proxy: float, n: float, delta: float) -> float:

@@ -35,7 +35,7 @@ def thrown(count: Integers, seed: int) -> Integers:
     are seeded by the seed and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
-    rng = np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+    rng = np.random.default_rng([seed, 0, *np.frombuffer(digest, np.uint32).tolist()])
     number = throws(int(count.sum())).number
     if number == 1:
         return halved(count, rng)[None]

@@ -52,7 +52,7 @@ class GroupReport(Result):
     (['north', 'south'], 0.025)
     >>> own, worst = report.groups["north"].distance, report.worst["distance"]
     >>> print(f"north: at most {own.upper:.4f}; no group is worse than {worst.upper:.4f}")
-    north: at most 0.0228; no group is worse than 0.0197
+    north: at most 0.0224; no group is worse than 0.0195
     """
 
     kind: ClassVar = "groups"

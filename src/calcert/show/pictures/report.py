@@ -72,7 +72,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
     >>> print(ax.get_title(loc="left"))
     Calibration error, served with perturbed scores:
-    certified at most 0.0302
+    certified at most 0.0299
     """
     title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
     return draw_band(ax, report.band, _shown_scores(report.summary, report.settings.noise), title)
