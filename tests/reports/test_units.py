@@ -10,6 +10,9 @@ import pytest
 
 import calcert
 from calcert import Report
+from calcert.reports.fitted_units import fit_units
+from calcert.serving.noise import Noise
+from tests.lab.units import units_of
 
 RNG = np.random.default_rng(0)
 N = 5000
@@ -65,3 +68,15 @@ def test_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
         calcert.certify(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9))
     with pytest.raises(ValueError, match=r"5,000 rows in 1,000 clusters"):
         calcert.Monitor(tmp_path / "state").add(summary, batch_id="monday")
+
+
+def test_pair_sums_are_said_and_shown_and_no_part_of_a_plan(tmp_path: Path) -> None:
+    rows = calcert.summarize(X, Y, clusters=np.arange(N) // 4, pair_sums=True)
+    report = calcert.certify(rows)
+    assert all(c.theorem.endswith("for units, pair sums") for c in report.certificates.values())
+    assert report.ranges.e_value is not None
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    assert "pair_sums=True" in Path(report.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
+    drawn = fit_units(rows, units_of(rows), Noise("odds", 1 / 16)).draw(2 * N, np.random.default_rng(0))
+    assert units_of(drawn).pair_sums is None
+    assert not units_of(drawn).design.paired
