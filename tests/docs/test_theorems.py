@@ -155,5 +155,14 @@ def test_the_theorems_that_certificates_name_are_those_of_the_table() -> None:
     others = {"Theorem 5", "Theorem 8", "Theorem 9, meaning", "Theorem 11, ratio"}
     others |= {"Theorem 13", "Theorem 14", "Theorem 15", "Theorem W", "Theorem W, means"}
     others |= {"Theorem 6, duality", "Theorem 6, any plan", "Theorem 6, constants"}
-    others |= {"Theorem U1", "Theorem U2", "Theorem U3", "Theorem WU", "Theorem LU", "Theorem LUP", "Theorem PU"}
+    others |= {
+        "Theorem U1",
+        "Theorem U2",
+        "Theorem U3",
+        "Theorem WU",
+        "Theorem LU",
+        "Theorem LUP",
+        "Theorem PU",
+        "Theorem 8U",
+    }
     assert {name for name in statements() if name.startswith("Theorem")} - named == others

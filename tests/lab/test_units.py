@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from calcert.certificates import (
     ranges,
     unit_squares,
 )
+from calcert.certificates.band import served_band, share_limits
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.laws import ROUNDING, Floats, Integers, summary_of, too_many, upper
@@ -383,3 +385,43 @@ def test_weights_that_are_all_ten_are_weights_that_are_all_one() -> None:
     for certify in (calcert.perturbed, calcert.ranges, calcert.mean_gap):
         assert math.isclose(certify(one).upper, certify(ten).upper, rel_tol=1e-6)
         assert math.isclose(certify(one).lower, certify(ten).lower, rel_tol=1e-6, abs_tol=1e-9)
+
+
+# The band, at one score: the curve is the chance everywhere.
+
+
+def band_miss(number: int, delta: float, tosses: float, size: int = 20) -> float:
+    """The probability that the band of clusters with equal labels misses the chance somewhere."""
+    missed = 0.0
+    for ones in range(number + 1):
+        rows = clusters_of(size, number)(ones)
+        assert rows.units is not None
+        rows = replace(rows, units=replace(rows.units, largest=int(size / tosses)))
+        band = served_band(rows, Noise("additive", 1 / 16), delta, points=8)
+        wrong = bool((band.lower > CHANCE).any() or (band.upper < CHANCE).any())
+        missed += float(binom.pmf(ones, number, CHANCE)) * wrong
+    return missed
+
+
+def test_the_band_of_clusters_misses_the_curve_no_more_often_than_delta() -> None:
+    assert band_miss(40, 0.4, tosses=1) <= 0.4
+    # As if there were twenty tosses to a cluster.
+    assert band_miss(40, 0.05, tosses=20) > 0.1
+
+
+@pytest.mark.parametrize("evidence", [1.0, 3.0])
+def test_shares_of_units_of_different_laws_and_weights_keep_their_level(evidence: float) -> None:
+    # Six units of weight 1 that are mostly 1, five of weight 3 that are mostly 0: a toss is a third of a unit's weight.
+    light, heavy = (6, 1 / 3, 0.9), (5, 1.0, 0.2)
+    truth = (6 / 3 * 0.9 + 5 * 0.2) / 7
+    missed = torn = 0.0
+    for a in range(7):
+        for b in range(6):
+            chance = float(binom.pmf(a, light[0], light[2]) * binom.pmf(b, heavy[0], heavy[2]))
+            hits = np.array([a / 3 + b])
+            for tosses in (1, 3):
+                low, high = share_limits(tosses * hits, tosses * (7 - hits), evidence)
+                wrong = chance * bool(low[0] > truth or high[0] < truth)
+                missed, torn = missed + wrong * (tosses == 1), torn + wrong * (tosses == 3)
+    assert missed <= math.exp(-evidence)
+    assert torn > missed

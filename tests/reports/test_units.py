@@ -10,6 +10,9 @@ import pytest
 
 import calcert
 from calcert import Report
+from calcert.reports.fitted_units import fit_units
+from calcert.serving.noise import Noise
+from tests.lab.units import units_of
 
 RNG = np.random.default_rng(0)
 N = 5000
@@ -36,8 +39,8 @@ def test_reports_travel_and_are_shown_without_a_band(report: Report, tmp_path: P
     assert "reliability" not in Path(page).read_text(encoding="utf-8").lower().split("<h1>")[1].split("data")[0]
     assert len(report.plot().axes) == 1
     assert len(report.to_frame()) == len(report.certificates)
-    with pytest.raises(ValueError, match="independent rows of equal weight"):
-        _ = report.band
+    assert report.bends is None
+    assert ((report.band.lower >= 0) & (report.band.upper <= 1)).all()
 
 
 def test_what_is_not_proved_is_left_out_with_its_reason() -> None:
@@ -75,3 +78,15 @@ def test_rows_without_doubt_count_as_what_they_are() -> None:
     assert "count as 25 independent rows (design effect 4)" in calcert.certify(tiny).sample
     for summary in (sure, tiny):
         assert calcert.plan(summary, 0.1).rows is not None
+
+
+def test_pair_sums_are_said_and_shown_and_no_part_of_a_plan(tmp_path: Path) -> None:
+    rows = calcert.summarize(X, Y, clusters=np.arange(N) // 4, pair_sums=True)
+    report = calcert.certify(rows)
+    assert all(c.theorem.endswith("for units, pair sums") for c in report.certificates.values())
+    assert report.ranges.e_value is not None
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    assert "pair_sums=True" in Path(report.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
+    drawn = fit_units(rows, units_of(rows), Noise("odds", 1 / 16)).draw(2 * N, np.random.default_rng(0))
+    assert units_of(drawn).pair_sums is None
+    assert not units_of(drawn).design.paired

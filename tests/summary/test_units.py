@@ -149,7 +149,7 @@ def test_clusters_are_added_only_by_those_who_say_that_none_is_in_both() -> None
 
 def test_what_is_proved_for_plain_rows_alone_refuses_units() -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS)
-    for function in (calcert.squared, calcert.calibration_band, calcert.worst_range, calcert.sides):
+    for function in (calcert.squared, calcert.monotone_band, calcert.worst_range, calcert.sides):
         with pytest.raises(ValueError, match="independent rows of equal weight; got 5 rows in 3 clusters"):
             function(summary)
     with pytest.raises(ValueError, match="only plain rows are packed"):

@@ -28,7 +28,7 @@ from scipy.special import betaln, expit, kl_div, logit, xlogy
 
 from calcert.certificates.bends import Bend, bends_of
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, refuse_units
+from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import Grid
 from calcert.serving.noise import Noise, choose_noise
@@ -143,10 +143,12 @@ def calibration_band(
 
     Guarantee
         With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all served scores s in
-        [0, 1] together. Nothing is assumed of the score distribution or the calibration function.
+        [0, 1] together. Nothing is assumed of the score distribution or the calibration function. For clusters and
+        weights it is the curve of a row drawn by weight from such clusters, or of the population (Theorem 8U).
     Assumes
-        Independent rows from the law that is served, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Independent rows, or rows in independent clusters, from the law that is served, not used to train, select or
+        recalibrate the classifier; their number, `delta` and every other argument were fixed before the rows were seen,
+        labels or scores.
 
     Parameters
     ----------
@@ -168,14 +170,15 @@ def calibration_band(
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
     at 0.50 between 0.211 and 0.289; truth 0.251
     """
-    check_summary(summary)
+    check_summary(summary, units=True)
     return served_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
 
 
 def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
     """The band for what the noise serves; arguments were checked."""
-    refuse_units(summary)
     where = coordinate_of(noise)
+    # Rows of a unit are one toss between them, whatever their number (Theorem 8U).
+    tosses = summary.n if summary.units is None else summary.n / summary.units.heaviest
     grid = where.grid(FINENESS)
     index = where.reported(grid, _stride(grid, points))
     # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.
@@ -184,10 +187,10 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
     place = index / grid.size
     top = where.ceiling(grid, place)
     # The true sums of weights are not below these, and above them by at most `excess` in all.
-    error = summary.n * (2 * rounding / top + CUT_OFF)
-    hits = np.maximum(summary.n * positive / top - error, 0.0)
-    misses = np.maximum(summary.n * (served - positive) / top - error, 0.0)
-    excess = 4 * error + where.end_weight(view, place)
+    error = tosses * (2 * rounding / top + CUT_OFF)
+    hits = np.maximum(tosses * positive / top - error, 0.0)
+    misses = np.maximum(tosses * (served - positive) / top - error, 0.0)
+    excess = 4 * error + where.end_weight(view, place) * (tosses / summary.n)
     known = math.log((index.size + where.atoms) / delta)
     lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
     slack = float(np.diff(place).max()) / grid.h + where.placing_slack(grid, place)
@@ -204,11 +207,12 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
             positive=np.maximum(positive, 0.0) / steepness,
             noise=noise,
             delta=delta,
-            n=summary.n,
+            n=summary.rows,
         )
     if not where.atoms:
         return middle
-    return _with_ends(middle, where.score(np.array([place[0], place[-1]])), _atoms(summary), known)
+    atoms = np.asarray(_atoms(summary) * (tosses / summary.n), np.float64)
+    return _with_ends(middle, where.score(np.array([place[0], place[-1]])), atoms, known)
 
 
 def _atoms(summary: Summary) -> Integers:
@@ -218,11 +222,11 @@ def _atoms(summary: Summary) -> Integers:
     return np.stack([points.count[which].sum(axis=0) for which in (zero, one)])
 
 
-def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Integers, evidence: float) -> CalibrationBand:
+def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Floats, evidence: float) -> CalibrationBand:
     """The band with a stretch on either side about which nothing is said, and with scores 0 and 1 as points."""
-    hits, misses = atoms[:, 1].astype(float), atoms[:, 0].astype(float)
+    hits, misses = atoms[:, 1], atoms[:, 0]
     lower, upper = share_limits(hits, misses, evidence)
-    share = np.where(hits + misses > 0, hits / np.maximum(hits + misses, 1), np.nan)
+    share = np.where(hits + misses > 0, hits / np.maximum(hits + misses, 1e-300), np.nan)
 
     def around(middle: Floats, beside: float, ends: Floats) -> Floats:
         return np.concatenate([ends[:1], [beside], middle, [beside], ends[1:]])

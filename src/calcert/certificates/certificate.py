@@ -111,7 +111,7 @@ class Certificate:
         upper, made_of = total(terms)
         if units is not None:
             subject = f"{subject}, {units.design.words}"
-            theorem += " for units, pair sums" if units.design.paired else " for units"
+            theorem += " for units" if units.pair_sums is None else " for units, pair sums"
         return cls(
             quantity=quantity,
             subject=subject,

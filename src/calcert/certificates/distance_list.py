@@ -7,7 +7,6 @@ the tilts of the list are as steep and as large as that allows (theory, units).
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -19,9 +18,7 @@ from calcert.serving.grid import ROUNDING
 from calcert.summary.counts import Summary
 
 Floats = NDArray[np.float64]
-
-MOST = 2
-"""Pivots of a tilt."""
+Integers = NDArray[np.int64]
 
 
 def distance_patterns(summary: Summary) -> list[Pattern]:
@@ -32,15 +29,17 @@ def distance_patterns(summary: Summary) -> list[Pattern]:
     count = summary.count.sum(axis=1)
     hidden = float((count * summary.width).sum()) / 2 / summary.n + ROUNDING
     excess = (count * middle - summary.count[:, 1]) / summary.n
-    size = np.array([largest_tilt(middle, pivot) for pivot in EDGES])
-    found = [gap._replace(share=gap.share / 2)]
-    for pivots in range(1, MOST + 1):
-        most = max(
-            abs(_gain(excess, middle, size, chosen)) for chosen in itertools.combinations(range(EDGES.size), pivots)
-        )
-        share = 1 / (4 * 2 * math.comb(EDGES.size, pivots))
-        found.append(Pattern(most - hidden, share, tilt_squares))
-    return found
+    size, first = np.array([largest_tilt(middle, pivot) for pivot in EDGES]), np.searchsorted(middle, EDGES)
+    one = max(abs(_gain(size[k] * excess, first[k : k + 1])) for k in range(EDGES.size))
+    two = 0.0
+    for a in range(EDGES.size - 1):
+        both = np.minimum(size[a], size[a + 1 :]) * excess
+        two = max(two, *(abs(_gain(both[b - a - 1], first[[a, b]])) for b in range(a + 1, EDGES.size)))
+    return [
+        gap._replace(share=gap.share / 2),
+        Pattern(one - hidden, 1 / (8 * EDGES.size), tilt_squares),
+        Pattern(two - hidden, 1 / (8 * math.comb(EDGES.size, 2)), tilt_squares),
+    ]
 
 
 def largest_tilt(x: Floats, pivot: float) -> Floats:
@@ -58,7 +57,7 @@ def _right_of(x: Floats, pivot: float) -> Floats:
     return np.maximum(np.where(x < turn, early, 1 - kept / np.maximum(x, turn)), 0.0)
 
 
-def _gain(excess: Floats, x: Floats, size: Floats, chosen: tuple[int, ...]) -> float:
-    """The sum of f times the excess, f as large as pivots allow, of one sign left of them all."""
-    signs = 1.0 - 2.0 * (np.searchsorted(EDGES[list(chosen)], x) % 2)
-    return float((signs * size[list(chosen)].min(axis=0) * excess).sum())
+def _gain(excess: Floats, first: Integers) -> float:
+    """The sum of the excess under signs that change at the cells given, one or two of them."""
+    stop = int(first[1]) if first.size > 1 else excess.size
+    return float(excess.sum() - 2 * excess[int(first[0]) : stop].sum())

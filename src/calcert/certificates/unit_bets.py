@@ -72,7 +72,7 @@ class Bets:
     @classmethod
     def of(cls, summary: Summary, units: Units, sums: PairSums) -> Bets:
         """Stakes go by the largest weight there may be: that of these units if weights are given, else the declared."""
-        heaviest = units.cap if units.design.population else float(units.largest)
+        heaviest = units.heaviest
         used = np.flatnonzero(STAKES * heaviest <= STAKES[0])[:USED]
         wealth = sums.logarithms[:, used] + np.log(SHARES / USED)[:, None]
         return cls(wealth, np.asarray(STAKES[used] * heaviest, np.float64), summary.n / heaviest)

@@ -57,7 +57,9 @@ class FittedUnits:
             fourth=scaled(float(self.units.fourth), 4),
             gain_squares=scaled(float(self.units.gain_squares), 2),
             gain_weights=scaled(float(self.units.gain_weights), 2),
-            design=replace(self.units.design, quantum=self.units.design.quantum / scale),
+            # How gains of rows of one unit go together is that of the rows at hand alone.
+            design=replace(self.units.design, quantum=self.units.design.quantum / scale, paired=False),
+            pair_sums=None,
         )
         listed = None if plain.distinct_count is None else FINE * plain.distinct_count
         return Summary(plain.cell, count, offset, plain.distinct, listed, units)

@@ -128,7 +128,7 @@ class Report(Certified, Result):
 
     @property
     def has_band(self) -> bool:
-        """True where :attr:`band` can be computed: with the Summary of the rows, if they are plain."""
+        """True where :attr:`band` is shown: with the Summary of the rows, if they are plain."""
         return self.summary is not None and self.summary.units is None
 
     @cached_property
@@ -148,7 +148,7 @@ class Report(Certified, Result):
         """Ranges of served scores in which the chance is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
-        where they are not known: for rows in clusters or with weights, for which no band is proved, and in a report
+        where they are not known: for rows in clusters or with weights, whose band is too wide for them, and in a report
         without a Summary whose JSON was written before they were.
 
         Examples

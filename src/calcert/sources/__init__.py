@@ -58,7 +58,8 @@ def summarize(
         True where labels are shares between 0 and 1: ties, or votes of several annotators.
     pair_sums
         True to keep how gains of rows of one cluster go together, where rows are in memory or in files: bounds are
-        narrower where rows of a cluster depend little on each other. A Summary takes 400 kB more.
+        narrower where rows of a cluster depend little on each other. Rows are held in memory meanwhile, and a Summary
+        takes 400 kB more. To be decided before the rows are seen.
 
     Examples
     --------

@@ -51,7 +51,7 @@ SIGNS = np.array(list(product((1, -1), repeat=4)))
 STAKES = 0.98 * 4.0 ** -np.arange(14)
 """Of a bet, by the inverse of a quantum of weight."""
 
-LOGARITHM = 1 << 32
+LOGARITHM = 1 << 24
 """Logarithms are known to this part of one."""
 
 BINS = EDGES.size + 1
@@ -65,7 +65,7 @@ class PairSums:
 
     In quanta: of a_j a_k, a the part of w (x - y) that a node or bin holds, to 2^-24; of the squares of w |x - y| of
     each bin, to 2^-24 and rounded up; of (R - s W)_+ R^2 for each share s, to 1/32 and rounded up; and of the
-    logarithms of 1 + stake A for each bet and each stake up to 0.98 over the largest W, to 2^-32 and rounded down.
+    logarithms of 1 + stake A for each bet and each stake up to 0.98 over the largest W, to 2^-24 and rounded down.
     """
 
     values: Integers

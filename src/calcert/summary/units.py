@@ -84,6 +84,11 @@ class Units:
         return math.inf if declared is None else declared / self.design.quantum * (1 + CLOSE)
 
     @property
+    def heaviest(self) -> float:
+        """The largest W that there may be: what was declared, or that of these units where weights are given."""
+        return self.cap if self.design.population else float(self.largest)
+
+    @property
     def gain_cap(self) -> float:
         """The declared bound on R in quanta: what was said, but never above that on W."""
         declared = self.design.largest_gain

@@ -34,7 +34,7 @@ def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None, *
     One `ax` takes the reliability picture alone; a pair takes both.
     """
     if report.summary is not None and not report.has_band:
-        # For units no band is proved: there is only what the bounds are made of.
+        # The band of units is too wide to be drawn unasked: there is only what the bounds are made of.
         return figure_of(terms(report, ax[1] if isinstance(ax, tuple) else ax))
     draw = curve_as_it_is if curve == "as it is" else reliability
     if ax is None:
