@@ -181,15 +181,16 @@ class Report(Certified, Result):
         from calcert.certificates.monotone_band import monotone_band
         from calcert.certificates.score_table import score_table
 
-        return (score_table if self._few_scores else monotone_band)(self.summary, delta=self.settings.delta)
+        return (score_table if self.has_few_scores else monotone_band)(self.summary, delta=self.settings.delta)
 
     @property
     def shows_curve(self) -> bool:
         """True where pages draw :attr:`curve`: if scores are few, so that nothing is assumed, or it was asked for."""
-        return self.has_band and (self._few_scores or "curve" in vars(self))
+        return self.has_band and (self.has_few_scores or "curve" in vars(self))
 
     @property
-    def _few_scores(self) -> bool:
+    def has_few_scores(self) -> bool:
+        """True where the rows have up to 40 distinct scores, which are judged one by one."""
         return self.summary is not None and self.summary.is_finite and self.summary.values.size <= FEW_SCORES
 
     @cached_property
@@ -205,7 +206,7 @@ class Report(Certified, Result):
         from calcert.certificates.sides import finite_sides, sides
 
         delta, seed = self.settings.delta / 2, self.settings.seed
-        if self.summary.is_finite and self.summary.values.size <= FEW_SCORES:
+        if self.has_few_scores:
             return finite_sides(self.summary, delta=delta, seed=seed)
         return sides(self.summary, **self.settings.noise.parameters, delta=delta, seed=seed)
 

@@ -59,7 +59,7 @@ def _capital(text: str) -> str:
 
 def _by_score(report: Report) -> list[dict[str, Any]]:
     """Each of a few distinct scores: said, seen, between, and what follows."""
-    if not report.has_band or report.curve.kind != "score table":
+    if not (report.has_band and report.has_few_scores):
         return []
     lines = []
     for line in report.curve._rows():
