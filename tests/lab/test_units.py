@@ -114,6 +114,16 @@ def test_pair_sums_are_missed_no_more_often_than_delta_where_labels_are_equal(st
         assert miss_of(at(bound, delta), clusters_of(20, number, PAIRED), number, CHANCE) <= delta, (number, delta)
 
 
+@pytest.mark.parametrize("statement", ["ranges", "mean gap"])
+def test_pair_sums_of_a_population_are_missed_no_more_often_than_delta(statement: str) -> None:
+    declared = Design(clustered=True, paired=True, largest_weight=20.0)
+    for number, delta in ((10, 0.4), (1000, 0.05), (10**6, 0.4)):
+        rows = clusters_of(20, number, declared)
+        assert miss_of(at(PAIRED_TERMS[statement], delta), rows, number, CHANCE) <= delta, (number, delta)
+    cut = miss_of(lambda s: upper(PAIRED_TERMS[statement](s, 0.05), cut=0.3), rows, number, CHANCE)
+    assert cut > 0.05
+
+
 @pytest.mark.parametrize("statement", ["ranges", "mean gap", "distance"])
 def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str) -> None:
     bound = PAIRED_TERMS[statement]
