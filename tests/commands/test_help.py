@@ -35,7 +35,9 @@ def commands() -> dict[str, click.Command]:
 def test_every_command_has_help_with_examples_that_parse(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "calibration.toml").write_text('version = "1"\nstatement = "distance"\nmax = 0.05\n')  # A policy is read at once.
+    (tmp_path / "calibration.toml").write_text(
+        'version = "1"\nstatement = "distance"\nmax = 0.05\n'
+    )  # A policy is read at once.
     monkeypatch.chdir(tmp_path)
     command = commands()[name]
     text = CliRunner().invoke(main, [name, "--help"]).output
