@@ -14,8 +14,12 @@ from collections.abc import Callable
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.calibration import calibration_curve
 
 import calcert
+
+FRESH = 6
+"""Different sets of rows that are certified in turns."""
 
 HEAVY = ("pandas", "polars", "torch", "sklearn", "matplotlib", "pyspark", "duckdb")
 
@@ -28,6 +32,28 @@ def best(function: Callable[[], object], repeats: int) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def to_curve(rows: int, rng: np.random.Generator) -> float:
+    """The time of certify over that of calibration_curve, in turns and on other rows every time.
+
+    Nothing that was kept of the same rows may help.
+    """
+    scores = rng.random(rows + FRESH)
+    labels = rng.random(rows + FRESH) < scores
+    calcert.certify(scores, labels)
+    parts = [slice(k, k + rows) for k in range(FRESH)]
+    curve, certified = zip(
+        *(
+            (
+                best(lambda p=p: calibration_curve(labels[p], scores[p], n_bins=15), 1),
+                best(lambda p=p: calcert.certify(scores[p], labels[p]), 1),
+            )
+            for p in parts
+        ),
+        strict=True,
+    )
+    return min(certified) / min(curve)
 
 
 def peak_memory(n: int) -> float:
@@ -75,6 +101,21 @@ def main() -> None:
         table.add_row(f"   the same on {n // 100:,} rows", f"{short:.2f} s", "")
         additive = best(lambda s=summary: calcert.certify(s, bandwidth=1 / 64), 3)
         add(f"certify with odds 1/16 / with bandwidth 1/64, {name}", large / additive, 1.2, "x")
+    million = rng.random(1_000_000)
+    for rows, limit in ((100_000, 4.0), (1_000_000, 1.0), (n, 0.25)):
+        add(f"certify, all statements, {rows:,} rows, / calibration_curve", to_curve(rows, rng), limit, "x")
+    scores, site = rng.random(100_000), np.repeat(np.arange(100), 1000)
+    labels = rng.random(100_000) < scores
+    few = min(best(lambda k=k: calcert.certify(scores[k : k + 1000], labels[k : k + 1000]), 1) for k in range(1, 40))
+    add("certify, 1,000 rows, / np.sort of 1,000,000", few / best(lambda: np.sort(million), 10), 0.2, "x")
+    for workers, limit in ((1, 1.0), (2, 0.6)):
+        ratio = best(lambda w=workers: calcert.certify(scores, labels, groups=site, workers=w), 2) / (100 * few)
+        add(f"100 groups of 1,000 rows, workers={workers}, / 100 times 1,000 rows", ratio, limit, "x")
+    chances = rng.dirichlet(np.full(20, 0.3), 50_000)
+    right = (rng.random((50_000, 1)) > chances.cumsum(axis=1)).sum(axis=1)
+    columns = best(lambda: [calibration_curve(right == k, chances[:, k], n_bins=15) for k in range(20)], 3)
+    ratio = best(lambda: calcert.certify(chances, right), 2) / columns
+    add("20 classes, 50,000 rows, / calibration_curve of each", ratio, 5.0, "x")
     sorting = rng.random(2_000_000)
     for rows, limit in ((1_000, 0.1), (100_000, 1.0), (n, 1.0)):
         scores = rng.random(rows)

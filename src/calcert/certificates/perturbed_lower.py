@@ -53,8 +53,9 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     def gain(known: Integers, last: Integers) -> Floats:
         found = np.empty(known.shape)
         held = witness.held(known)
-        found[view.between] = witness.gain(known, held) - hidden
-        found[~view.between] = where.end_gain(view, held)
+        found[witness.inner] = witness.gain(known, held) - hidden
+        if view.ends.low.size:
+            found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
 
     return lower_limit(summary, delta, seed, gain, start)
@@ -84,7 +85,7 @@ class ServedWitness:
 
         `held` are the values that f is to have near either end of the grid; NaN where it is free.
         """
-        masses = self._placement.masses(known[self.view.between], max(int(known.sum()), 1))
+        masses = self._placement.masses(known[self.inner], max(int(known.sum()), 1))
         reach, ends = self.grid.reach, np.full((2, self._places.size), np.nan)
         for stretch in self._stretches:
             f = self.signs(masses, stretch.start - reach, stretch.stop + reach + 1, held)
@@ -120,6 +121,12 @@ class ServedWitness:
         return np.pad(f, (first - low, high - last + 1))
 
     # What follows is the same in every round.
+
+    @cached_property
+    def inner(self) -> slice:
+        """The points between the ends: they are in order, so none of the ends is among them."""
+        between = np.flatnonzero(self.view.between)
+        return slice(int(between[0]), int(between[-1]) + 1) if between.size else slice(0, 0)
 
     @cached_property
     def _placement(self) -> Placement:
@@ -163,8 +170,9 @@ class ServedWitness:
             mean_score = self.where.mean_score(grid, low, high)
             edges = self.where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
             scale = grid.normalizers(start, stop + 1)
-            here = index[:, inside] - start
-            found.append(_Stretch(start, stop, mean_score, edges, scale, inside, here, part[:, inside]))
+            which = slice(None) if inside.all() else inside
+            here, near = np.ascontiguousarray(index[:, which] - start), np.ascontiguousarray(part[:, which])
+            found.append(_Stretch(start, stop, mean_score, edges, scale, which, here, near))
         return found
 
 
@@ -177,7 +185,7 @@ class _Stretch:
     mean_score: Floats
     edges: Floats
     scale: Floats
-    inside: NDArray[np.bool_]
+    inside: NDArray[np.bool_] | slice
     here: Integers
     part: Floats
 

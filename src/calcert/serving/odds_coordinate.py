@@ -150,6 +150,8 @@ class OddsCoordinate:
 
     def held(self, view: View, known: Integers) -> tuple[float, float]:
         """Values that a witness has near the ends: the sign of the known rows there, NaN where no end row is known."""
+        if not view.ends.low.size:
+            return math.nan, math.nan
         ends, inner, near = known[~view.between], known[view.between], ENDS[0] * math.exp(HELD * self.b)
         low = view.ends.high < 0.5
         return (
