@@ -21,7 +21,6 @@ from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import (
-    LEADING,
     STATEMENTS,
     Certified,
     certificates_of,
@@ -112,16 +111,18 @@ class ClassReport(Report):
         for certificates in (*(each.certificates for each in self.classes), *filter(None, [self.worst])):
             check_all_there(certificates, self.mean)
 
-    def worst_first(self, statement: str = LEADING) -> list[ClassStatement]:
-        """The classes by lower bound, then upper bound, falling."""
-        check_statement(statement, self.mean)
-        return sorted(
-            self.classes, key=lambda c: (-c.statement(statement).lower, -c.statement(statement).upper, c.number)
-        )
+    def worst_first(self, statement: str | None = None) -> list[ClassStatement]:
+        """The classes by lower bound, then upper bound, falling: of the distance unless another statement is named."""
+        name = self._leading(statement)
+        return sorted(self.classes, key=lambda c: (-c.statement(name).lower, -c.statement(name).upper, c.number))
 
-    def plot_classes(self, statement: str = LEADING, ax: Any = None) -> Any:
+    def plot_classes(self, statement: str | None = None, ax: Any = None) -> Any:
         """The intervals of all classes, worst first (matplotlib)."""
-        return self.plot(ax, classes=check_statement(statement, self.mean))
+        return self.plot(ax, classes=self._leading(statement))
+
+    def _leading(self, statement: str | None) -> str:
+        """The statement, or the first that there is: JSON of before there were more has fewer."""
+        return check_statement(statement or next(name for name in STATEMENTS if name in self.mean), self.mean)
 
     def _rows(self) -> list[dict[str, Any]]:
         top = certificate_rows({"class": "prediction"}, self.certificates)
