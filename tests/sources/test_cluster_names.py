@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 
 import calcert
-from calcert.sources.cluster_names import as_integers
+from calcert.sources.cluster_names import Numbering, as_integers
 from tests.lab.units import units_of
 
 
@@ -104,3 +104,16 @@ def test_clusters_whose_hashes_are_the_same_are_kept_apart() -> None:
     summary = calcert.summarize([0.5] * 10, [1, 0] * 5, clusters=names)
     assert len({hash(name) for name in names}) == 2
     assert units_of(summary).number == 10
+
+
+def test_texts_are_numbered_as_a_dictionary_does_however_many_and_long_they_are() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"{number}" * int(number % 60 + 1) for number in rng.integers(0, 3000, 20_000)]
+    order = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    numbering = Numbering("at row {}".format)
+    found = [numbering.arrow_numbers(pyarrow.array(names[start : start + 4999])) for start in range(0, 20_000, 4999)]
+    assert np.concatenate(found).tolist() == [order[name] for name in names]
+    sliced = pyarrow.array(["x", *names])[1:]
+    assert np.array_equal(Numbering(str).arrow_numbers(sliced), np.concatenate(found))
+    with pytest.raises(ValueError, match="no missing values; got one at row 20001"):
+        numbering.arrow_numbers(pyarrow.array(["a", ""]))

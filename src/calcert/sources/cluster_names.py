@@ -14,6 +14,8 @@ from calcert.sources.arrays import as_numpy, numbers_of
 Integers = NDArray[np.int64]
 Place = Callable[[int], str]
 
+NOTHING: Integers = np.zeros(0, np.int64)
+
 EXACT = 2.0**53
 """Floats from here on stand for several whole numbers each."""
 
@@ -46,6 +48,7 @@ class Numbering:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._known: dict[Any, int] = {}
+        self._texts: Texts | None = None
         self._kind = ""
         self._rows = 0
 
@@ -73,26 +76,32 @@ class Numbering:
             raise ValueError(_missing(self._place(self._rows + missing)))
         if "string" not in str(column.type):
             return self.array_numbers(numbers_of(column))
-        encoded = column.cast("large_string").dictionary_encode()
-        index = numbers_of(encoded.indices)
-        names = encoded.dictionary.to_pylist()
-        found: Integers = self.numbers(names, lambda name: int(np.argmax(index == name)))[index]
-        self._rows += index.size - len(names)
+        column = column.cast("large_string")
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        return np.concatenate([NOTHING, *(self._text_numbers(chunk) for chunk in chunks)])
+
+    def _text_numbers(self, chunk: Any) -> Integers:
+        _, ends, text = chunk.buffers()
+        ends = np.frombuffer(ends, np.int64, len(chunk) + 1, 8 * chunk.offset)
+        self._refuse(np.diff(ends) == 0, _missing)
+        self._texts = self._texts or Texts()
+        found = self._texts.numbers(np.frombuffer(text or b"", np.uint8), ends)
+        self._rows += found.size
         return found
 
-    def numbers(self, names: Sequence[Any], row_of: Callable[[int], int] = int) -> Integers:
-        """Of names, each in a row of its own unless `row_of` says in which."""
+    def numbers(self, names: Sequence[Any]) -> Integers:
+        """Of names, each in a row of its own."""
         known, before = self._known, len(self._known)
         try:
             found = np.fromiter((known.setdefault(name, len(known)) for name in names), np.int64, len(names))
         except TypeError:
             row = next(row for row, name in enumerate(names) if getattr(name, "__hash__", None) is None)
-            where = self._place(self._rows + row_of(row))
+            where = self._place(self._rows + row)
             raise TypeError(f"clusters must be named by text or numbers; got {names[row]!r} {where}.") from None
         for row in np.flatnonzero(found >= before).tolist():
             kind = _kind(names[row])
             if kind != self._kind or kind != "text":
-                self._check(names[row], kind, self._place(self._rows + row_of(row)))
+                self._check(names[row], kind, self._place(self._rows + row))
         self._rows += len(names)
         return found
 
@@ -111,6 +120,37 @@ class Numbering:
     def _refuse(self, bad: NDArray[np.bool_], words: Callable[[str], str]) -> None:
         if bad.any():
             raise ValueError(words(self._place(self._rows + int(np.argmax(bad)))))
+
+
+class Texts:
+    """All different texts so far, in the order in which they came; they are compared byte by byte."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros((1 << 10, 2), np.int64)
+        self._known = np.zeros(1 << 14, np.uint8)
+        self._ends = np.zeros(1 << 10, np.int64)
+        self._number = 0
+
+    def numbers(self, text: NDArray[np.uint8], ends: Integers) -> Integers:
+        """The number of each of some texts, text[ends[i]:ends[i + 1]]."""
+        # Those who have no names in text need no numba here.
+        from calcert.sources import unit_numba
+
+        found, done = np.empty(ends.size - 1, np.int64), 0
+        while done < found.size:
+            kept = self._table, self._known, self._ends, self._number
+            more, self._number = unit_numba.number_names(text, ends[done:], *kept, found[done:])
+            done += more
+            if done < found.size:
+                self._grow(int(ends[done + 1] - ends[done]), unit_numba.move_names)
+        return found
+
+    def _grow(self, size: int, move: Callable[[Integers, Integers], None]) -> None:
+        table = np.zeros((2 * self._table.shape[0], 2), np.int64)
+        move(self._table, table)
+        self._table = table
+        self._known = np.concatenate([self._known, np.zeros(self._known.size + size, np.uint8)])
+        self._ends = np.concatenate([self._ends, np.zeros_like(self._ends)])
 
 
 def _kind(name: Any) -> str:
