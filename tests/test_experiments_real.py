@@ -168,7 +168,8 @@ def test_a_text_is_encoded_the_same_whatever_stands_beside_it() -> None:
 
 def test_recalibration_for_the_certificate_runs_and_recalibrates(folder) -> None:
     out = folder / "out"
-    assert "14 recalibrations" in run(recalibration.main, "--quick", "--data", str(folder), "--out", str(out))
+    arguments = ["--quick", "--data", str(folder), "--other-data", "--out", str(out)]
+    assert "14 recalibrations" in run(recalibration.main, *arguments)
     lines = lines_of(out / "recalibration.csv")
     bounds = {line["method"]: float(line["served"]) for line in lines if line["network"] == "overconfident"}
     for method, bound in bounds.items():
