@@ -56,7 +56,7 @@ def assert_calibrated(
     >>> assert_calibrated(x, rng.random(5_000) < x**2, max=0.05)
     Traceback (most recent call last):
         ...
-    AssertionError: Not certified: at most 0.1875, which is 0.1375 above 0.05.
+    AssertionError: Not certified: at most 0.1872, which is 0.1371 above 0.05.
     Distance from calibration of the classifier as it is.
     5,000 rows, probability 0.95, assuming nothing.
     It is at least 0.1626, with the same probability: more rows cannot help. Recalibrate the classifier.

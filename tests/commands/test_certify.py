@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -151,3 +152,26 @@ def test_bad_input_is_told_in_one_message_with_code_2(run: Run, arguments: list[
     assert said in done.stderr
     assert "Traceback" not in done.output
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["certify", "a.csv", "--html", "a.csv"],
+        ["certify", "*.csv", "--html", "./a.csv"],
+        ["certify", "a.csv", "--plot", "p.png", "--html", "p.png"],
+        ["check", "a.csv", "--max", "0.9", "--statement", "distance", "--junit", "a.csv"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_that_is_read_is_overwritten(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "p,y\n" + "0.5,1\n0.25,0\n" * 50
+    Path("a.csv").write_text(rows)
+    refused = run(*words, "--score", "p", "--label", "y")
+    assert refused.exit_code == 2
+    assert "must name a file that is neither read nor written otherwise; got" in refused.stderr
+    assert Path("a.csv").read_text() == rows
+    assert os.listdir() == ["a.csv"]

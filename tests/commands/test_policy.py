@@ -56,14 +56,20 @@ def test_what_the_policy_says_is_demanded(run: Run, policy: Path, summary: Summa
 
 def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
     upper = calcert.distance(summary, delta=0.01).upper
-    policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = 4\n")
+    policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")
     done = run("check", "rows.csv", "--policy", "calibration.toml")
     assert done.exit_code == 1, "passes at delta, and must not at a quarter of it"
     assert "probability 0.99" in done.stdout
-    assert "This is one of 4 looks, which share delta." in done.stdout
-    assert "Take fresh ones" not in done.stdout
-    policy.write_text(POLICY.replace("0.3", f"{upper + 1e-6:.6f}") + "looks = 4\n")
+    assert "One of the looks at 3,000, 4,000, 8,000 and 9,000 rows, which share delta." in done.stdout
+    policy.write_text(POLICY.replace("0.3", f"{upper + 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")
     assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
+
+
+def test_a_number_of_rows_that_was_not_fixed_is_refused(run: Run, policy: Path) -> None:
+    policy.write_text(POLICY + "looks = [2000, 4000]\n")
+    done = run("check", "rows.csv", "--policy", "calibration.toml")
+    assert done.exit_code == 2
+    assert "must be as many as a look of calibration.toml has, 2,000 and 4,000; got 3,000." in done.stderr
 
 
 def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
@@ -83,8 +89,11 @@ def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
     [
         ('max = 0.1\nstatement = "distance"', 'must say which policy it is; write version = "1".'),
         ("version = 1", "version must be text in quotes; got 1"),
-        ('version = "1"\nlooks = 0', "looks must be a whole number, 1 or more; got 0"),
-        ('version = "1"\nlooks = true', "looks must be a whole number, 1 or more; got True"),
+        ('version = "1"\nminimum_rows = 0', "minimum_rows must be a whole number, 1 or more; got 0"),
+        ('version = "1"\nminimum_rows = true', "minimum_rows must be a whole number, 1 or more; got True"),
+        ('version = "1"\nlooks = 4', "looks must be the numbers of rows of all looks, such as [2000, 8000]; got 4"),
+        ('version = "1"\nlooks = [0, 4]', "looks must be the numbers of rows of all looks"),
+        ('version = "1"\nlooks = []', "looks must be the numbers of rows of all looks"),
         ('version = "1"\nstatment = "distance"', "got 'statment'. Did you mean 'statement'?"),
         ('version = "1"\nfiles = "a.csv"', "got 'files'."),
         ('version = "1"\nlargest = 0.1', "got 'largest'."),

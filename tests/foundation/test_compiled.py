@@ -20,8 +20,8 @@ from calcert.foundation.compiled import compiled
 
 CERTIFY = """
 import numpy as np, calcert
-x = np.random.default_rng(0).random(4000)
-y = np.random.default_rng(1).random(4000) < x
+x = np.random.default_rng(0).random(9000)
+y = np.random.default_rng(1).random(9000) < x
 print(calcert.__file__)
 print(calcert.certify(x, y).perturbed.upper)
 """
@@ -83,6 +83,7 @@ def test_everything_works_in_a_read_only_installation_without_a_home(
         ["plan", rows, *columns, "--target", "0.3"],
         ["bandwidth", rows, *columns],
         ["perturb", rows, str(tmp_path / "served.csv"), "--score", "score"],
+        ["choose", rows, str(tmp_path / "chosen.csv"), "--score", "score", "--budget", "500"],
         ["published", rows, *columns],
         ["sql", "rows", *columns, "--dialect", "duckdb"],
         ["monitor", "add", state, rows, *columns, "--batch-id", "1"],

@@ -298,3 +298,19 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
     assert all(f"{at_most(group['unmodified']['upper'])}" in text for group in values["groups"].values())
     command[-1] = "region"
     assert "; got 'region'. It has the columns 'p'" in run().stderr
+
+
+def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
+    from calcert.show import as_view
+    from calcert.show.text.table_style import plain
+
+    rng = np.random.default_rng(0)
+    x = rng.random(4_000)
+    report = calcert.certify(
+        x, rng.random(4_000) < x**2, groups=np.array(["Nord", "Süd-West-Region"])[np.arange(4_000) % 2]
+    )
+    text = plain(as_view(report), 80)
+    assert "…" not in text
+    assert "Süd-West-Region" in text
+    for group in report.groups.values():
+        assert {group.distance.at_most, group.ranges.at_least, group.perturbed.at_most} <= set(text.split())

@@ -106,7 +106,9 @@ def group_sums(summary: Summary, edges: Floats) -> Floats:
 def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
     """Signs of groups of served scores, for the L1 error of the classifier that serves with noise."""
     where = coordinate_of(noise)
-    view, grid = where.joined(summary), where.grid_for(summary.rows)
+    assert summary.units is not None
+    # By the number of units: that of rows may depend on labels where clusters differ in size.
+    view, grid = where.joined(summary), where.grid_for(summary.units.number)
     # End rows with the unlikely label are left out, and may gain 1 each.
     hidden = where.hidden(view, grid) + sum(unlikely_ends(view)) / view.n
     if hidden >= 1:
@@ -115,7 +117,7 @@ def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
     for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
         t = where.score(place)
         gap = t * served - positive
-        # Groups are made of whole grid cells, which nothing but the noise decides.
+        # Groups are made of whole grid cells, which the noise and the number of units decide.
         area, middle = (gap[:-1] + gap[1:]) * grid.step / 2, where.score((place[:-1] + place[1:]) / 2)
         for found, edges in zip(sums, PARTITIONS, strict=True):
             found += np.bincount(np.searchsorted(edges, middle, "right"), area, edges.size + 1)

@@ -87,11 +87,12 @@ def command(
     """Rows in files become a report."""
     from calcert.commands.picture import picture_path, write_picture
     from calcert.commands.reading import named_files, summarize
-    from calcert.commands.screen import note, show, working
+    from calcert.commands.screen import note, refuse_overwriting, show, working
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.weighing import Weighing
 
+    refuse_overwriting(files, {"--html": html, "--plot": picture})
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")

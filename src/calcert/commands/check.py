@@ -70,10 +70,13 @@ def command(
     A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
     --statement, the noise, --crossings, --variation, --seed and the number of rows before you see the rows; trying
     values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
-    beforehand how many looks share delta. With --groups the worst group must pass; their number costs nothing.
+    beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
+    their number costs nothing.
     """
+    from calcert.commands.screen import refuse_overwriting
     from calcert.show.exports.junit import Outcome
 
+    refuse_overwriting(files, {"--junit": junit})
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
     demanded = policy.chosen(click.get_current_context())
@@ -82,14 +85,16 @@ def command(
     if groups is None:
         options.refuse_smallest_group(smallest_group)
     if demanded is not None:
-        settings = settings.at(settings.delta / demanded.looks)
+        settings = settings.at(settings.delta / demanded.shares)
     try:
         found = _certified(files, score, label, groups, smallest_group, statement, settings, weighing)
+        if demanded is not None:
+            demanded.check_look(found.rows)
         few = "" if demanded is None else demanded.too_few(found.rows)
         passed = found.certificate.upper <= largest and not few
         words = _verdict(found.certificate, largest, few)
         if found.certificate.upper > largest:
-            words += "\n" + _way_out(found, statement, largest, settings, 1 if demanded is None else demanded.looks)
+            words += "\n" + _way_out(found, statement, largest, settings)
         if demanded is not None:
             words += f"\n{demanded.words}"
         outcome = Outcome(about, largest, found.certificate, words, passed, version)
@@ -167,7 +172,7 @@ def _certified(
     return Found(certificate, rows.summaries[highest], sum(part.rows for part in rows.summaries.values()), highest)
 
 
-def _way_out(found: Found, statement: str, largest: float, settings: Settings, looks: int) -> str:
+def _way_out(found: Found, statement: str, largest: float, settings: Settings) -> str:
     """What would make the check pass; of groups, that with the largest bound."""
     certificate, summary, _, group = found
     of_group = "" if group is None else f" of the group {visible(group)}, which has the largest bound,"
@@ -190,6 +195,4 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings, l
             f"{number(wanted.limit)}. Recalibrate the classifier."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
-    fresh = "Take fresh ones, as these chose their number."
-    more = f"These may be added to, for another of the {looks:,} looks." if looks > 1 else fresh
-    return f"About {enough} rows{of_group} would do: an estimate. {more}"
+    return f"About {enough} rows{of_group} would do: an estimate. Take fresh ones, as these chose their number."

@@ -108,13 +108,15 @@ def status(
     ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
 ) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
+    from calcert.commands.screen import note, refuse_overwriting, show
+
+    refuse_overwriting([state], {"--html": html})
     found = _opened(state).status(alarm=alarm)
     if said:
         found = found.with_facts(said)
     if html is not None:
         import shlex
 
-        from calcert.commands.screen import note
         from calcert.foundation.numbers import given
 
         limit = [] if alarm is None else ["--alarm", given(alarm)]
@@ -126,8 +128,6 @@ def status(
 
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
     else:
-        from calcert.commands.screen import show
-
         show(found)
     if found.alarm is not None:
         ctx.exit(ALARMED)
@@ -165,7 +165,9 @@ def export(state: str, alarm: float | None, prometheus: bool, model: str | None)
 def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
     from calcert.commands.picture import picture_path, write_picture
+    from calcert.commands.screen import refuse_overwriting
 
+    refuse_overwriting([state], {"PICTURE": picture})
     path = picture_path(picture, "PICTURE")
     write_picture(_opened(state).status(alarm=alarm).plot(), path)
 

@@ -13,8 +13,14 @@ import click
 from calcert.foundation.visible import visible
 
 KEY = "calcert.policy"
-OWN = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": int}
+OWN = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": list}
 """What only a policy says, beside the options of the command."""
+
+WANTED = {
+    str: "text in quotes",
+    int: "a whole number, 1 or more",
+    list: "the numbers of rows of all looks, such as [2000, 8000]",
+}
 
 NOT_IN_POLICIES = ("files", "policy", "junit", "as_json", "debug")
 RENAMED = {"max": "largest"}
@@ -34,7 +40,7 @@ class Policy:
     minimum_rows
         Fewer rows do not pass.
     looks
-        How often rows may be checked that were looked at before, such as with more added: all looks share delta.
+        Numbers of rows at which rows that are added to may be checked, fixed before any is seen: all looks share delta.
     file, sha256
         Where it was read, and its bytes.
     """
@@ -43,7 +49,7 @@ class Policy:
     name: str | None = None
     owner: str | None = None
     minimum_rows: int = 0
-    looks: int = 1
+    looks: tuple[int, ...] = ()
     file: str = ""
     sha256: str = ""
 
@@ -51,8 +57,21 @@ class Policy:
     def words(self) -> str:
         """Which policy it is."""
         whose = f", owner {self.owner}" if self.owner is not None else ""
-        looks = "" if self.looks == 1 else f" This is one of {self.looks:,} looks, which share delta."
+        looks = f" One of the looks at {listed(self.looks)} rows, which share delta." if self.looks else ""
         return f"Policy {self.name or self.file}, version {self.version}{whose}.{looks}"
+
+    @property
+    def shares(self) -> int:
+        """By how much delta is divided."""
+        return max(len(self.looks), 1)
+
+    def check_look(self, rows: int) -> None:
+        """Raise where the policy has no look at so many rows: a number that rows had a part in is not fixed."""
+        if self.looks and rows not in self.looks:
+            raise ValueError(
+                f"rows must be as many as a look of {visible(self.file)} has, {listed(self.looks)}; got {rows:,}. "
+                "Check that many of them, chosen without regard to scores and labels, such as those that came first."
+            )
 
     def too_few(self, rows: int) -> str:
         """That rows are too few; nothing where they are not."""
@@ -97,9 +116,11 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
         raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
     own = {name: values.pop(name) for name in OWN if name in values}
     for name, value in own.items():
-        if type(value) is not OWN[name] or (isinstance(value, int) and value < 1):
-            wanted = "text in quotes" if OWN[name] is str else "a whole number, 1 or more"
+        if type(value) is not OWN[name] or not all(_is_count(each) for each in _numbers(value)):
+            wanted = WANTED[OWN[name]]
             raise ValueError(f"{name} must be {wanted}; got {value!r} in {visible(path)}.")
+    if "looks" in own:
+        own["looks"] = tuple(sorted(set(own["looks"])))
     if "version" not in own:
         raise ValueError(f'{visible(path)} must say which policy it is; write version = "1".')
     options = {parameter.name for parameter in context.command.params} - set(NOT_IN_POLICIES)
@@ -111,3 +132,17 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
             raise ValueError(f"{visible(path)} must have entries that check knows; got {name!r}.{hint}")
     context.default_map = {RENAMED.get(name, name): value for name, value in values.items()}
     context.meta[KEY] = Policy(**own, file=path, sha256=hashlib.sha256(content).hexdigest())
+
+
+def listed(looks: tuple[int, ...]) -> str:
+    """Numbers of rows in words."""
+    *most, last = (f"{rows:,}" for rows in looks)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _numbers(value: Any) -> list[Any]:
+    return value or [0] if isinstance(value, list) else [value] if isinstance(value, int) else []
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1

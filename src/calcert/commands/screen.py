@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,20 @@ def show(result: Result, **options: Any) -> None:
     with console.capture() as captured:
         console.print(shown, highlight=False)
     click.echo(captured.get(), nl=False)
+
+
+def refuse_overwriting(read: Iterable[str], written: Mapping[str, str | None]) -> None:
+    """What a command writes must not take the place of what it reads, nor of what else it writes."""
+    sources = {os.path.realpath(found) for path in read for found in [path, *glob.glob(path)]}
+    for option, path in written.items():
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if place in sources or (
+            os.path.exists(place) and any(place.startswith(f"{folder}{os.sep}") for folder in sources)
+        ):
+            raise ValueError(f"{option} must name a file that is neither read nor written otherwise; got {path!r}.")
+        sources.add(place)
 
 
 def note(words: str) -> None:

@@ -57,7 +57,7 @@ class Comparison(Result):
     >>> x = rng.random(5_000)
     >>> for line in published.compare(x, rng.random(5_000) < x).lines[:2]:
     ...     print(f"{line.method}: {line.value:.3f}")
-    calcert: distance from calibration: 0.019
+    calcert: distance from calibration: 0.018
     calcert: largest miscount in a range of scores: 0.022
     """
 

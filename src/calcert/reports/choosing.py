@@ -122,7 +122,7 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
     >>> labels = rng.random(chosen.rows.size) < x[chosen.rows]  # which somebody is asked for
     >>> report = calcert.certify(x[chosen.rows], labels, **chosen.arguments)
     >>> print(f"{chosen.rows.size:,} labels: at most {report.ranges.at_most}")
-    39,858 labels: at most 0.00204
+    39,858 labels: at most 0.00199
     """
     if labels is None:
         x, y = check_scores(column("scores", scores)), None

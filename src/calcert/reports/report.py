@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
@@ -197,9 +197,9 @@ class Report(Certified, Result):
     def sides(self) -> Sides | None:
         """Which way it errs: too high or too low, too extreme (overconfident) or too timid.
 
-        Of the classifier as it is where it has up to 40 distinct scores, else as it is served; each bound at delta / 2,
-        because the scores choose between the two. None without the Summary of the rows, and for rows in clusters or
-        with weights.
+        Of the classifier as it is where it has up to 40 distinct scores, else as it is served. The scores choose which,
+        so that each bound is computed at delta / 2 and holds with probability 1 - delta. None without the Summary of
+        the rows, and for rows in clusters or with weights.
         """
         if not self.has_band or self.summary is None:
             return None
@@ -207,8 +207,11 @@ class Report(Certified, Result):
 
         delta, seed = self.settings.delta / 2, self.settings.seed
         if self.has_few_scores:
-            return finite_sides(self.summary, delta=delta, seed=seed)
-        return sides(self.summary, **self.settings.noise.parameters, delta=delta, seed=seed)
+            found = finite_sides(self.summary, delta=delta, seed=seed)
+        else:
+            found = sides(self.summary, **self.settings.noise.parameters, delta=delta, seed=seed)
+        each = ("too_high", "too_low", "too_extreme", "too_timid")
+        return replace(found, **{name: replace(getattr(found, name), delta=self.settings.delta) for name in each})
 
     @cached_property
     def moves(self) -> Moves:

@@ -1,4 +1,4 @@
-"""What cells, grid and rounding may hide of rows whose odds are perturbed: charges L1 to L5 of the theory of the odds.
+"""What cells, grid and rounding may hide of rows whose odds are perturbed: charges of the theory of the odds.
 
 Each is a bound, for one row, on the integral over the log-odds z of |t - y| times what an approximation changes in the
 kernel k(z|x) = sech((z - logit x)/b) / (pi b), t the score at z. A row near the label that it has weighs little in all
@@ -91,9 +91,9 @@ def square(step: float, b: float) -> float:
 
 
 def stepwise_score(step: float, far: Floats | float, b: float) -> Floats:
-    """L9: putting the mean of t over a grid cell for t, where the witness is constant."""
-    near = np.asarray(far) * math.exp(2 * step)
-    return np.asarray(step**2 / (8 * b) * np.minimum(1 / (2 * math.pi), slope(near, b)))
+    """L9: putting the mean of t over a grid cell for t, where the witness is constant, at four points around a row."""
+    near = np.asarray(far) * math.exp(3 * step)
+    return np.asarray(5 / 4 * step**2 / (8 * b) * np.minimum(1 / (2 * math.pi), slope(near, b)))
 
 
 def rounded_places(half: float, b: float) -> float:

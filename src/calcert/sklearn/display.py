@@ -40,7 +40,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     >>> x = rng.random(10_000)
     >>> display = CertifiedCalibrationDisplay.from_predictions(rng.random(10_000) < x, x, n_bins=10, name="model")
     >>> print(round(display.report_.distance.upper, 3), display.band_.get_label())
-    0.013 model: at most 0.0129 from calibration
+    0.013 model: at most 0.0128 from calibration
     95% band, if the chance never falls
     """
 

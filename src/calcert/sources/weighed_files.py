@@ -101,8 +101,10 @@ def text_batches(
 
 
 def _name(value: Any) -> Any:
-    """The name of a cluster as it is written; in JSON a number may be one."""
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+    """The name of a cluster as it is written, without blanks around it; in JSON a number may be one."""
+    if isinstance(value, str):
+        return value.strip()
+    return value if value is None or isinstance(value, int) else str(value)
 
 
 def _numbers(name: str, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.float64]:

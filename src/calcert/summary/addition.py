@@ -63,8 +63,8 @@ def _refuse_mixed(one: Summary, two: Summary) -> None:
         units = {kind.quantum for kind in designs if kind is not None}
         apart = f" (in units of {' and '.join(f'{unit:g}' for unit in sorted(units))})" if len(units) > 1 else ""
         raise ValueError(
-            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight and largest_gain; "
-            f"got {kinds[0]} and {kinds[1]}{apart}. Summarise their rows alike."
+            "Summaries that are added must be of one kind, with the same weight_unit, largest_weight, largest_gain and "
+            f"pair_sums; got {kinds[0]} and {kinds[1]}{apart}. Summarise their rows alike."
         )
 
 

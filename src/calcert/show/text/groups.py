@@ -49,10 +49,13 @@ def _meaning(name: str, report: GroupReport) -> str:
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
     """A table with a column for each statement; of a line that says nothing, that is said."""
     shown = table()
-    shown.add_column(first, overflow="fold")
+    lines = list(lines)
+    # Where there is no room for all of it, intervals are broken between their ends; names of up to 16 letters are not.
+    longest = max((len(visible(line.name)) for line in lines), default=0)
+    shown.add_column(first, overflow="fold", no_wrap=longest <= 16)
     shown.add_column("rows", justify="right", no_wrap=True)
     for statement in statements:
-        shown.add_column(STATEMENTS[statement].short, justify="right", no_wrap=True)
+        shown.add_column(STATEMENTS[statement].short, justify="right")
     for line in lines:
         # As Text: rich would read a name such as "[/]" as markup.
         name, rows = Text(visible(line.name)), f"{line.rows:,}"
