@@ -158,7 +158,7 @@ class TextTable:
     def _say_what_was_made_of_it(self, label: str) -> None:
         """Rows that were left out, and labels in words, through the logger ``calcert``."""
         positive, seen = self.spelling.positive, self.account.labels
-        if positive is not None and positive not in seen:
+        if positive is not None and seen and positive not in seen:
             shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in seen.most_common(SHOWN))
             raise ValueError(f"positive must be a label of {self.name}; got {positive!r}. {label!r} holds {shown}.")
         if positive is not None:

@@ -143,6 +143,8 @@ class _Spelled:
             comma = " with a decimal comma" if spelling.decimal == "," else ""
             if not comma and "," in str(value):
                 comma = " with a decimal point, or --decimal , must be given"
+            if not spelling.percent and str(value).rstrip().endswith("%"):
+                comma += ", or --percent must be given"
             what = "percentages from 0 to 100" if spelling.percent else "numbers in [0, 1]"
             raise Unreadable(value, f"{what}{comma}")
         return found
@@ -156,7 +158,8 @@ class _Spelled:
             return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
         text, positive = _written(value), spelling.positive
         if text != positive and text.casefold() == positive.casefold():
-            raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals")
+            way = f" (or --positive {text} must be given)"
+            raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
         self._labels[text] += 1
         return int(text == positive)
 
