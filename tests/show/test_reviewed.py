@@ -27,7 +27,7 @@ def test_which_way_it_errs_is_said_as_far_as_it_is_certain(chance: np.ndarray, s
     report = calcert.certify(GRADES, RNG.random(GRADES.size) < chance)
     assert reviewed(report)["which_way"][0].startswith(said)
     assert report.sides is not None
-    assert report.sides.too_high.delta == report.settings.delta / 2
+    assert report.sides.too_high.delta == report.settings.delta
 
 
 def test_few_scores_are_judged_one_by_one_by_limits_that_hold_together() -> None:
