@@ -60,20 +60,24 @@ def mean_upper(draw: Draw, n: int, noise: Noise, runs: int = 12) -> float:
 
 
 @pytest.mark.parametrize(
-    ("draw", "n", "target", "noise"),
+    ("draw", "n", "target", "noise", "factor"),
     [
-        (calibrated, 8000, 0.01, Noise("odds", 1 / 16)),
-        (calibrated, 8000, 0.01, Noise("additive", 1 / 64)),
-        (overconfident, 40_000, 0.055, Noise("odds", 1 / 16)),
-        (overconfident, 40_000, 0.055, Noise("additive", 1 / 64)),
+        (calibrated, 8000, 0.01, Noise("odds", 1 / 16), 1.35),
+        (calibrated, 8000, 0.01, Noise("additive", 1 / 64), 1.35),
+        (overconfident, 400_000, 0.055, Noise("odds", 1 / 16), 1.35),
+        (overconfident, 400_000, 0.055, Noise("additive", 1 / 64), 1.35),
+        # Fewer rows show the error to 0.0025, and 0.01 is left of it to the target: the third was luck.
+        (overconfident, 40_000, 0.055, Noise("odds", 1 / 16), 1.5),
     ],
 )
-def test_rows_are_within_a_half_of_what_simulation_finds(draw: Draw, n: int, target: float, noise: Noise) -> None:
+def test_rows_are_within_a_third_of_what_simulation_finds(
+    draw: Draw, n: int, target: float, noise: Noise, factor: float
+) -> None:
     asked: dict[str, Any] = noise.parameters
     found = [plan(draw(n, seed), target, **asked).rows for seed in range(5)]
     middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
-    assert mean_upper(draw, round(middle / 1.5), noise) > target
-    assert mean_upper(draw, round(middle * 1.5), noise) < target
+    assert mean_upper(draw, round(middle / factor), noise) > target
+    assert mean_upper(draw, round(middle * factor), noise) < target
 
 
 def test_no_number_of_rows_certifies_less_than_the_error_itself() -> None:

@@ -88,10 +88,11 @@ def plan(
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
     No guarantee: a law is fitted to the rows (``calcert.reports.fitted_law``), Summaries of other sizes are drawn from
-    it and certified. Expect a third to a half where the rows at hand show the error well, else the order of size. More
-    rows in clusters, or with weights, are more of the same: clusters of these sizes, rows kept by the same rule. Rows
-    of a cluster are taken for as dependent as they can be, so that fewer may do. Leave the rows at hand out of those
-    that certify in the end: they have chosen how many there are.
+    it and certified. Expect about 30% where the rows at hand show the error well, a half where they show it to a
+    quarter of what the target leaves, and else the order of magnitude. More rows in clusters, or with weights, are more
+    of the same: clusters of these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as
+    they can be, so that fewer may do. Leave the rows at hand out of those that certify in the end: they have chosen how
+    many there are.
 
     Parameters
     ----------
