@@ -18,7 +18,7 @@ from rich.table import Table
 
 import calcert
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.l1_lower import unmodified_lower
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.serving.kernel import density
 
 Row = tuple[str, float, float]

@@ -41,7 +41,7 @@ import duckdb; mark("import duckdb")
 import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
 from calcert.certificates import distance, perturbed
-from calcert.certificates.variation_or_finite import as_it_is
+from calcert.certificates.unmodified import as_it_is
 from calcert.reports.certify import certify
 from calcert.certificates.betting import split
 from calcert.show.text.table_style import plain

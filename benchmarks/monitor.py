@@ -26,10 +26,10 @@ from rich.table import Table
 
 import calcert
 from calcert.monitoring import connection
+from calcert.monitoring.batches import append
 from calcert.monitoring.gamblers import Wealth, gains
-from calcert.monitoring.judging import append
-from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
+from calcert.monitoring.state_layout import update
 from calcert.monitoring.watching import USUAL
 from calcert.monitoring.witnesses import Memory
 from calcert.reports.settings import Settings

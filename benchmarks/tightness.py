@@ -22,8 +22,8 @@ from scipy.special import erfc, expit
 import calcert
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.ranges import ranges_lower
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.serving.kernel import density
 
 Row = tuple[str, float, float, bool]

@@ -20,7 +20,7 @@ from rich.table import Table
 import calcert
 from calcert.certificates import bounded_variation, crossings, distance, finite, mean_gap, perturbed, ranges
 from calcert.serving.noise import DEFAULT, Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Row = tuple[str, float, float, float | None]
 """What, the value, its standard error (0 where it is a count), and the figure it is held to, if any."""

@@ -24,7 +24,7 @@ from calcert.certificates import bounded_variation, distance, lipschitz, perturb
 from calcert.published.ece import binned
 from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
-from calcert.published.nadaraya_watson import derivative_bounds, smoothed
+from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 from calcert.serving.noise import Noise, perturb
 from calcert.sources.arrays import summarize_arrays

@@ -23,7 +23,7 @@ from calcert.reports.bandwidths import ranking_and_log_loss
 from calcert.reports.estimates import auroc, log_loss
 from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from experiments.classifiers import scores
 from experiments.datasets import data_option, load
 from experiments.figure import save

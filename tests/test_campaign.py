@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.looks_due import Due
+from calcert.monitoring.looks import Due
 from calcert.monitoring.state import State
 from calcert.summary import saved
 from tests.campaign import Counts, campaigns, monitor_states, names, summaries

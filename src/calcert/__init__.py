@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
     from calcert.sources.sql_text import sql
-    from calcert.summary.counts import Summary
+    from calcert.summary.summary import Summary
 
 __version__ = "0.1.0"
 
@@ -81,7 +81,7 @@ _LATER = {
     "Certificate": "calcert.certificates.certificate",
     "Monitor": "calcert.monitoring.monitor",
     "Report": "calcert.reports.report",
-    "Summary": "calcert.summary.counts",
+    "Summary": "calcert.summary.summary",
     "bandwidth_costs": "calcert.reports.bandwidths",
     "bounded_variation": "calcert.certificates.bounded_variation",
     "calibration_band": "calcert.certificates.band",

@@ -20,10 +20,10 @@ import numpy as np
 
 import calcert
 from calcert.certificates.drifting import schedule
-from calcert.monitoring import looks_taken
+from calcert.monitoring import looks
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.remembered import remembered
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.campaign import Counts
 
 PAGE = 4096
@@ -231,7 +231,7 @@ def replaced(field: Field) -> None:
         database.execute("DELETE FROM looks WHERE number >= ?", (first,))
         if field.chance.random() < 0.5:
             database.execute("DELETE FROM pool")
-    compute, when = looks_taken.certify_pool, field.chance.randrange(LAST + 1 - first)  # type: ignore[attr-defined]
+    compute, when = looks.certify_pool, field.chance.randrange(LAST + 1 - first)  # type: ignore[attr-defined]
     what, answer = field.chance.choice(
         (
             (field.other, field.answer_of_other),
@@ -250,11 +250,11 @@ def replaced(field: Field) -> None:
                 field.path.write_bytes(what)
         return compute(*arguments)
 
-    looks_taken.certify_pool = replacing  # type: ignore[assignment, attr-defined]
+    looks.certify_pool = replacing  # type: ignore[assignment, attr-defined]
     try:
         outcome = field._outcome(field.told, [field.answer])
     finally:
-        looks_taken.certify_pool = compute  # type: ignore[attr-defined]
+        looks.certify_pool = compute  # type: ignore[attr-defined]
     kind = "replaced meanwhile"
     if outcome not in ("same", "refused"):
         return field.counts.fail(kind, outcome)

@@ -27,7 +27,7 @@ from calcert.reports.comparison import Comparison
 from calcert.reports.groups import GroupReport
 from calcert.reports.report import Report
 from calcert.summary import cells
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.campaign import Counts
 from tests.summary.crafted import altered, archive, crafted, members, sealed, unlisted
 

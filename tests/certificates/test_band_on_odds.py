@@ -12,7 +12,7 @@ import calcert
 from calcert.certificates.band import CalibrationBand, calibration_band
 from calcert.serving.odds_coordinate import ENDS, OddsCoordinate, _widest
 from calcert.summary import cells
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

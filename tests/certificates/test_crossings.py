@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import calcert
 from calcert.certificates import crossings
 from calcert.certificates.excess import Excess
-from tests.certificates.test_l1_lower import by_cells
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows, crowded
+from tests.certificates.test_unmodified_lower import by_cells
 from tests.lab.sums import most_under_signs
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.distance_list import distance_patterns, largest_tilt
-from calcert.certificates.distance_lower import distance_lower
+from calcert.certificates.distance_lower import distance_lower, distance_patterns, largest_tilt
 from calcert.certificates.unit_lower import EDGES
 from tests.lab.distances import by_joint_laws
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates import l1_lower
+from calcert.certificates import unmodified_lower
 from calcert.serving.grid import fast_length
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def some_rows(seed: int) -> Summary:
@@ -18,13 +18,13 @@ def some_rows(seed: int) -> Summary:
     return calcert.summarize(x, rng.random(x.size) < x ** rng.uniform(0.5, 2))
 
 
-@pytest.mark.parametrize("groups", l1_lower.SCALES)
+@pytest.mark.parametrize("groups", unmodified_lower.SCALES)
 def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
     points = some_rows(3).points
     score = (points.low + points.high) / 2
     count = points.count.copy()
     count[:5] = 0
-    signs = l1_lower._GroupSigns(score, count)(groups)
+    signs = unmodified_lower._GroupSigns(score, count)(groups)
     rows = count.sum(axis=1)
     group = (np.cumsum(rows) - rows) * groups // rows.sum()
     for g in np.unique(group[rows > 0]):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import MANY, thrown, tossed
+from calcert.certificates.blocks import MANY, thrown, tossed
 
 
 def test_batches_add_up_and_are_not_negative() -> None:

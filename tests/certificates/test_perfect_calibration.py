@@ -16,7 +16,7 @@ from calcert import Summary
 from calcert.certificates import perfect_calibration as module
 from calcert.certificates.perfect_calibration import mixing_distance, perfect_calibration
 from tests.certificates.test_coin_shares import coins, hits
-from tests.certificates.test_l1_lower import by_cells
+from tests.certificates.test_unmodified_lower import by_cells
 from tests.lab.laws import summary_of, too_many
 
 Floats = NDArray[np.float64]

@@ -15,8 +15,8 @@ from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.serving import kernel, score_coordinate
 from calcert.serving.noise import Noise
 from calcert.summary.cells import RESOLUTION
-from tests.certificates.test_l1_lower import by_cells
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
+from tests.certificates.test_unmodified_lower import by_cells
 
 Floats = NDArray[np.float64]
 

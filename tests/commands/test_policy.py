@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import calcert
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 from .conftest import Run
 

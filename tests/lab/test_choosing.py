@@ -13,7 +13,7 @@ from scipy.stats import multinomial
 import calcert
 from calcert.certificates import finite, mean_gap
 from calcert.reports import choosing
-from calcert.reports.keep_rule import KeepRule, sizes
+from calcert.reports.choosing import KeepRule, sizes
 from tests.lab.laws import ROUNDING, too_many, upper
 
 SCORES = np.array([0.0, 0.5])

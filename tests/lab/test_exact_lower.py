@@ -16,13 +16,14 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, halving, l1_lower
+from calcert.certificates import betting, blocks, distance_lower
+from calcert.certificates import unmodified_lower as lower_module
 from calcert.certificates.betting import Game, Round, lower_limit, split
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.ranges import ranges_lower
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.serving.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of
@@ -68,7 +69,7 @@ def judged(
 
         with (
             mock.patch.object(betting, "split", return_value=np.stack(each)),
-            mock.patch.object(halving, "thrown", return_value=np.stack(each)),
+            mock.patch.object(blocks, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))
@@ -142,7 +143,7 @@ def test_betting_against_calibration_is_a_fair_game_where_it_is_true(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     law, n = LAWS[name]
-    monkeypatch.setattr(l1_lower, "FOR_L1", None)
+    monkeypatch.setattr(lower_module, "FOR_L1", None)
     found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0).limit)
     mean = math.fsum(chance * wealth(rounds, 0.0) for chance, _, (rounds,) in found)
     # Fair but for what a cell hides of a score: a few parts in ten thousand, always to the gambler's loss.

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import betting
-from calcert.certificates.l1_lower import unmodified_lower
+from calcert.certificates.unmodified_lower import unmodified_lower
 from tests.lab.laws import summary_of
 
 N, CHANCE, DELTA = 100, 0.5, 0.05

@@ -18,7 +18,6 @@ from calcert import Summary
 from calcert.certificates import simple_witnesses
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.simple_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,
@@ -33,6 +32,7 @@ from calcert.certificates.simple_witnesses import (
     least_mean,
     least_total,
 )
+from calcert.certificates.unmodified_lower import unmodified_lower
 from tests.lab.laws import Law, by_cells, summary_of, too_many
 from tests.lab.sums import range_truth, visible_truth
 

@@ -22,12 +22,12 @@ from calcert.certificates import (
     distance,
     distance_lower,
     finite,
-    l1_lower,
     mean_gap,
     perturbed,
     perturbed_lower,
     ranges,
     unit_squares,
+    unmodified_lower,
 )
 from calcert.certificates.band import served_band, share_limits
 from calcert.serving.noise import Noise
@@ -223,7 +223,7 @@ def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
     "mean gap": mean_gap.mean_gap_lower,
-    "signs": lambda s, delta: l1_lower.unmodified_lower(s, delta, 0).limit,
+    "signs": lambda s, delta: unmodified_lower.unmodified_lower(s, delta, 0).limit,
     "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
     "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
     "served": lambda s, delta: perturbed_lower.perturbed_lower(s, SMALL, delta, 0).limit,

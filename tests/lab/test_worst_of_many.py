@@ -15,8 +15,8 @@ from calcert.certificates.ranges import upper_terms
 from calcert.certificates.worst_of_many import Entry
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
-from calcert.summary.counts import Summary
 from calcert.summary.design import Design
+from calcert.summary.summary import Summary
 from tests.lab.laws import outcomes, summary_of
 from tests.lab.units import Kind, units_at
 

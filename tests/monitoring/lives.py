@@ -14,7 +14,7 @@ from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.watching import Learned
 from calcert.monitoring.witnesses import Memory
 from calcert.summary import cells
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.lab.distances import by_pairs
 
 Floats = NDArray[np.float64]

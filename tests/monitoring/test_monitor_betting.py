@@ -15,7 +15,7 @@ from calcert.monitoring import gamblers
 from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
 from calcert.monitoring.memory_blocks import BLOCKS, block_of
 from calcert.monitoring.witnesses import Memory
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 
 DELTA = 0.2

@@ -14,16 +14,16 @@ import pytest
 
 import calcert
 from calcert.certificates.drifting import schedule
-from calcert.monitoring import connection, looks_taken
-from calcert.monitoring.judging import append
+from calcert.monitoring import connection, looks
+from calcert.monitoring.batches import append
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import Batch, digest
 from calcert.reports.settings import Settings
-from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
+from calcert.summary.summary import Summary
 
 SIZES = (400, 300, 500, 200, 900, 100, 700, 1500, 50)
 LAST = len(schedule(SIZES))
@@ -194,14 +194,14 @@ def test_a_file_replaced_while_a_status_is_computed_keeps_its_own_looks(
     monitor: Monitor, sound: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer, expected = told(monitor), told(Monitor(other))
-    compute = looks_taken.certify_pool  # type: ignore[attr-defined]
+    compute = looks.certify_pool  # type: ignore[attr-defined]
 
     def replaced(*arguments: Any) -> Any:
         shutil.copy(other, monitor.path.with_suffix(".new"))
         monitor.path.with_suffix(".new").replace(monitor.path)
         return compute(*arguments)
 
-    monkeypatch.setattr(looks_taken, "certify_pool", replaced)
+    monkeypatch.setattr(looks, "certify_pool", replaced)
     with opened(monitor.path) as database:
         database.execute(f"DELETE FROM looks WHERE number = {LAST}")
     # All that was read belongs to the state that was asked, and the other one is left alone.
@@ -213,7 +213,7 @@ def test_a_file_replaced_while_a_status_is_computed_keeps_its_own_looks(
     with opened(monitor.path) as database:
         database.execute("DELETE FROM looks")
         database.execute("DELETE FROM pool")
-    monkeypatch.setattr(looks_taken, "certify_pool", replaced)
+    monkeypatch.setattr(looks, "certify_pool", replaced)
     with pytest.raises(ValueError, match="was replaced by another state while it was read"):
         told(monitor)
 
@@ -223,7 +223,7 @@ def test_a_file_that_goes_while_a_status_is_computed_is_not_started_anew(
     monitor: Monitor, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     answer = told(monitor)
-    compute = looks_taken.certify_pool  # type: ignore[attr-defined]
+    compute = looks.certify_pool  # type: ignore[attr-defined]
 
     def gone(*arguments: Any) -> Any:
         monitor.path.unlink()
@@ -231,7 +231,7 @@ def test_a_file_that_goes_while_a_status_is_computed_is_not_started_anew(
             monitor.path.write_text("" if left == "0 bytes" else "score,label\n" * 100)
         return compute(*arguments)
 
-    monkeypatch.setattr(looks_taken, "certify_pool", gone)
+    monkeypatch.setattr(looks, "certify_pool", gone)
     with opened(monitor.path) as database:
         database.execute(f"DELETE FROM looks WHERE number = {LAST}")
     assert told(monitor) == answer
@@ -255,8 +255,8 @@ def test_a_process_that_remembers_a_state_is_not_fooled_by_another_in_its_place(
 
 def test_asking_again_computes_nothing_and_writes_nothing(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     before = monitor.path.read_bytes()
-    monkeypatch.delattr(looks_taken, "certify_pool")
-    monkeypatch.delattr(looks_taken, "certify_window")
+    monkeypatch.delattr(looks, "certify_pool")
+    monkeypatch.delattr(looks, "certify_window")
     remembered.cache_clear()
     assert monitor.status() == monitor.status()
     assert monitor.path.read_bytes() == before

@@ -20,7 +20,7 @@ from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")
 

@@ -21,8 +21,8 @@ from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state_layout import APPLICATION
 from calcert.monitoring.witnesses import Memory
-from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
+from calcert.summary.summary import Summary
 
 SETTINGS = {"delta": 0.1, "bandwidth": 1 / 64, "variation": 1.0, "seed": 0.0}
 BATCHES = 5

@@ -22,7 +22,7 @@ from calcert.monitoring.gamblers import LIMITS, Wealth, gains
 from calcert.monitoring.witnesses import Memory
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary
 
 NOISE, DELTA, CHANCE = Noise("additive", 1 / 4), 0.05, 0.5

@@ -24,7 +24,7 @@ from calcert.monitoring.status import Status
 from calcert.monitoring.watching import WATCHED, Learned
 from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.show.exports.prometheus import prometheus_text
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 from tests.monitoring.test_monitor_betting import outcomes
 

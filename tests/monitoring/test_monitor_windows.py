@@ -13,12 +13,11 @@ import pytest
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring import connection
-from calcert.monitoring.calendar import moment, window_key, written
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import Batch
-from calcert.monitoring.windows import Change, Window, WindowStatement, changes
+from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
 from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})

@@ -15,7 +15,7 @@ from calcert import published
 from calcert.published.bound import Curve
 from calcert.published.folds import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
-from calcert.published.nadaraya_watson import plug_in_window, smoothed
+from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
 from calcert.serving.noise import perturb
 from tests.published import literal_reading

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED
 from calcert.published.folds import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
-from calcert.published.nadaraya_watson import derivative_bounds, smoothed
+from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 
 

@@ -17,7 +17,7 @@ from calcert.commands.simulated_rows import simulate
 from calcert.reports.fitted_law import fit
 from calcert.reports.plan import Plan, plan
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Draw = Callable[[int, int], Summary]
 

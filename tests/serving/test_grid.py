@@ -14,7 +14,7 @@ from calcert.serving import grid as grid_module
 from calcert.serving import kernel
 from calcert.serving.grid import Grid, absolute_integral
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

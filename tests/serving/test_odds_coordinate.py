@@ -19,8 +19,8 @@ from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import COARSE, ENDS, FARTHEST, FINE, OddsCoordinate
 from calcert.serving.view import unlikely_ends
 from calcert.summary import cells
-from calcert.summary.counts import Summary
 from calcert.summary.points import merged
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -16,8 +16,8 @@ import calcert
 from calcert.monitoring.monitor import Monitor
 from calcert.summary import cells
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.counts import Summary
 from calcert.summary.packed import DIGEST, HEADER, VERSION, pack, unpack
+from calcert.summary.summary import Summary
 
 rows = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
 

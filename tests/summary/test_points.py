@@ -9,8 +9,8 @@ import calcert
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
 from calcert.summary.points import MERGED, Points, merged
+from calcert.summary.summary import Summary
 
 WIDTHS = [2.0**-20, 2.0**-16, 1e-4, 2.0**-10, 0.3, 1.0, 40.0]
 

@@ -15,8 +15,7 @@ from calcert import Summary
 from calcert.summary.design import Design
 from calcert.summary.packed import pack
 from calcert.summary.saved import FORMAT, MAGIC, WITH_UNITS
-from calcert.summary.unit_sums import SUMS, assembled, parts, refuse_heavy
-from calcert.summary.units import GAIN, check_units
+from calcert.summary.units import GAIN, SUMS, assembled, check_units, parts, refuse_heavy
 from tests.lab.units import units_of
 from tests.summary.crafted import crafted
 

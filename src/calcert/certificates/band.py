@@ -33,7 +33,7 @@ from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import Grid
 from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import View
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from calcert.certificates.certificate import Lower
 from calcert.certificates.deviations import crossing
 from calcert.foundation.validation import refuse_units
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

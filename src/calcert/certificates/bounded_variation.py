@@ -10,7 +10,6 @@ import numpy as np
 from calcert.certificates import choice
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import grouped_limit
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import (
     Groups,
@@ -22,10 +21,11 @@ from calcert.certificates.score_groups import (
     plug_in,
     single,
 )
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""

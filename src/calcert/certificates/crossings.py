@@ -11,21 +11,21 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import halving
+from calcert.certificates import blocks
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess
-from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
+from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -177,7 +177,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
 
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points.count, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=blocks.thrown(points.count, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

@@ -10,8 +10,8 @@ from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import brier
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
+from calcert.summary.summary import Summary
 
 SCALE = 1.6e-4
 """Cells are put together up to this times the root of the distance from the nearer end: 2^-14 in the middle."""

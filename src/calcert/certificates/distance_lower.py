@@ -3,6 +3,11 @@
 A pair (g0, g1) is admissible if both change by no more than the score does and (1 - u) g0(u) + u g1(u) <= 0 for all u.
 Then the mean of g_label(score) is at most the distance, so pairs may bet (Theorem 5): one found on earlier batches is
 judged by the next. The pair that a linear program finds is made admissible here, whatever it was.
+
+Units are judged by a fixed list of admissible pairs: tilts that change sides at fixed pivots. A pair g_y(x) = f(x) (y -
+x) has (1 - u) g0(u) + u g1(u) = 0 for all u, so it is admissible if both of its functions change by no more than the
+score does: its mean gain is then at most the distance, and so is that of -f. Between pivots the tilts of the list are
+as steep and as large as that allows (theory, units).
 """
 
 from __future__ import annotations
@@ -12,19 +17,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import halving
+from calcert.certificates import blocks
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import lay, put
-from calcert.certificates.distance_list import distance_patterns
 from calcert.certificates.simple_witnesses import FOR_DISTANCE
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
+from calcert.certificates.unit_lower import EDGES, Pattern, gap_pattern
+from calcert.certificates.unit_squares import tilt_squares
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,7 +54,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda known, last: gains(points, known),
         beside=FOR_DISTANCE,
-        thrown=halving.thrown(points.count, seed),
+        thrown=blocks.thrown(points.count, seed),
     )
 
 
@@ -125,3 +131,45 @@ def promised(knots: Floats, pair: Floats, low: Floats, high: Floats) -> Floats:
         gain[i, 0] = max(gain[i, 0], -high[i])
         gain[i, 1] = max(gain[i, 1], low[i] - 1)
     return gain
+
+
+def distance_patterns(summary: Summary) -> list[Pattern]:
+    """The mean gap, which has no pivot, with half of delta; a quarter each for tilts with one and with two."""
+    gap = gap_pattern(summary)
+    middle = summary.left + summary.width / 2
+    # A pair changes by no more than the score does, and a row is at most half a cell away.
+    count = summary.count.sum(axis=1)
+    hidden = float((count * summary.width).sum()) / 2 / summary.n + ROUNDING
+    excess = (count * middle - summary.count[:, 1]) / summary.n
+    size, first = np.array([largest_tilt(middle, pivot) for pivot in EDGES]), np.searchsorted(middle, EDGES)
+    one = max(abs(_gain(size[k] * excess, first[k : k + 1])) for k in range(EDGES.size))
+    two = 0.0
+    for a in range(EDGES.size - 1):
+        both = np.minimum(size[a], size[a + 1 :]) * excess
+        two = max(two, *(abs(_gain(both[b - a - 1], first[[a, b]])) for b in range(a + 1, EDGES.size)))
+    return [
+        gap._replace(share=gap.share / 2),
+        Pattern(one - hidden, 1 / (8 * EDGES.size), tilt_squares),
+        Pattern(two - hidden, 1 / (8 * math.comb(EDGES.size, 2)), tilt_squares),
+    ]
+
+
+def largest_tilt(x: Floats, pivot: float) -> Floats:
+    """The largest |f| at each score that an admissible tilt can have if it is 0 at the pivot."""
+    return np.where(x >= pivot, _right_of(x, pivot), _right_of(1 - x, 1 - pivot))
+
+
+def _right_of(x: Floats, pivot: float) -> Floats:
+    """To the right of the pivot: g1 = f (1 - x) rises as fast as it may, until g0 = -f x falls as fast as it may."""
+    if pivot < 0.5:
+        turn = 1 - math.sqrt((1 - pivot) / 2)
+        early, kept = (x - pivot) / np.maximum(1 - x, 1 - turn), 2 * turn**2
+    else:
+        turn, early, kept = pivot, np.zeros(x.shape), pivot
+    return np.maximum(np.where(x < turn, early, 1 - kept / np.maximum(x, turn)), 0.0)
+
+
+def _gain(excess: Floats, first: Integers) -> float:
+    """The sum of the excess under signs that change at the cells given, one or two of them."""
+    stop = int(first[1]) if first.size > 1 else excess.size
+    return float(excess.sum() - 2 * excess[int(first[0]) : stop].sum())

@@ -14,7 +14,7 @@ from calcert.certificates import distance, perturbed, ranges
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import bernstein, hoeffding
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 GROWTH = 5 / 4
 """Rows at a look over rows at the look before: a bound lags by at most a quarter of the rows."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.sampling import upper_mean
 from calcert.certificates.score_groups import Groups, brier, plug_in
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:

@@ -6,11 +6,11 @@ import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.l1_lower import unmodified_lower
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
+from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: int = 0) -> Certificate:

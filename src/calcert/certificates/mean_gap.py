@@ -15,7 +15,7 @@ from calcert.certificates.unit_squares import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:

@@ -21,7 +21,7 @@ from calcert.certificates.betting import generator
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_seed, check_summary
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

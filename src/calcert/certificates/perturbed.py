@@ -19,8 +19,8 @@ from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import ROUNDING, absolute_integral
 from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import unlikely_ends
-from calcert.summary.counts import Summary
 from calcert.summary.points import merged, seen_from
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

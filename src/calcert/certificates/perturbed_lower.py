@@ -23,8 +23,8 @@ from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_le
 from calcert.serving.kernel import gudermannian
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

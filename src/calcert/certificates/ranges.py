@@ -8,21 +8,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import halving
+from calcert.certificates import blocks
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
-from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import range_patterns, units_lower
 from calcert.certificates.unit_squares import range_squares
+from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -132,7 +132,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points.count, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=blocks.thrown(points.count, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

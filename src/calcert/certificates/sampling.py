@@ -10,7 +10,7 @@ from calcert.certificates.unit_deviations import FixedWeights, second_limit, ser
 from calcert.certificates.unit_squares import any_squares, served_form
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from calcert.summary.units import Units
 
 

@@ -13,7 +13,7 @@ from calcert.certificates.coins import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.l1_lower import worst_gain
 from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sampling import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
+from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

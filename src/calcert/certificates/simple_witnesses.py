@@ -23,7 +23,7 @@ from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
 from calcert.certificates.score_groups import across_labels
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

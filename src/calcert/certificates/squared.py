@@ -15,7 +15,7 @@ from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import View
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

@@ -28,8 +28,8 @@ from calcert.certificates.deviations import (
 from calcert.serving import kernel
 from calcert.serving.log_odds import mean_factor
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
 from calcert.summary.pair_sums import SHARES
+from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, Units
 
 BERRY_ESSEEN = 0.56

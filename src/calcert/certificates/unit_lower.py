@@ -21,8 +21,8 @@ from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
 from calcert.serving.view import unlikely_ends
-from calcert.summary.counts import Summary
 from calcert.summary.pair_sums import TAILS
+from calcert.summary.summary import Summary
 from calcert.summary.units import Units
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE
 from calcert.serving.log_odds import relative_shift
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
 from calcert.summary.pair_sums import EDGES, NODES, STEP, PairSums
+from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, Units
 
 Floats = NDArray[np.float64]

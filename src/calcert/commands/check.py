@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
     from calcert.reports.settings import Settings
     from calcert.sources.spelling import Files
-    from calcert.summary.counts import Summary
+    from calcert.summary.summary import Summary
 
 NOT_CERTIFIED = 1
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files
-    from calcert.summary.counts import Summary
+    from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
@@ -108,8 +108,7 @@ def _suffix(head: bytes) -> str:
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
     from calcert.sources.csv_text import CsvFile
-    from calcert.summary.query_result import COLUMNS
-    from calcert.summary.unit_result import UNIT_COLUMNS
+    from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
 
     # Whatever cannot be read is no such result, and whoever reads it next says why.
     if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
@@ -123,9 +122,8 @@ def is_query_result(path: str) -> bool:
 def read_query_result(path: str, **declared: float) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
     from calcert.sources.csv_text import CsvFile
-    from calcert.summary.counts import Summary
-    from calcert.summary.query_result import COLUMNS
-    from calcert.summary.unit_result import UNIT_COLUMNS
+    from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
+    from calcert.summary.summary import Summary
 
     file = CsvFile(path)
     here = {name.lower(): name for name in file.header().names}

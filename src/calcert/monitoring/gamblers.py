@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.monitoring.memory_blocks import HALF_LIVES, block_of
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

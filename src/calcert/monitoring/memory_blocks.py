@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

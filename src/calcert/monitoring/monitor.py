@@ -13,22 +13,20 @@ from typing import Any
 
 from calcert.foundation.validation import check_delta, check_seed, check_variation
 from calcert.monitoring import connection
-from calcert.monitoring.calendar import moment, window_key, written
-from calcert.monitoring.checking import check
-from calcert.monitoring.judging import append, first_alarm
-from calcert.monitoring.looks_taken import Certifier
+from calcert.monitoring.batches import append, check, first_alarm
+from calcert.monitoring.looks import Certifier
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import Added, Checked, Status
 from calcert.monitoring.watching import USUAL, WATCHED
-from calcert.monitoring.windows import changes
+from calcert.monitoring.windows import changes, moment, window_key, written
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
 from calcert.sources import summarize
-from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
+from calcert.summary.summary import Summary
 
 
 class Monitor:

@@ -6,11 +6,11 @@ import sqlite3
 from pathlib import Path
 
 from calcert.monitoring import state_layout
-from calcert.monitoring.judging import append
+from calcert.monitoring.batches import append
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import digest
-from calcert.summary.counts import Summary
 from calcert.summary.packed import pack
+from calcert.summary.summary import Summary
 
 
 def update(database: sqlite3.Connection, path: Path, found: int) -> None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from calcert.monitoring.looks_due import Life
-from calcert.monitoring.looks_taken import Known
+from calcert.monitoring.looks import Known, Life
 from calcert.monitoring.state import State, Tip
 from calcert.monitoring.status import Status
 from calcert.monitoring.windows import Window, WindowStatement

@@ -7,7 +7,7 @@ nobody is writing. Writers queue for the write lock before they read, so that no
 What is checked when: whatever is asked, :meth:`State.tip` checks the settings and what betting knows against the last
 line, and :meth:`State.batches` the chain of all lines, those that this process has not checked before. A status checks
 every certificate that was kept, and the pool, gains and rows that it reads. Rows that nobody reads are checked by
-:func:`calcert.monitoring.checking.check` alone, which reads everything.
+:func:`calcert.monitoring.batches.check` alone, which reads everything.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring.connection import DamagedState
 from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth
-from calcert.monitoring.looks_due import EVERYTHING, Due
+from calcert.monitoring.looks import EVERYTHING, Due
 from calcert.monitoring.memory_blocks import HALF_LIVES
 from calcert.monitoring.state_layout import Batch, digest
 from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
 from calcert.reports.settings import Settings
-from calcert.summary.counts import Summary
 from calcert.summary.packed import pack, unpack
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

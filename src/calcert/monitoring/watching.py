@@ -18,7 +18,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges, pooled_upper
 from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Windows of time (days, weeks, any key): a certificate for each, all holding together, and certified changes.
+"""Windows: which day, week or month a batch is from, and what is certified of the rows of each.
 
 Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.certificates.drifting`). Each
 bound of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from calcert.foundation.plain import plain_fields
 from calcert.monitoring.state_layout import Batch
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,3 +168,51 @@ def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
             if lower > begin:
                 begin, begins = lower, later.key
     return tuple(found)
+
+
+def moment(time: Any) -> datetime:
+    """The time of a batch, as it was given: a date, a datetime, an ISO 8601 string, or None for now (UTC)."""
+    if time is None:
+        return datetime.now(UTC).replace(microsecond=0)
+    if isinstance(time, datetime):
+        return time
+    if isinstance(time, date):
+        return datetime(time.year, time.month, time.day)
+    if not isinstance(time, str):
+        raise TypeError(f"time must be a date, a datetime, an ISO 8601 string or None; got {time!r}.")
+    try:
+        return datetime.fromisoformat(time)
+    except ValueError as error:
+        raise ValueError(
+            f"time must be an ISO 8601 date or time, such as '2026-03-01' or '2026-03-01T12:00'; got {time!r}."
+        ) from error
+
+
+def written(time: datetime) -> str:
+    """A time as states keep it, in UTC and comparable as text; one without a zone is taken to be in UTC.
+
+    Examples
+    --------
+    >>> written(moment("2026-03-01T01:30:00+02:00"))
+    '2026-02-28T23:30:00'
+    """
+    plain = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+    return plain.isoformat(timespec="seconds")
+
+
+def window_key(window: str | None, time: datetime) -> str | None:
+    """The key of a window: that of the day, ISO week or month of `time`, or whatever key was given.
+
+    Examples
+    --------
+    >>> window_key("week", moment("2026-03-01"))
+    '2026-W09'
+    """
+    if window == "day":
+        return time.strftime("%Y-%m-%d")
+    if window == "week":
+        year, week, _ = time.isocalendar()
+        return f"{year}-W{week:02d}"
+    if window == "month":
+        return time.strftime("%Y-%m")
+    return window

@@ -25,8 +25,8 @@ from calcert.certificates.ranges import widest_run
 from calcert.monitoring.gamblers import gains, shared
 from calcert.monitoring.memory_blocks import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
 from calcert.summary import cells
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

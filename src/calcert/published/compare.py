@@ -13,7 +13,7 @@ from calcert.foundation.validation import check_rng
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
-from calcert.published.nadaraya_watson import perturb_and_smooth
+from calcert.published.perturb_and_smooth import perturb_and_smooth
 from calcert.published.total_variation import total_variation
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings

@@ -16,7 +16,7 @@ from calcert.published.bernstein import judge, share
 from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBound, smallest
 from calcert.published.counts import check_count
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
-from calcert.published.nadaraya_watson import derivative_bounds
+from calcert.published.perturb_and_smooth import derivative_bounds
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
 

@@ -11,7 +11,7 @@ from calcert.foundation.numbers import at_most, confidence, number, percent
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN
 
 LARGE_SHARE = 0.01

@@ -24,8 +24,8 @@ from calcert.reports.estimates import auroc, log_loss
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.serving.view import View, chosen
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

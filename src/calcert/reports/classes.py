@@ -30,7 +30,7 @@ from calcert.reports.statements import (
 )
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""

@@ -12,7 +12,7 @@ from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import ByStatement, check_all_there
 from calcert.sources import summarize
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 @dataclass(frozen=True)

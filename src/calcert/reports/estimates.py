@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.score_groups import brier
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, che
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
 from calcert.sources.weighing import PLAIN_ROWS, Weighing
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 @dataclass(frozen=True)

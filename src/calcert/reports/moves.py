@@ -18,7 +18,7 @@ from calcert.certificates.distance import placed
 from calcert.certificates.score_groups import brier
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from calcert.certificates.perfect_calibration import CalibrationTest, perfect_calibration
 from calcert.sources import summarize
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def test(

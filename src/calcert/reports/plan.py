@@ -12,11 +12,10 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
-from calcert.reports.fitted_law import FittedLaw, fit
-from calcert.reports.fitted_units import FittedUnits, fit_units
+from calcert.reports.fitted_law import FittedLaw, FittedUnits, fit, fit_units
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 DRAWS = 2
 FEW = 32

@@ -17,7 +17,7 @@ from calcert.reports.estimates import estimates, fingerprint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
 from calcert.serving.noise import Noise
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

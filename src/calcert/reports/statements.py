@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from calcert.certificates import crossings, distance, perturbed, ranges, variation_or_finite
+from calcert.certificates import crossings, distance, perturbed, ranges, unmodified
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import Floats, Integers, mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.worst_of_many import Entry
 from calcert.reports.settings import Settings
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Value = TypeVar("Value")
 Certify = Callable[[Summary, Settings], Certificate]
@@ -71,8 +71,8 @@ STATEMENTS: Mapping[str, Statement] = {
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
-        lambda rows, s: variation_or_finite.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: variation_or_finite.upper_terms(rows, s.variation, s.delta, found.assumption),
+        lambda rows, s: unmodified.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: unmodified.upper_terms(rows, s.variation, s.delta, found.assumption),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
     ),
@@ -124,7 +124,7 @@ def not_proved(summary: Summary) -> dict[str, str]:
     units = summary.units
     if units is None or not units.design.population or summary.is_finite:
         return {}
-    return {"unmodified": variation_or_finite.WITHOUT_VARIATION}
+    return {"unmodified": unmodified.WITHOUT_VARIATION}
 
 
 def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, Entry]:

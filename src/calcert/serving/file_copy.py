@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.regular_file import check_regular
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.visible import visible
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_file import check_regular, replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import TextRow, TextTable, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score

@@ -21,8 +21,8 @@ from calcert.serving.kernel import KERNEL_REACH, sech
 from calcert.serving.log_odds import largest_factor, logit, mean_factor
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points, merged
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

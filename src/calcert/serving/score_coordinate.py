@@ -13,8 +13,8 @@ from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
-from calcert.summary.counts import Summary
 from calcert.summary.points import MERGED, Points, merged, seen_from
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.source_kinds import Source, refuse_ignored, source_of
 from calcert.sources.weighing import Weighing
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def summarize(

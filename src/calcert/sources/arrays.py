@@ -15,7 +15,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
 STRIDE = 1 << 24

@@ -1,15 +1,21 @@
-"""What clusters are called, as integers: whatever tells two names apart tells the integers apart."""
+"""What clusters are called, as integers: whatever tells two names apart tells the integers apart.
+
+Also here: a column that names users, patients or sessions, with names that come again, is remarked on.
+"""
 
 from __future__ import annotations
 
+import logging
 import numbers
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import as_numpy, numbers_of
+from calcert.sources.columns import Column
 
 Integers = NDArray[np.int64]
 Place = Callable[[int], str]
@@ -178,3 +184,42 @@ def _inexact(where: str) -> str:
         f"clusters must be told apart; got a float from 2^53 on {where}, which may stand for several whole numbers. "
         "Pass integers or text."
     )
+
+
+LOG = logging.getLogger("calcert")
+
+NAME = re.compile(
+    r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor)"
+    r"s?([ _-]?(id|no|nr|number|name|key|hash))?)|(.+[ _-](id|uuid))",
+    re.IGNORECASE,
+)
+"""How such columns are called."""
+
+LOOKED_AT = 10_000
+"""Rows of a column that are looked at."""
+
+FEWEST = 20
+"""A column with fewer values than this holds kinds rather than names."""
+
+
+def remark_on_clusters(
+    columns: Sequence[Column], chosen: Iterable[Column], source: str, values: Callable[[str], Iterable[Any]]
+) -> None:
+    """Say, through the logger ``calcert``, that rows of one user may not be independent, if there seem to be users.
+
+    `values` gives the first values of a column.
+    """
+    taken = {column.name for column in chosen}
+    for column in columns:
+        if column.name in taken or column.kind in ("boolean", "real") or NAME.fullmatch(column.name.strip()) is None:
+            continue
+        seen = [str(value) for value in values(column.name) if value is not None and value != ""]
+        if FEWEST <= len(set(seen)) < len(seen):
+            LOG.warning(
+                "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
+                "it: clusters=%r (--cluster)",
+                source,
+                column.name,
+                column.name,
+            )
+            return

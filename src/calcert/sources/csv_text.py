@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from calcert.foundation.visible import visible
 from calcert.sources.columns import Column, check_alone
-from calcert.sources.partitions import constant
+from calcert.sources.paths import constant
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
 from calcert.sources.values_in_text import is_value, label_in_text, score_in_text
 

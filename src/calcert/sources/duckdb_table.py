@@ -17,8 +17,7 @@ import numpy as np
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.visible import visible
 from calcert.sources.columns import Column, check_alone
-from calcert.sources.partitions import columns_of_folders, constant
-from calcert.sources.paths import literal, real, title
+from calcert.sources.paths import columns_of_folders, constant, literal, real, title
 from calcert.sources.values_in_text import Unreadable, label_in_text, score_in_text
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from calcert.foundation.visible import visible
 from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile
 from calcert.sources.json_text import JsonFile
-from calcert.sources.partitions import columns_of_folders, keys_of
-from calcert.sources.paths import COMPRESSED, Format, title
+from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_of, title
 from calcert.sources.spelling import PLAIN, SHOWN, Account, Reader, Spelling
 from calcert.sources.values_in_text import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
 

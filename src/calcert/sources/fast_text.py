@@ -20,8 +20,7 @@ from calcert.sources.csv_text import CsvFile
 from calcert.sources.duckdb_table import connect, interruptible, quoted
 from calcert.sources.exact_text import Batch, TextTable
 from calcert.sources.json_text import JsonFile
-from calcert.sources.partitions import keys_of
-from calcert.sources.paths import literal
+from calcert.sources.paths import keys_of, literal
 from calcert.sources.record_count import RecordCount
 from calcert.sources.text_bytes import TextBytes
 from calcert.sources.values_in_text import BOOLEANS, Unreadable, label_in_text, score_in_text

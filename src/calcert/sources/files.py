@@ -20,13 +20,13 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.arrays import Collector, numbers_of
+from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
 from calcert.sources.columns import check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
-from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import resolve, title
 from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 BATCH = 1 << 17
 """Rows per batch."""

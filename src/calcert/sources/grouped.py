@@ -14,7 +14,7 @@ from calcert.sources.arrays import check_indexes, pair, summarize_arrays
 from calcert.sources.files import Kept
 from calcert.sources.source_kinds import refuse_ignored, source_of
 from calcert.sources.weighing import PLAIN_ROWS, Weighing, choose_all
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 MISSING = "missing"
 """The group of rows that have none: shown like any other, never dropped."""

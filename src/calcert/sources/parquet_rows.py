@@ -7,7 +7,7 @@ from typing import Any
 
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.visible import visible
-from calcert.sources.partitions import constant
+from calcert.sources.paths import constant
 from calcert.sources.values_in_text import label_in_cell, score_in_cell
 
 ROWS = 1 << 14

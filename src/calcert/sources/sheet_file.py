@@ -9,7 +9,7 @@ from typing import Any
 
 from calcert.foundation.visible import visible
 from calcert.sources.columns import Column, check_alone
-from calcert.sources.partitions import constant
+from calcert.sources.paths import constant
 from calcert.sources.spelling import Percentage
 from calcert.sources.values_in_text import label_in_cell, score_in_cell
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 class Source(NamedTuple):

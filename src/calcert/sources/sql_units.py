@@ -6,10 +6,8 @@ import numpy as np
 
 from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.design import CLOSE
-from calcert.summary.query_result import LISTED
-from calcert.summary.unit_result import INVALID_WEIGHT, MISSING_CLUSTER, MISSING_WEIGHT, UNIT_LINE
-from calcert.summary.unit_sums import SUMS
-from calcert.summary.units import GAIN, HEAVIEST
+from calcert.summary.query_result import INVALID_WEIGHT, LISTED, MISSING_CLUSTER, MISSING_WEIGHT, UNIT_LINE
+from calcert.summary.units import GAIN, HEAVIEST, SUMS
 
 LARGEST = 1 << 37
 """Weights beyond this many units are invalid: a Summary holds fewer."""

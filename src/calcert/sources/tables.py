@@ -1,6 +1,6 @@
 """Data frames, SQL and Spark: one expression for all engines, written with narwhals.
 
-It is the GROUP BY of :mod:`calcert.summary.counts`. The engine places every row with arithmetic that is exact in
+It is the GROUP BY of :mod:`calcert.summary.summary`. The engine places every row with arithmetic that is exact in
 doubles (a product with a power of two, a floor) and sums integers, so all engines return the Summary that the array
 kernel does, and only groups travel: at most 217,090 lines, and as many distinct scores as a Summary lists.
 """
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.arrays import summarize_arrays
+from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
 from calcert.sources.columns import Column, choose
-from calcert.sources.identifiers import LOOKED_AT, remark_on_clusters
 from calcert.summary.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
 from calcert.summary.consistency import DISTINCT_LIMIT
-from calcert.summary.counts import Summary
 from calcert.summary.query_result import INVALID, LISTED, MISSING, Lines, Listing
+from calcert.summary.summary import Summary
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

@@ -21,7 +21,7 @@ from calcert.sources.spelling import PLAIN, account_of, spelling_of
 from calcert.sources.values_in_text import Unreadable, score_in_text
 from calcert.sources.weigher import CHUNK, Weigher
 from calcert.sources.weighing import Weighing, choose_all
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 
 def weigh_files(

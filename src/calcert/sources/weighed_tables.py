@@ -20,11 +20,10 @@ from calcert.sources.tables import Frame, columns_in, complaint, distinct, first
 from calcert.sources.weigher import weigh_arrays
 from calcert.sources.weighing import Weighing, WeightsByLabel, choose_all
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE, Design
 from calcert.summary.query_result import Lines
-from calcert.summary.unit_sums import SUMS, parts, refuse_heavy
-from calcert.summary.units import GAIN, HEAVIEST
+from calcert.summary.summary import Summary
+from calcert.summary.units import GAIN, HEAVIEST, SUMS, parts, refuse_heavy
 
 Integers = NDArray[np.int64]
 MOST = 2.0**37

@@ -20,10 +20,9 @@ from calcert.sources.pairing import pair_sums
 from calcert.sources.weighing import Weighing, WeightsByLabel
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
-from calcert.summary.counts import Summary
 from calcert.summary.design import CLOSE
-from calcert.summary.unit_sums import assembled, parts, refuse_heavy
-from calcert.summary.units import GAIN, HEAVIEST, SQUARES
+from calcert.summary.summary import Summary
+from calcert.summary.units import GAIN, HEAVIEST, SQUARES, assembled, parts, refuse_heavy
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

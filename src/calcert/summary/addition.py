@@ -13,7 +13,7 @@ from calcert.summary.pair_sums import HEAVIEST_SQUARES
 from calcert.summary.units import SQUARES, Units
 
 if TYPE_CHECKING:
-    from calcert.summary.counts import Summary
+    from calcert.summary.summary import Summary
 
 Integers = NDArray[np.int64]
 Parts = tuple[Integers, Integers, Integers, Integers | None, Integers | None, Units | None]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, check_cells, checked, largest_offsets
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 Integers = NDArray[np.int64]
 

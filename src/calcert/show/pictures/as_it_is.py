@@ -12,7 +12,7 @@ from calcert.reports.estimates import means_in_groups
 from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
 from calcert.show.requirements import needed_for_reports
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 with needed_for_reports():
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import STYLE
 from calcert.show.pictures.terms import terms
 from calcert.show.requirements import needed_for_reports
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 with needed_for_reports():
     import matplotlib

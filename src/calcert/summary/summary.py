@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.regular_file import check_regular
-from calcert.foundation.whole_file import replacing
-from calcert.summary import cells, query_result, saved, unit_result
+from calcert.foundation.whole_file import check_regular, replacing
+from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
-from calcert.summary.unit_sums import assembled
-from calcert.summary.units import Units
+from calcert.summary.units import Units, assembled
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -102,12 +100,12 @@ class Summary:
         >>> calcert.Summary.from_cells(database.execute(query).fetchall())
         Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
         """
-        columns = query_result.columns_of(rows, unit_result.UNIT_COLUMNS)
-        if not set(unit_result.UNIT_COLUMNS) <= columns.keys():
+        columns = query_result.columns_of(rows, query_result.UNIT_COLUMNS)
+        if not set(query_result.UNIT_COLUMNS) <= columns.keys():
             if largest_weight is not None or largest_gain is not None:
                 raise TypeError("largest_weight must come with weights or clusters; got the result of plain rows.")
             return cls.from_lines(*query_result.read(columns))
-        lines, listing, pair, sums, number, design = unit_result.read_units(columns, largest_weight, largest_gain)
+        lines, listing, pair, sums, number, design = query_result.read_units(columns, largest_weight, largest_gain)
         return cls.from_lines(lines, listing).with_pairs(lines, pair, sums, number, design)
 
     @classmethod

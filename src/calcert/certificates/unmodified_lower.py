@@ -18,8 +18,8 @@ from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_L1
 from calcert.certificates.unit_bets import EVERY, lower_with_bets
 from calcert.certificates.unit_lower import error_patterns
-from calcert.summary.counts import Summary
 from calcert.summary.points import Points, relative
+from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 

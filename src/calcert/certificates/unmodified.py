@@ -7,7 +7,7 @@ from dataclasses import replace
 from calcert.certificates import bounded_variation, choice, finite
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
-from calcert.summary.counts import Summary
+from calcert.summary.summary import Summary
 
 WITHOUT_VARIATION = (
     "a bound on a variation is of no use where weights may depend on labels or scores (largest_weight), and scores are "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, halving, l1_lower, perturbed_lower
+from calcert.certificates import betting, blocks, distance_lower, perturbed_lower, unmodified_lower
 from calcert.certificates.blocks import middles
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 FREE = (np.nan, np.nan)
 
 LOWER: dict[str, Callable[[Summary], float]] = {
-    "as it is": lambda s: l1_lower.unmodified_lower(s, 0.05, 0).limit,
+    "as it is": lambda s: unmodified_lower.unmodified_lower(s, 0.05, 0).limit,
     "perturbed": lambda s: perturbed_lower.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0).limit,
     "perturbed on the odds": lambda s: perturbed_lower.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0).limit,
     "distance": lambda s: distance_lower.distance_lower(s, 0.05, 0).limit,
@@ -45,7 +45,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
     real = betting.Round
     with (
         mock.patch.object(betting, "split", return_value=batches if batches.ndim == 4 else batches[None]),
-        mock.patch.object(halving, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
+        mock.patch.object(blocks, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -82,7 +82,7 @@ def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> No
     summary = calcert.summarize(x, rng.random(400) < x**2)
     throws = betting.split(summary, 0)
     if subject == "distance":
-        throws = halving.thrown(middles(summary).count, 0)
+        throws = blocks.thrown(middles(summary).count, 0)
     assert len(throws) > 1
     together = iter(bets(summary, throws, LOWER[subject]))
     for throw in throws:
@@ -111,7 +111,7 @@ def test_a_witness_for_the_unmodified_classifier_promises_the_least_gain_in_the_
     x = rng.random(3000)
     points = by_cells(calcert.summarize(x, x > 0.5)).points
     f = rng.uniform(-1, 1, points.low.size)
-    promised = l1_lower.worst_gain(points, f)
+    promised = unmodified_lower.worst_gain(points, f)
     for share in (0.0, 0.4, 1.0):
         place = points.low + share * (points.high - points.low)
         given = f[:, None] * (place[:, None] - np.array([0, 1]))
@@ -150,6 +150,6 @@ def test_lower_bounds_find_a_plain_error() -> None:
     rng = np.random.default_rng(4)
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
-    assert 0.15 < l1_lower.unmodified_lower(summary, 0.05, 0).limit < 1 / 6
+    assert 0.15 < unmodified_lower.unmodified_lower(summary, 0.05, 0).limit < 1 / 6
     assert 0.15 < perturbed_lower.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0).limit < 1 / 6
     assert 0.15 < distance_lower.distance_lower(summary, 0.05, 0).limit < 1 / 6
