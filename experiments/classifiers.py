@@ -30,7 +30,7 @@ UNKNOWN_BEFORE = ["dep_time", "dep_delay", "arr_time", "arr_delay", "air_time", 
 
 def scores(task: str, folder: Path, cache: Path) -> tuple[np.ndarray, np.ndarray]:
     """Scores and labels of the rows left after training."""
-    path = cache / f"{task.replace(' ', '-')}-scores.npz"
+    path = cache / f"{datasets.kept_as(task, folder)}-scores.npz"
     if not path.exists():
         table = datasets.load(task, folder)
         train, rest = datasets.split(len(table), (TRAINING, -1), seed=0)

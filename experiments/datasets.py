@@ -101,6 +101,12 @@ def stored_content(path: Path, changed: int) -> str:
         raise click.ClickException(f"{path} is no table of numbers, texts and bytes in Parquet: {error}") from error
 
 
+def kept_as(task: str, folder: Path) -> str:
+    """The name that what is made of a task is kept under: another file of the task has another."""
+    path = folder / f"{FILES[task][0]}.parquet"
+    return f"{task.replace(' ', '-')}-{stored_content(path, path.stat().st_mtime_ns)[:12]}"
+
+
 def load(task: str, folder: Path) -> pd.DataFrame:
     """All distinct rows of a task in the order of the file."""
     needed_files([task], folder)

@@ -97,11 +97,11 @@ def encoded(
     """Features and labels of all rows of a task in an order by chance, or of the first `rows` in that order."""
     table = datasets.load(task, folder)
     order = np.random.default_rng(0).permutation(len(table))[:rows]
-    values, encoder = table[datasets.FILES[task][1]], None
+    values, encoder, kept = table[datasets.FILES[task][1]], None, datasets.kept_as(task, folder)
     found = []
     for start in range(0, order.size, AT_ONCE):
         part = order[start : start + AT_ONCE]
-        path = cache / f"{task.replace(' ', '-')}-features" / f"{start}-{part.size}.npy"
+        path = cache / f"{kept}-features" / f"{start}-{part.size}.npy"
         if not path.exists():
             say(f"{task}: {start:,} of {order.size:,} rows encoded")
             encoder = encoder or ENCODERS[task][1]()

@@ -37,6 +37,8 @@ BANDWIDTH, DELTA, VARIATION = 1 / 64, 0.05, 1.0
 NOISE = Noise("additive", BANDWIDTH)
 SIZES = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228]
 COLUMNS = ("task", "n", "repeat", "method", "value")
+METHODS = 9
+"""Lines of one subset."""
 SERVED = ("NW (published)", "Lip+Bkt (published)", "perturbed (ours)", "Lipschitz (ours)", "squared (ours)")
 ROWS_OF_A_NETWORK = 50_000
 
@@ -123,7 +125,7 @@ def networks(out: Results, folder: Path) -> None:
         shown.add_row(name, f"{accuracy:.3f}", f"{low:.4f}", f"{high:.4f}", rank)
     out.table("real_networks.csv", ("network", "accuracy", "lower", "upper", "best rank", "worst rank"), lines)
     Console().print(shown)
-    draw_networks(out, found)
+    draw_networks(out, read(out / "real_networks.csv"))
 
 
 def ranks(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -133,25 +135,32 @@ def ranks(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return best, worst
 
 
-def draw_networks(out: Results, found: list[tuple[str, float, float, float]]) -> None:
+def draw_networks(out: Results, lines: list[dict[str, str]]) -> None:
     """An interval for each network, best first."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.5, 0.32 * len(found) + 1.2), layout="constrained")
+    figure = Figure(figsize=(7.5, 0.32 * len(lines) + 1.2), layout="constrained")
     ax = figure.subplots()
-    for place, (_, _, low, high) in enumerate(found):
-        ax.plot([low, high], [place, place], color="#0072B2", lw=5, solid_capstyle="butt")
-    ax.set_yticks(range(len(found)), [f"{name} ({accuracy:.1%})" for name, accuracy, _, _ in found])
+    for place, line in enumerate(lines):
+        ends = [float(line["lower"]), float(line["upper"])]
+        ax.plot(ends, [place, place], color="#0072B2", lw=5, solid_capstyle="butt")
+    ax.set_yticks(range(len(lines)), [f"{line['network']} ({float(line['accuracy']):.1%})" for line in lines])
     ax.invert_yaxis()
     ax.set(xlabel="certified L1 calibration error, served with bandwidth 1/64", xlim=(0, None))
     ax.grid(alpha=0.3, axis="x", lw=0.4)
     save(figure, out / "real_networks")
 
 
+def needed(chosen: tuple[str, ...], data: Path, **_: object) -> None:
+    """The files of the tasks, and of the networks."""
+    needed_files((*(chosen or TASKS), "ImageNet networks"), data)
+
+
 @experiment(
     *made("real"),
     *made("real_networks"),
     needs=("matplotlib", "pandas", "sklearn"),
+    before=needed,
     quick="Sizes to 10,000 and 2 subsets.",
 )
 @click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
@@ -159,15 +168,12 @@ def draw_networks(out: Results, found: list[tuple[str, float, float, float]]) ->
 @click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)
 @data_option
 def main(quick: bool, chosen: tuple[str, ...], repeats: int, cache: Path, out: Results, data: Path) -> None:
-    needed_files((*(chosen or TASKS), "ImageNet networks"), data)
     path = out / "real.csv"
     repeats = min(repeats, 2) if quick else repeats
     start = time.perf_counter()
-    done = {(line["task"], int(line["n"]), int(line["repeat"])) for line in read(path)}
+    done = {(task, int(n), int(repeat)) for task, n, repeat in out.jobs(path.name, COLUMNS, METHODS)}
     with path.open("a", newline="") as file, Progress() as progress:
         writer = csv.writer(file)
-        if file.tell() == 0:
-            writer.writerow(COLUMNS)
         held_out = {task: scores(task, data, cache) for task in chosen or TASKS}
         sizes = {task: sizes_of(x.size, quick) for task, (x, _) in held_out.items()}
         # Repeat by repeat, so that a run cut short has all tasks and sizes.

@@ -195,13 +195,13 @@ def digest(lines: list[dict[str, str]], sizes: Sequence[int]) -> Iterator[tuple[
     *made("recalibration"),
     "recalibration_digest.csv",
     needs=("matplotlib", "pandas", "sklearn"),
+    before=lambda data, **_: needed_files(["ImageNet networks"], data),
     quick="Two networks, one seed and 1,000 rows.",
 )
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True)
 @data_option
 def main(out: Results, quick: bool, seeds: int, data: Path) -> None:
     start, path = time.perf_counter(), out / "recalibration.csv"
-    needed_files(["ImageNet networks"], data)
     table = load("ImageNet networks", data)
     counts = table["model"].value_counts()
     names = sorted(counts[counts == counts.max()].index)[: 2 if quick else None]

@@ -2,14 +2,17 @@
 
 Every command writes to ``build/experiments``; with ``--quick`` to a folder of its own inside it, so that a quick run
 neither reads nor overwrites what a full one measured. ``--publish`` copies the results of a full run to
-``docs/figures`` when all of them are there. ``--fresh`` forgets what was measured before.
+``docs/figures`` when all of them are there, and no part of one. ``--fresh`` forgets what was measured before, once
+nothing is missing.
 """
 
 from __future__ import annotations
 
 import csv
 import functools
+import io
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -17,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from calcert.foundation.whole_file import replacing
 
 SCRATCH = Path("build/experiments")
 PUBLISHED = Path("docs/figures")
+PARTS = ("chosen", "repeats", "seeds")
+"""Options that ask for a part of an experiment, or for another number of repeats."""
 
 Command = Callable[..., None]
 
@@ -42,6 +48,20 @@ class Results:
             csv.writer(file).writerows([header, *lines])
         return path
 
+    def jobs(self, name: str, header: Sequence[str], each: int) -> set[tuple[str, ...]]:
+        """The jobs of a table that is added to, by their first three columns; `each` lines are one.
+
+        What an interrupted run left of a job is taken out, and a table begun where there is none.
+        """
+        path = self / name
+        text = path.read_bytes().decode() if path.exists() else ""
+        lines = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1], newline="")))[1:]
+        count = Counter(tuple(line[:3]) for line in lines)
+        done = {job for job, found in count.items() if found == each}
+        if not text or len(done) < len(count) or not text.endswith("\n"):
+            self.table(name, header, (line for line in lines if tuple(line[:3]) in done))
+        return done
+
 
 def made(name: str) -> tuple[str, str, str]:
     """The files of an experiment with a table and a picture."""
@@ -56,10 +76,13 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def experiment(*made: str, needs: tuple[str, ...] = (), quick: str) -> Callable[[Command], click.Command]:
+def experiment(
+    *made: str, needs: tuple[str, ...] = (), before: Command | None = None, quick: str
+) -> Callable[[Command], click.Command]:
     """A command that makes the files `made` and needs modules that the package itself does not.
 
-    The function under it takes ``out``, a :class:`Results`, ``quick``, and the options of its own.
+    `before` is given the options, and refuses where something else is missing, before anything is done. The function
+    under it takes ``out``, a :class:`Results`, ``quick``, and the options of its own.
     """
 
     def wrap(function: Command) -> click.Command:
@@ -67,12 +90,20 @@ def experiment(*made: str, needs: tuple[str, ...] = (), quick: str) -> Callable[
         def run(out: Path | None, publish: bool, fresh: bool, quick: bool, **options: Any) -> None:
             if publish and quick:
                 raise click.UsageError("--publish is for results at full size: leave out --quick.")
+            context = click.get_current_context()
+            part = [name for name in options if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+            if publish and set(part) & set(PARTS):
+                raise click.UsageError("--publish is for all of an experiment: leave out what chooses a part of it.")
+            if out is not None and out.resolve() == PUBLISHED.resolve():
+                raise click.UsageError(f"--out is not for {PUBLISHED}: --publish is, at the end of a full run.")
             missing = [name for name in needs if find_spec(name) is None]
             if missing:
                 raise click.ClickException(
                     f"this experiment needs {', '.join(missing)}, which cannot be imported. "
                     'Install what experiments need: pip install -e ".[experiments]"'
                 )
+            if before is not None:
+                before(quick=quick, **options)
             folder = out or (SCRATCH / "quick" if quick else SCRATCH)
             folder.mkdir(parents=True, exist_ok=True)
             if fresh:

@@ -33,6 +33,8 @@ DELTA = 0.05
 NOISE = Noise("additive", BANDWIDTH)
 SIZES = [10**3, 3_162, 10**4, 31_623, 10**5, 316_228, 10**6, 3_162_278, 10**7]
 COLUMNS = ("law", "n", "repeat", "method", "value", "truth")
+METHODS = 9
+"""Lines of one data set."""
 
 
 def measure(job: tuple[str, int, int]) -> list[tuple[str, int, int, str, float, float]]:
@@ -105,15 +107,13 @@ def main(quick: bool, chosen: tuple[str, ...], repeats: int, workers: int, out: 
     path = out / "synthetic.csv"
     sizes = SIZES[:5] if quick else SIZES
     repeats = min(repeats, 4) if quick else repeats
-    done = {(line["law"], int(line["n"]), int(line["repeat"])) for line in read(path)}
+    done = {(law, int(n), int(repeat)) for law, n, repeat in out.jobs(path.name, COLUMNS, METHODS)}
     names = chosen or tuple(law.name for law in LAWS)
     # Repeat by repeat, so that a run cut short has all laws and sizes.
     jobs = [(law, n, r) for r in range(repeats) for law in names for n in reversed(sizes) if (law, n, r) not in done]
     start = time.perf_counter()
     with path.open("a", newline="") as file, multiprocessing.Pool(workers) as pool, Progress() as progress:
         writer = csv.writer(file)
-        if file.tell() == 0:
-            writer.writerow(COLUMNS)
         bar = progress.add_task("rows measured", total=sum(n for _, n, _ in jobs))
         for lines in pool.imap_unordered(measure, jobs):
             writer.writerows((law, n, r, method, f"{v:.8g}", f"{t:.8g}") for law, n, r, method, v, t in lines)

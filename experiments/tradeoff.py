@@ -25,7 +25,7 @@ from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
 from calcert.summary.summary import Summary
 from experiments.classifiers import scores
-from experiments.datasets import data_option, load
+from experiments.datasets import FILES, data_option, load, needed_files
 from experiments.figure import save
 from experiments.results import SCRATCH, Results, experiment, made, read
 
@@ -45,6 +45,8 @@ STYLES = {
     "additive": {"color": "#D55E00", "marker": "s", "ls": "--", "label": "bandwidth"},
 }
 
+NETWORKS = "ImageNet networks"
+
 Rows = tuple[np.ndarray, np.ndarray]
 
 
@@ -57,7 +59,7 @@ def calibrated(draw: Callable[[np.random.Generator], np.ndarray]) -> Rows:
 
 def network(name: str, data: Path) -> Rows:
     """Confidence in the prediction of an ImageNet network, and whether it is right."""
-    table = load("ImageNet networks", data)
+    table = load(NETWORKS, data)
     rows = table[table["model"] == name]
     return rows["score"].to_numpy(np.float64), rows["label"].to_numpy(np.int8)
 
@@ -148,10 +150,22 @@ def digest(lines: list[dict[str, str]]) -> list[tuple[str, ...]]:
     return found
 
 
+def asked(chosen: tuple[str, ...], quick: bool) -> tuple[str, ...]:
+    """Names of the rows to measure."""
+    return chosen or (tuple(NAMES)[-2:] if quick else tuple(NAMES))
+
+
+def needed(chosen: tuple[str, ...], quick: bool, data: Path, **_: object) -> None:
+    """The files that rows come from; laws need none."""
+    tasks = (NETWORKS if name in ("densenetblur121d", "resnext101") else name for name in asked(chosen, quick))
+    needed_files((task for task in tasks if task in FILES), data)
+
+
 @experiment(
     *made("tradeoff"),
     "tradeoff_digest.csv",
     needs=("matplotlib", "pandas", "sklearn"),
+    before=needed,
     quick="Two laws, and every third size.",
 )
 @click.option("--rows", "chosen", type=click.Choice(tuple(NAMES)), multiple=True)
@@ -159,7 +173,7 @@ def digest(lines: list[dict[str, str]]) -> list[tuple[str, ...]]:
 @data_option
 def main(quick: bool, chosen: tuple[str, ...], cache: Path, out: Results, data: Path) -> None:
     start, path = time.perf_counter(), out / "tradeoff.csv"
-    names = chosen or (tuple(NAMES)[-2:] if quick else tuple(NAMES))
+    names = asked(chosen, quick)
     tried = [Noise("odds", b) for b in ODDS] + [Noise("additive", h) for h in BANDWIDTHS]
     if quick:
         tried = [noise for noise in tried if noise.size in (1 / 256, 1 / 64, 1 / 16, 1 / 4, 2.0**-13)]

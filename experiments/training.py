@@ -234,11 +234,20 @@ def shown(values: Sequence[float]) -> str:
     return "{:+.4f} ({:+.4f} to {:+.4f})".format(*interval(values))
 
 
+def needed(chosen: tuple[str, ...], data: Path, **_: object) -> None:
+    """The files of the tasks, and the weights of their encoders."""
+    from experiments.encoders import needed_modules
+
+    needed_files(chosen or TASKS, data)
+    needed_modules(chosen or TASKS)
+
+
 @experiment(
     TABLE,
     "training_digest.csv",
     *(f"{name}.{kind}" for name in ("auroc", "training") for kind in ("svg", "png")),
     needs=("matplotlib", "pandas", "PIL", "torch"),
+    before=needed,
     quick="1,500 rows of each task, two seeds and the usual sizes.",
 )
 @click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)
@@ -251,11 +260,7 @@ def main(
 ) -> None:
     import torch
 
-    from experiments.encoders import needed_modules
-
     start, tasks = time.perf_counter(), chosen or TASKS
-    needed_files(tasks, data)
-    needed_modules(tasks)
     torch.set_num_threads(1)
     if quick:
         seeds, rows = 2, 1_500

@@ -59,6 +59,40 @@ def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> N
         assert (tmp_path / name).stat().st_size > 0
 
 
+def test_what_an_interrupted_run_left_of_a_data_set_is_measured_again(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(synthetic, "SIZES", [1_000])
+    arguments = ("--quick", "--repeats", "2", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    run(synthetic.main, *arguments)
+    path = tmp_path / "synthetic.csv"
+    whole = path.read_bytes()
+    # In the middle of a number; and after a whole line, where only the count says that others are missing.
+    for end in (len(whole) - 5, whole[:-2].rfind(b"\n") + 1):
+        path.write_bytes(whole[:end])
+        assert "1 data sets" in run(synthetic.main, *arguments)
+        assert path.read_bytes() == whole
+
+
+def test_a_part_is_not_published_and_nothing_is_written_into_the_documentation(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments, word in (
+        (("--law", "square", "--publish"), "leave out what chooses a part"),
+        (("--quick", "--out", "docs/figures"), "--out is not for docs/figures"),
+    ):
+        result = CliRunner().invoke(synthetic.main, list(arguments))
+        assert result.exit_code == 2
+        assert word in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_are_not_forgotten_where_data_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "tradeoff.csv").write_text("measured")
+    arguments = ["--fresh", "--rows", "NBA Elo", "--data", str(tmp_path), "--out", str(tmp_path)]
+    result = CliRunner().invoke(tradeoff.main, arguments)
+    assert result.exit_code == 1
+    assert "pairs_nba_elo_home.parquet, which is not there" in result.output
+    assert (tmp_path / "tradeoff.csv").read_text() == "measured"
+
+
 def test_rates_without_measurements_say_what_to_run(tmp_path: Path) -> None:
     result = CliRunner().invoke(rates.main, ["--out", str(tmp_path)])
     assert result.exit_code == 1
