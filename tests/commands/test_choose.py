@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import calcert
 from calcert.serving import file_copy
+from calcert.serving.text_column import Wanted
 
 from .conftest import Run
 
@@ -59,6 +61,37 @@ def test_every_format_has_the_rows_of_the_library_and_the_printed_command_reads_
     assert calcert.Report.from_dict(json.loads(certified.stdout)).certificates == expected.certificates
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("labels", [(), ("--label", "out.y", "--positive", "J")])
+def test_files_as_people_keep_them_are_chosen_from_and_read_back(
+    run: Run, form: str, labels: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    written = [format(Decimal(repr(x)).scaleb(2), "f").replace(".", ",") for x in X.tolist()]
+    answers = ["J" if y else "N" for y in TABLE["y"]]
+    if form == "csv":
+        lines = ["PD;out.y", ";J", *(f"{x};{y}" for x, y in zip(written, answers, strict=True)), "NA;N"]
+    else:
+        rows = [("n/a", "J"), *zip(written, answers, strict=True)]
+        lines = [json.dumps({"PD": x, "out": {"y": y}}) for x, y in rows]
+    Path(f"r.{form}").write_text("\n".join(lines))
+    spelled = ("--score", "PD", "--decimal", ",", "--percent", "--drop-missing")
+    done = run("choose", f"r.{form}", "--budget", "2000", "--seed", "5", *spelled, *labels)
+    assert done.exit_code == 0, done.stderr
+    gone = 2 if form == "csv" else 1
+    assert f"{gone} of {20_000 + gone:,} rows were left out: {gone} without PD" in caplog.text
+    chosen = calcert.choose_rows(X, 2000, labels=TABLE["y"] if labels else None, seed=5)
+    assert chosen.rule is not None
+    command = shlex.split(done.stdout.splitlines()[-1])[1:]
+    assert "--drop-missing" not in command  # A chosen row without a label is an error.
+    if not labels:
+        command[command.index("LABEL")] = "out.y"
+        command += ["--positive", "J"]
+    certified = run(*command, "--json")
+    assert certified.exit_code == 0, certified.stderr
+    expected = calcert.certify(X[chosen.rows], TABLE["y"].to_numpy()[chosen.rows], **chosen.arguments)
+    assert calcert.Report.from_dict(json.loads(certified.stdout)).certificates == expected.certificates
+
+
 def test_plain_rows_are_read_back_as_plain_rows(run: Run) -> None:
     pl.DataFrame({"p": RNG.random(5000), "y": 1}).write_csv("flat.csv")
     done = run("choose", "flat.csv", "few.csv", "--score", "p", "--budget", "500", "--seed", "1")
@@ -81,6 +114,8 @@ def test_plain_rows_are_read_back_as_plain_rows(run: Run) -> None:
         (("t.csv", "--budget", "5", "--column", "ID"), "the new column must have a name of its own"),
         (("t.csv", "--budget", "5", "--label", "id"), "labels must be 0 or 1"),
         (("t.csv", "--budget", "5", "--label", "p"), "score and label must be two columns"),
+        (("t.csv", "--budget", "5", "--positive", "1"), "--positive must come with --label; got '1' alone"),
+        (("t.csv", "--budget", "5", "--missing", "x"), "--missing must come with --drop-missing"),
     ],
 )
 def test_what_cannot_be_done_is_refused_and_nothing_is_left(run: Run, arguments: tuple[str, ...], message: str) -> None:
@@ -88,6 +123,13 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_left(run: Run, arguments:
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
     assert [path.name for path in Path().iterdir()] == ["t.csv"]
+
+
+def test_parquet_is_chosen_from_as_it_is(run: Run) -> None:
+    TABLE.write_parquet("t.parquet")
+    done = run("choose", "t.parquet", "--score", "p", "--budget", "5", "--percent")
+    assert done.exit_code == 2
+    assert "--percent must come with text; got t.parquet" in " ".join(done.stderr.split())
 
 
 def test_an_invalid_score_is_named_by_its_line(run: Run) -> None:
@@ -100,10 +142,10 @@ def test_an_invalid_score_is_named_by_its_line(run: Run) -> None:
 @pytest.mark.parametrize("change", ["p\n0.5\n", "p\n0.5\n0.25\n0.75\n0.5\n", "p\n0.5\n0.5\n0.5\n"])
 def test_a_file_that_changes_between_two_reads_is_refused(change: str) -> None:
     Path("moving.csv").write_text("p\n0.5\n0.25\n0.75\n")
-    scores, name = file_copy.read_scores("moving.csv", "p", "weight")
+    scores, name = file_copy.read_scores("moving.csv", Wanted("p", "weight"))
     Path("moving.csv").write_text(change)
     with pytest.raises(ValueError, match="the file must stay as it is while it is read twice"):
-        file_copy.copy_file("moving.csv", "out.csv", file_copy.Selection(name, "weight", scores, np.ones(3)))
+        file_copy.copy_file("moving.csv", "out.csv", file_copy.Selection(Wanted(name, "weight"), scores, np.ones(3)))
     assert not Path("out.csv").exists()
 
 

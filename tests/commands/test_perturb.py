@@ -58,6 +58,20 @@ def test_every_format_gets_the_same_draws(run: Run, rows: tuple[Any, Any], tmp_p
         assert [float(line.rpartition(",")[2]) for line in file.readlines()[1:]] == drawn
 
 
+def test_a_score_inside_another_object_is_named_by_its_path(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"answer": {"p": 0.25}}\n{"answer": {"p": 0.5}, "n": 1}\n')
+    done = run(
+        "perturb", str(tmp_path / "log.jsonl"), str(tmp_path / "out.jsonl"), "--score", "answer.p", "--seed", "5"
+    )
+    assert done.exit_code == 0, done.stderr
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    drawn = calcert.perturb(np.array([0.25, 0.5]), rng=5).tolist()
+    assert found == [
+        {"answer": {"p": 0.25}, "perturbed": drawn[0]},
+        {"answer": {"p": 0.5}, "n": 1, "perturbed": drawn[1]},
+    ]
+
+
 def test_quotes_line_breaks_and_other_alphabets_survive(run: Run, tmp_path: Path) -> None:
     source, out = tmp_path / "odd.csv", tmp_path / "out.csv"
     text = b'\xef\xbb\xbfname;p;note\r\n"a;b";0.25;"two\r\nlines"\r\nna\xc3\xafve \xff;0.5;"say ""no"""\r\n\r\nlast;1;x'

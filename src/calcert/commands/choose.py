@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
+from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +16,9 @@ from calcert.foundation.numbers import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.choosing import Choice
+    from calcert.sources.spelling import Files, Spelling
+
+LOG = logging.getLogger("calcert")
 
 
 @click.command(
@@ -22,9 +28,10 @@ Examples:
   calcert choose predictions.parquet --score p --budget 5000
   calcert choose predictions.csv to-label.csv --budget 5000 --seed 7
   calcert choose clicks.parquet kept.parquet --score p --label clicked --budget 20000
+  calcert choose loans.csv --score PD --label Ausfall --positive J --percent --decimal , --budget 2000
 """,
 )
-@click.argument("source", metavar="FILE")
+@click.argument("files", metavar="FILE")
 @click.argument("target", metavar="[OUT]", required=False)
 @click.option("--budget", metavar="ROWS", type=int, required=True, help="About how many rows to choose.")
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
@@ -34,9 +41,10 @@ Examples:
 )
 @click.option("--column", metavar="NAME", default="weight", show_default=True, help="Name of the column of weights.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
+@partial(options.spelling, sheets=False)
 @options.debug.option
 def command(
-    source: str,
+    files: Files,
     target: str | None,
     budget: int,
     score: str | None,
@@ -60,40 +68,61 @@ def command(
     from calcert.foundation.visible import visible
     from calcert.reports.choosing import choose_rows
     from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores
+    from calcert.serving.text_column import Wanted
 
+    source, spelling = files[0], files.spelling
+    if label is None and spelling.positive is not None:
+        raise click.UsageError(f"--positive must come with --label; got {spelling.positive!r} alone.")
     if STREAM in (source, target):
         raise ValueError("FILE and OUT must be files with names, as FILE is read twice; got -.")
     if not os.path.lexists(source):
         raise FileNotFoundError(f"FILE must be a file; there is no {source!r} (seen from {visible(os.getcwd())}).")
-    format_of(source)
+    if format_of(source) == "parquet" and (given := said(replace(spelling, positive=None))):
+        raise ValueError(f"{' '.join(given)} must come with text; got {visible(source)}. Write scores in [0, 1] to it.")
     out = target or _beside(source)
     if os.path.exists(out) and os.path.samefile(source, out):
         raise ValueError(f"OUT must not be FILE, whose other rows would be lost; got {visible(out)}.")
     if os.path.exists(out) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(out)}. Choose another name, or pass --overwrite.")
-    scores, name = read_scores(source, score, column)
+    wanted = Wanted(score, column, spelling, label)
+    scores, name = read_scores(source, wanted)
     labels = None
     if label is not None:
         from calcert.sources.files import read_rows
 
-        labels = read_rows([source], name, label)[1]
+        labels = read_rows(files, name, label)[1]
+    elif wanted.account.dropped:
+        wanted.account.rows[source] = scores.size
+        LOG.warning("%s: %s", visible(source), wanted.account.left_out)
     chosen = choose_rows(scores, budget, labels=labels, seed=seed)
     weights = np.zeros(scores.size)
     weights[chosen.rows] = chosen.weights
-    copy_file(source, out, Selection(name, column, scores, weights))
+    copy_file(source, out, Selection(Wanted(name, column, spelling, label), scores, weights))
+    # Nothing is missing there, and a row that is to be labelled must not be left out.
     first = "Certify them" if label else "Label all of them, then certify them"
     say(f"{chosen}\nThey are in {visible(out)}, seed {chosen.seed}. {first}:")
-    say(f"  {certifying(out, name, label, column, chosen)}")
+    say(f"  {certifying(out, name, label, column, chosen, replace(spelling, drop_missing=False, missing=()))}")
 
 
-def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice) -> str:
+def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice, spelling: Spelling) -> str:
     """The command that reads the chosen rows back."""
-    words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL"]
+    words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL", *said(spelling)]
     if chosen.rule is not None:
         words += ["--weight", column]
         for argument, value in chosen.declared.items():
             words += [f"--{argument.replace('_', '-')}", fraction(value) if value < 1 else repr(value)]
     return shlex.join(words)
+
+
+def said(spelling: Spelling) -> list[str]:
+    """How values are written, as it was said on the command line."""
+    words = []
+    for option in fields(spelling):
+        value = getattr(spelling, option.name)
+        if value != option.default:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [f"--{option.name.replace('_', '-')}"] + ([] if each is True else [str(each)])
+    return words
 
 
 def _beside(source: str) -> str:

@@ -180,18 +180,21 @@ def rows(command: Callable[..., None]) -> Callable[..., None]:
     return files(score(label(spelling(command))))
 
 
-def spelling(command: Callable[..., None]) -> Callable[..., None]:
-    """How files write their values, which files then say themselves (:class:`calcert.sources.spelling.Files`)."""
+def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[..., None]:
+    """How files write their values, which files then say themselves (:class:`calcert.sources.spelling.Files`).
+
+    Without `sheets` for a command that reads none.
+    """
 
     @wraps(command)
     def with_spelling(
-        files: tuple[str, ...],
+        files: tuple[str, ...] | str,
         decimal: str,
         percent: bool,
         positive: str | None,
         drop_missing: bool,
         missing: tuple[str, ...],
-        sheet: str | None,
+        sheet: str | None = None,
         **options: Any,
     ) -> None:
         from calcert.sources.spelling import Files, Spelling
@@ -200,13 +203,15 @@ def spelling(command: Callable[..., None]) -> Callable[..., None]:
             raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
         texts = tuple(text.strip() for text in missing)
         label = positive if positive is None else positive.strip()
-        command(files=Files(files, Spelling(decimal, percent, label, drop_missing, texts, sheet)), **options)
+        paths = (files,) if isinstance(files, str) else files
+        command(files=Files(paths, Spelling(decimal, percent, label, drop_missing, texts, sheet)), **options)
 
-    for option in reversed(SPELLING):
+    for option in reversed((*SPELLING, sheet) if sheets else SPELLING):
         with_spelling = option(with_spelling)
     return with_spelling
 
 
+sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
 SPELLING = (
     click.option(
         "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
@@ -221,7 +226,6 @@ SPELLING = (
     click.option(
         "--missing", metavar="TEXT", multiple=True, help="Also this stands for a missing value; may be repeated."
     ),
-    click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several."),
 )
 """Options for files as people keep them."""
 

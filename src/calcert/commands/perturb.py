@@ -55,11 +55,12 @@ def command(
     from calcert.commands.screen import say
     from calcert.foundation.visible import visible
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
+    from calcert.serving.text_column import Wanted
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(score, column, noise, np.random.default_rng(drawn))
+    how = Perturbation(Wanted(score, column), noise, np.random.default_rng(drawn))
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(

@@ -26,7 +26,7 @@ from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import check_regular, replacing
 from calcert.serving.noise import Floats, Noise
-from calcert.serving.text_column import TextRow, TextTable, csv_table, json_table
+from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
@@ -44,12 +44,11 @@ Added = tuple[NDArray[np.bool_] | None, Floats]
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What to do: the column of scores (None to find it), the name of the new one, the noise and the generator."""
+    """What to do: which column is wanted, the noise and the generator."""
 
     doing: ClassVar = "perturbing"
 
-    score: str | None
-    column: str
+    wanted: Wanted
     noise: Noise
     rng: np.random.Generator
 
@@ -63,7 +62,7 @@ class Perturbation:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What to do: the column of scores, the name of the new one, and of all rows their scores and weights.
+    """What to do: which column is wanted and, of all rows, their scores and weights.
 
     Rows without weight are left out.
     """
@@ -71,8 +70,7 @@ class Selection:
     doing: ClassVar = "copying"
     CHANGED: ClassVar = "the file must stay as it is while it is read twice"
 
-    score: str
-    column: str
+    wanted: Wanted
     scores: Floats
     weights: Floats
 
@@ -130,18 +128,18 @@ def format_of(path: str) -> str:
     return found
 
 
-def read_scores(source: str, score: str | None, column: str) -> tuple[Floats, str]:
-    """All scores of a file that could be copied with a new column of that name, and the column they are in."""
+def read_scores(source: str, wanted: Wanted) -> tuple[Floats, str]:
+    """All scores of a file that could be copied with the new column, and the column they are in."""
     check_regular(source)
     if format_of(source) == "parquet":
-        with _parquet(source, score, column, "reading", whole=False) as (_, chosen, batches):
+        with _parquet(source, wanted, "reading", whole=False) as (_, chosen, batches):
             return np.concatenate([scores for _, scores, _ in batches]), chosen
-    with _text(source, format_of(source), score, column, "reading") as (table, chunks):
+    with _text(source, format_of(source), wanted, "reading") as (table, chunks):
         return np.concatenate([scores for _, scores, _ in chunks]), table.score
 
 
 def _copy_text(source: str, target: str, form: str | None, how: How) -> Copied:
-    with _text(source, form, how.score, how.column, how.doing) as (table, chunks), _writing(target) as file:
+    with _text(source, form, how.wanted, how.doing) as (table, chunks), _writing(target) as file:
         file.write(table.head)
         rows = 0
         for chunk, scores, place in chunks:
@@ -155,7 +153,7 @@ def _copy_text(source: str, target: str, form: str | None, how: How) -> Copied:
 
 @contextmanager
 def _text(
-    source: str, form: str | None, score: str | None, column: str, doing: str
+    source: str, form: str | None, wanted: Wanted, doing: str
 ) -> Iterator[tuple[TextTable, Iterator[tuple[list[TextRow], Floats, Place]]]]:
     """A table of text to which a column is to be added, and its rows in chunks with their scores."""
     name = "standard input" if source == STREAM else visible(source)
@@ -166,7 +164,7 @@ def _text(
             check_text(first[:HEAD].encode("utf-8", "surrogateescape"), name)
             form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
             lines = chain([first], lines)
-        table = (json_table if form == "json" else csv_table)(lines, name, score, column)
+        table = (json_table if form == "json" else csv_table)(lines, name, wanted)
 
         def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
             rows = 0
@@ -218,8 +216,8 @@ def _writing(target: str) -> Iterator[IO[str]]:
 
 def _copy_parquet(source: str, target: Path, how: How) -> Copied:
     pyarrow, parquet = load("pyarrow"), load("pyarrow.parquet")
-    with _parquet(source, how.score, how.column, how.doing) as (file, chosen, batches):
-        wider = file.schema_arrow.append(pyarrow.field(how.column, pyarrow.float64(), nullable=False))
+    with _parquet(source, how.wanted, how.doing) as (file, chosen, batches):
+        wider = file.schema_arrow.append(pyarrow.field(how.wanted.column, pyarrow.float64(), nullable=False))
         rows = 0
         with parquet.ParquetWriter(target, wider, compression=_compression(file)) as writer:
             for batch, scores, place in batches:
@@ -235,7 +233,7 @@ def _copy_parquet(source: str, target: Path, how: How) -> Copied:
 
 @contextmanager
 def _parquet(
-    source: str, score: str | None, column: str, doing: str, *, whole: bool = True
+    source: str, wanted: Wanted, doing: str, *, whole: bool = True
 ) -> Iterator[tuple[Any, str, Iterator[tuple[Any, Floats, Place]]]]:
     """Parquet to which a column is to be added, its column of scores, and its batches, `whole` or scores alone."""
     pyarrow, parquet = load("pyarrow"), load("pyarrow.parquet")
@@ -243,8 +241,8 @@ def _parquet(
     try:
         with parquet.ParquetFile(source) as file:
             schema, total = file.schema_arrow, file.metadata.num_rows
-            check_new_column(column, schema.names, name)
-            chosen = choose_score(_columns(schema), score, name).name
+            check_new_column(wanted.column, schema.names, name)
+            chosen = choose_score(_columns(schema), wanted.score, name).name
             _refuse_none(total, name)
 
             def batches() -> Iterator[tuple[Any, Floats, Place]]:

@@ -5,15 +5,44 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from calcert.sources.columns import Column, check_new_column, choose_score
+from calcert.sources.columns import Column, check_new_column, choose_score, named
 from calcert.sources.csv_text import read_header, records
-from calcert.sources.json_text import line_records, value_of
+from calcert.sources.json_text import line_records, names_in, value_of
+from calcert.sources.spelling import PLAIN, Account, Reader, Spelling
 from calcert.sources.values_in_text import Unreadable, is_value, score_in_json, score_in_text
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The column of scores (None to find it), the name of the new one, and how values are written.
+
+    `label` names a column that rows must not lack either, where rows that lack something are left out; these are
+    counted in the account.
+    """
+
+    score: str | None
+    column: str
+    spelling: Spelling = PLAIN
+    label: str | None = None
+    account: Account = field(default_factory=Account)
+
+    def score_reader(self, plain: Reader) -> Reader:
+        """How to read the scores of one table."""
+        return plain if self.spelling == PLAIN else self.spelling.readers(plain, plain, Counter())[0]
+
+    def stays(self, score: str, value: Any, label: Any) -> bool:
+        """True for a row that is not to be left out for a gap."""
+        missing = score if self.spelling.is_gap(value) else self.label if self.spelling.is_gap(label) else None
+        if not self.spelling.drop_missing or missing is None:
+            return True
+        self.account.dropped[missing] += 1
+        return False
 
 
 class TextRow(NamedTuple):
@@ -37,15 +66,18 @@ class TextTable:
     appended: Callable[[str, float], str]
 
 
-def csv_table(lines: Iterator[str], source: str, score: str | None, new: str) -> TextTable:
+def csv_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
     """A CSV file with a header; `source` names it in errors."""
     header = read_header(lines, source)
     names, delimiter = header.names, header.delimiter
-    check_new_column(new, names, source)
-    chosen = choose_score([Column(name, "unknown", "text") for name in names], score, source).name
-    if score is None and is_value(chosen):
+    check_new_column(wanted.column, names, source)
+    columns = [Column(name, "unknown", "text") for name in names]
+    chosen = choose_score(columns, wanted.score, source).name
+    if wanted.score is None and is_value(chosen):
         raise ValueError(f"{source} must begin with a line of column names; got {chosen!r}, which looks like a value.")
     place = names.index(chosen)
+    beside = place if wanted.label is None else names.index(named(columns, "label", wanted.label, source).name)
+    read = wanted.score_reader(score_in_text)
 
     def rows() -> Iterator[TextRow]:
         for line, text, values in records(lines, delimiter, source, header.lines):
@@ -56,32 +88,42 @@ def csv_table(lines: Iterator[str], source: str, score: str | None, new: str) ->
                 )
             if values == names:
                 raise ValueError(f"column names must be there once; got them again {where}.")
+            if not wanted.stays(chosen, values[place], values[beside]):
+                continue
             try:
-                yield TextRow(text, score_in_text(values[place]), where)
+                yield TextRow(text, read(values[place]), where)
             except Unreadable as error:
                 raise ValueError(error.message("scores", where)) from None
 
     def appended(text: str, value: float) -> str:
-        return _before_line_end(text, f"{delimiter}{value!r}")
+        written = repr(value).replace(".", wanted.spelling.decimal)
+        return _before_line_end(text, f"{delimiter}{_cell(written, delimiter)}")
 
-    return TextTable(_before_line_end(header.text, delimiter + _cell(new, delimiter)), chosen, rows(), appended)
+    head = _before_line_end(header.text, delimiter + _cell(wanted.column, delimiter))
+    return TextTable(head, chosen, rows(), appended)
 
 
-def json_table(lines: Iterator[str], source: str, score: str | None, new: str) -> TextTable:
+def json_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
     """JSON lines: one object a line; the first says which columns there are."""
     found = line_records(lines, source)
     first = next(found, None)
     if first is None:
         raise ValueError(f"{source} must hold at least one row; got none.")
-    chosen = choose_score([Column(name, "unknown", "JSON") for name in first.values], score, source).name
-    key = json.dumps(new, ensure_ascii=False)
+    columns = [Column(name, "unknown", "JSON") for name in dict.fromkeys([*first.values, *names_in(first.values)])]
+    chosen = choose_score(columns, wanted.score, source).name
+    key = json.dumps(wanted.column, ensure_ascii=False)
+    read = wanted.score_reader(score_in_json)
 
     def rows() -> Iterator[TextRow]:
         for line, text, values in chain([first], found):
             where = f"on line {line} of {source}"
-            check_new_column(new, list(values), source)
+            check_new_column(wanted.column, list(values), source)
+            score = value_of(values, chosen, where)
+            label = score if wanted.label is None else value_of(values, wanted.label, where)
+            if not wanted.stays(chosen, score, label):
+                continue
             try:
-                yield TextRow(text, score_in_json(value_of(values, chosen, where)), where)
+                yield TextRow(text, read(score), where)
             except Unreadable as error:
                 raise ValueError(error.message("scores", where)) from None
 

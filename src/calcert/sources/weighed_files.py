@@ -17,8 +17,7 @@ from calcert.sources.duckdb_table import Table
 from calcert.sources.exact_text import TextTable
 from calcert.sources.files import arrow_values, parquet_table
 from calcert.sources.paths import resolve
-from calcert.sources.spelling import PLAIN, account_of, spelling_of
-from calcert.sources.values_in_text import Unreadable, score_in_text
+from calcert.sources.spelling import PLAIN, Spelling, account_of, spelling_of
 from calcert.sources.weigher import CHUNK, Weigher
 from calcert.sources.weighing import Weighing, choose_all
 from calcert.summary.summary import Summary
@@ -90,7 +89,7 @@ def text_batches(
             read = {
                 name: numbering.numbers([_name(value) for value in found])
                 if name == "clusters"
-                else _numbers(name, found, lambda row, rows=rows: table.place(rows + row))  # type: ignore[misc]
+                else _numbers(name, found, table.spelling, lambda row, rows=rows: table.place(rows + row))  # type: ignore[misc]
                 for name, found in zip(others, values, strict=False)
             }
             yield batch.scores, batch.labels, read, values[-1] if group is not None else ()
@@ -107,11 +106,12 @@ def _name(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def _numbers(name: str, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(name: str, values: Sequence[Any], spelling: Spelling, place: Callable[[int], str]) -> NDArray[np.float64]:
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:
-            found[row] = score_in_text(value) if isinstance(value, str) else float(value)
-        except (Unreadable, TypeError, ValueError):
+            # None is no number, which float says.
+            found[row] = float(spelling.number(value) if isinstance(value, str) else value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
             raise ValueError(f"{name} must be numbers; got {value!r} {place(row)}.") from None
     return found
