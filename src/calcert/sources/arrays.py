@@ -73,13 +73,20 @@ def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8
     x, y = column("scores", scores), column("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
+    refuse_bad(x, y)
+    return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
+
+
+def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "at row {}".format) -> None:
+    """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
     bad = ~((x >= 0) & (x <= 1))
     if bad.any():
-        raise ValueError(score_message(x, int(np.argmax(bad))))
+        row = int(np.argmax(bad))
+        raise ValueError(score_message(x, row, place(row)))
     bad = (y != 0) & (y != 1)
     if bad.any():
-        raise ValueError(label_message(x, y, int(np.argmax(bad))))
-    return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
+        row = int(np.argmax(bad))
+        raise ValueError(label_message(x, y, row, place(row)))
 
 
 class Collector:

@@ -224,12 +224,12 @@ class Table:
         return name if column.type in REAL or column.type in SMALL_INTEGER else f"CAST({name} AS DOUBLE)"
 
     def _other(self, argument: str, column: Column, given: str | None) -> str:
-        """Clusters, weights or counts."""
+        """Groups as they are; clusters, weights or counts."""
         if given is not None:
             text = quoted(given, "'")
-            return text if argument == "clusters" else self._constant(argument, given, score_in_text)
+            return text if argument in ("clusters", "groups") else self._constant(argument, given, score_in_text)
         name = self._named(column.name)
-        if column.type in SMALL_INTEGER:
+        if column.type in SMALL_INTEGER or argument == "groups":
             return name
         if argument != "clusters" or column.type in REAL:
             return f"CAST({name} AS DOUBLE)"

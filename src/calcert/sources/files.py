@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
-from calcert.foundation.validation import label_message, missing_message, score_message
-from calcert.sources.arrays import Collector, numbers_of
+from calcert.foundation.validation import missing_message
+from calcert.sources.arrays import Collector, numbers_of, refuse_bad
 from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
-from calcert.sources.columns import check_groups, choose
+from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
 from calcert.sources.paths import resolve, title
@@ -43,7 +43,8 @@ class Taker(Protocol):
     @property
     def rows(self) -> int: ...
 
-    def add(self, scores: NDArray[Any], labels: NDArray[Any], /) -> None: ...
+    @property
+    def add(self) -> Callable[..., None]: ...
 
 
 Taking = TypeVar("Taking", bound=Taker)
@@ -60,24 +61,25 @@ def summarize_files(
 
 
 def read_files(
-    paths: Sequence[str | os.PathLike[str]], score: str | None, label: str | None, start: Start[Taking]
+    paths: Sequence[str | os.PathLike[str]],
+    score: str | None,
+    label: str | None,
+    start: Start[Taking],
+    groups: Any = None,
 ) -> Taking:
-    """What `start` made, when it has taken all rows of the files."""
+    """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
     files, form = resolve(paths)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
-        return read_text(TextTable(files, form, spelling, account), score, label, start)
+        return _read_text(TextTable(files, form, spelling, account), score, label, start, groups)
     try:
-        return _read_parquet(files, score, label, start, account, limited=True)
+        return _read_parquet(files, score, label, start, groups, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _read_parquet(files, score, label, start, account, limited=False)
+        return _read_parquet(files, score, label, start, groups, account, limited=False)
 
 
-def read_text(
-    table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any = None
-) -> Taking:
-    """What `start` made, when it has taken all rows of a table of text, with their groups where these are named."""
+def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
     columns = table.columns()
     if groups is not None:
         check_groups(groups, columns, table.name)
@@ -129,33 +131,46 @@ def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
 
 
 def _read_parquet(
-    files: list[str], score: str | None, label: str | None, start: Start[Taking], account: Account, *, limited: bool
+    files: list[str],
+    score: str | None,
+    label: str | None,
+    start: Start[Taking],
+    groups: Any,
+    account: Account,
+    *,
+    limited: bool,
 ) -> Taking:
     with parquet_table(files, limited=limited) as table:
-        return _pass_on(table, score, label, start, account)
+        if table.rows == 0:
+            raise ValueError(f"{table.name} must hold at least one row; got none.")
+        columns = table.columns()
+        if groups is not None:
+            check_groups(groups, columns, table.name)
+        beside = {} if groups is None else {"groups": groups}
+        x, y = choose(columns, score, label, table.name, table.first, beside)
+        account.columns = {"score": x.name, "label": y.name, **beside}
+        table.check_same(*account.columns.values())
+        if groups is None:
+            remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
+        others = {name: column for name in beside for column in columns if column.name == groups}
+        return _pass_on(table, x, y, others, start)
 
 
-def _pass_on(table: Table, score: str | None, label: str | None, start: Start[Taking], account: Account) -> Taking:
-    if table.rows == 0:
-        raise ValueError(f"{table.name} must hold at least one row; got none.")
-    x, y = choose(table.columns(), score, label, table.name, table.first)
-    account.columns = {"score": x.name, "label": y.name}
-    table.check_same(x.name, y.name)
-    remark_on_clusters(table.columns(), (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
+def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], start: Start[Taking]) -> Taking:
     # Once numba is loaded, reading by batches is the faster way for few rows, too.
-    few = "numba" not in sys.modules and table.is_small()
+    few = "numba" not in sys.modules and table.is_small() and not others
     taker = start(table.place, few)
     if few:
         scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
         taker.add(scores, labels)
     else:
         with RowProgress(f"reading {table.name}") as progress:
-            for batch in table.batches(x, y, BATCH):
+            for batch in table.batches(x, y, BATCH, others):
                 scores, labels = (
                     arrow_values(name, column, lambda row: table.place(taker.rows + row))
-                    for name, column in zip(NAMES, batch.columns, strict=True)
+                    for name, column in zip(NAMES, batch.columns[:2], strict=True)
                 )
-                taker.add(scores, labels)
+                taker.add(scores, labels, *batch.columns[2:])
                 progress.advance_to(taker.rows, table.share_read())
     if taker.rows != table.rows:
         raise ValueError(
@@ -201,14 +216,7 @@ class Kept:
         self.rows = 0
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
-        bad = ~((scores >= 0) & (scores <= 1))
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(score_message(scores, row, self._place(self.rows + row)))
-        bad = (labels != 0) & (labels != 1)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(label_message(scores, labels, row, self._place(self.rows + row)))
+        refuse_bad(scores, labels, lambda row: self._place(self.rows + row))
         self._scores.append(scores.astype(np.float64))
         self._labels.append(labels.astype(np.int8))
         self.rows += scores.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -10,17 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, pair, summarize_arrays
-from calcert.sources.files import Kept
+from calcert.sources.arrays import Collector, check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
+from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
 from calcert.sources.source_kinds import refuse_ignored, source_of
 from calcert.sources.weighing import PLAIN_ROWS, Weighing, choose_all
+from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.query_result import Listing
 from calcert.summary.summary import Summary
 
-MISSING = "missing"
-"""The group of rows that have none: shown like any other, never dropped."""
+WAITING = 1 << 22
+"""Rows of files that wait until they are given to their groups, so that even one of a thousand gets some thousand."""
 
-LIMIT = 1000
-"""More values than this are no groups but names of rows."""
+LARGE = 1 << 19
+"""Rows of a group that take as much memory as the table in which more of them are counted."""
+
+NOTHING_LISTED = Listing(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def summarize_groups(
@@ -52,14 +57,14 @@ def summarize_groups(
     if isinstance(groups, str):
         raise TypeError(f"groups must be an array as long as scores, as there is no table; got {groups!r}.")
     check_indexes(scores=scores, groups=groups)
-    return _from_arrays(scores, labels, _values(groups), weighing)
+    return _from_arrays(scores, labels, values_of(groups), weighing)
 
 
 def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weighing) -> dict[str, Summary]:
     columns = weighed_columns(scores, labels, weighing)
     if len(groups) != columns[0].size:
         raise ValueError(f"groups must be as long as scores; got {len(groups)} groups and {columns[0].size} scores.")
-    return summarize_parts(columns, weighing, _parts(*_encode(groups)))
+    return summarize_parts(columns, weighing, _parts(*numbered(groups)))
 
 
 def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, Any, dict[str, Any]]:
@@ -85,20 +90,20 @@ def summarize_parts(
 
 def _parts(names: list[str], code: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
     """The rows of every group."""
-    order = np.argsort(code, kind="stable")
-    ends = np.searchsorted(code[order], np.arange(len(names) + 1))
+    # Sixteen bits are sorted without comparing.
+    order = np.argsort(code.astype(np.uint16) if len(names) < 1 << 16 else code, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(code, minlength=len(names)))])
     return {name: order[start:stop] for name, (start, stop) in zip(names, pairwise(ends), strict=True)}
 
 
 def _from_frame(
     frame: Any, groups: Any, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
-    """In memory by arrays; else one query for the groups and one for each of them, computed where the rows are."""
+    """In memory by arrays, else computed where the rows are."""
     import narwhals as nw
 
     from calcert.sources.columns import check_groups
-    from calcert.sources.tables import columns_in, first, summarize_query
-    from calcert.sources.weighed_tables import weigh_table
+    from calcert.sources.tables import columns_in, first
 
     check_groups(groups, columns_in(frame), "the table")
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
@@ -108,25 +113,64 @@ def _from_frame(
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         columns = frame[x].to_native(), frame[y].to_native()
-        return _from_arrays(*columns, _values(frame[groups].to_list()), replace(weighing, **given))
+        return _from_arrays(*columns, values_of(frame[groups].to_list()), replace(weighing, **given))
+    if weighing.given:
+        return _weighed_by_query(frame, groups, x, y, weighing)
+    return _by_query(frame, groups, chosen)
+
+
+def _by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
+    """Three queries however many groups there are: for their names, for the cells of all, for the scores of all."""
+    import narwhals as nw
+
+    from calcert.sources.tables import cells_by_group, complaint, number, placed, scores_by_group
+
     column = nw.col(groups)
-    found = frame.select(column).unique().head(LIMIT + 1).collect()[groups].to_list()
-    names, _ = _encode(_values(found))
-    parts: dict[str, list[Any]] = {name: [] for name in names}
-    for value in found:
-        parts[_name(value)].append(value)
-    summaries = {}
-    for name, values in parts.items():
-        present = [value for value in values if value is not None]
-        here = column.is_in(present) if present else column.is_null()
-        if present and len(present) < len(values):
-            here = here | column.is_null()
-        part = frame.filter(here)
-        summaries[name] = weigh_table(part, x, y, weighing) if weighing.given else summarize_query(part, x, y)
-    rows, found = int(frame.select(nw.len()).collect().item()), sum(part.rows for part in summaries.values())
-    if rows != found and weighing.counts is None:
+    numbered(values_of(frame.select(column).unique().head(MOST + 1).collect()[groups]))
+    rows = frame.select(score=number(frame, chosen[0]), label=number(frame, chosen[1]), group=column)
+    at = placed(rows, "group")
+    group, lines = cells_by_group(at)
+    if lines.rows.size == 0:
+        raise ValueError("the table must hold at least one row; got none.")
+    complaint(rows, lines, (chosen[0], chosen[1]))
+    values = values_of(group)
+    names, code = numbered(values)
+    parts = {name: lines.where(part) for name, part in _parts(names, code).items()}
+    many = {name for name, part in parts.items() if np.unique(part.cell).size > DISTINCT_LIMIT}
+    listed: dict[str, Listing | None] = {name: None if name in many else NOTHING_LISTED for name in parts}
+    if len(many) < len(parts):
+        examples = dict(zip(names, values[np.unique(code, return_index=True)[1]].tolist(), strict=True))
+        group, listing, cut = scores_by_group(at, [examples[name] for name in many if name != MISSING])
+        for name, part in _parts(*numbered(values_of(group))).items():
+            listed[name] = None if cut[part].any() else listing.where(part)
+    if listed.keys() != parts.keys():
         raise ValueError(
-            f"every row must be in one group; got {rows:,} rows, and {found:,} in groups. The table changed between "
+            f"every row must be in one group; got rows of {len(parts)} groups, then of {len(listed)}. The table "
+            "changed between two reads: summarise a fixed snapshot."
+        )
+    return {name: Summary.from_lines(part, listed[name]) for name, part in parts.items()}
+
+
+def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing: Weighing) -> dict[str, Summary]:
+    """One query for the groups and a few for each of them, computed where the rows are."""
+    import narwhals as nw
+
+    from calcert.sources.weighed_tables import weigh_table
+
+    column = nw.col(groups)
+    found = frame.select(column).unique().head(MOST + 1).collect()[groups].to_list()
+    names, code = numbered(values_of(found))
+    summaries = {}
+    for name, part in _parts(names, code).items():
+        present = [found[place] for place in part if found[place] is not None]
+        here = column.is_in(present) if present else column.is_null()
+        if present and len(present) < len(part):
+            here = here | column.is_null()
+        summaries[name] = weigh_table(frame.filter(here), score, label, weighing)
+    rows, there = int(frame.select(nw.len()).collect().item()), sum(part.rows for part in summaries.values())
+    if rows != there and weighing.counts is None:
+        raise ValueError(
+            f"every row must be in one group; got {rows:,} rows, and {there:,} in groups. The table changed between "
             f"two reads, or the engine cannot tell the values of {groups!r} apart: name groups by text."
         )
     return summaries
@@ -139,17 +183,16 @@ def _from_files(
 
     from calcert.sources.columns import check_groups
     from calcert.sources.exact_text import TextTable
-    from calcert.sources.files import parquet_table, read_text
+    from calcert.sources.files import parquet_table, read_files
     from calcert.sources.paths import resolve
     from calcert.sources.spelling import PLAIN, account_of, spelling_of
 
+    if not weighing.given:
+        return read_files(paths, score, label, lambda place, few: ByGroup(place), groups).summaries()
     files, form = resolve(paths)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
-        rows = TextTable(files, form, spelling, account)
-        if weighing.given:
-            return _weighed_text(rows, groups, score, label, weighing)
-        return read_text(rows, score, label, lambda place, few: _Kept(place), groups).summaries()
+        return _weighed_text(TextTable(files, form, spelling, account), groups, score, label, weighing)
     with parquet_table(files, limited=False) as table:
         columns = table.columns()
         check_groups(groups, columns, table.name)
@@ -176,77 +219,87 @@ def _weighed_text(
     for x, y, others, names in text_batches(table, score, label, weighing, groups):
         every.add(x, y, others)
         kept.append({"scores": x, "labels": y, **others})
-        codes += [known.setdefault(_name(name or None), len(known)) for name in names]
-        _refuse_many(len(known))
+        codes += [known.setdefault(name_of(name or None), len(known)) for name in names]
+        refuse_many(len(known))
     whole = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     columns = whole.pop("scores"), whole.pop("labels"), whole
-    return summarize_parts(columns, weighing, _parts(*_in_order(known, np.array(codes, np.int64))))
+    return summarize_parts(columns, weighing, _parts(*in_order(known, np.array(codes, np.int64))))
 
 
-class _Kept(Kept):
-    """Keeps every row with the number of its group."""
+class ByGroup:
+    """Takes rows of files with their groups, chunk by chunk.
+
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks.
+    """
 
     def __init__(self, place: Callable[[int], str]) -> None:
-        super().__init__(place)
+        self.rows = 0
+        self._place = place
         self._known: dict[str, int] = {}
-        self._codes: list[NDArray[np.int64]] = []
+        self._waiting: list[tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]] = []
+        self._waiting_rows = 0
+        self._groups: defaultdict[str, _Group] = defaultdict(_Group)
 
-    def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Sequence[Any] = ()) -> None:
-        super().add(scores, labels)
-        codes = [self._known.setdefault(_name(group or None), len(self._known)) for group in groups]
-        _refuse_many(len(self._known))
-        self._codes.append(np.array(codes, np.int64))
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Any = ()) -> None:
+        """Add rows; `groups` is a list, or a column of Arrow."""
+        refuse_bad(scores, labels, lambda row: self._place(self.rows + row))
+        self._waiting.append((scores.astype(np.float64), labels.astype(np.int8), self._numbers(groups)))
+        self.rows += scores.size
+        self._waiting_rows += scores.size
+        if self._waiting_rows >= WAITING:
+            self._sort_out()
 
     def summaries(self) -> dict[str, Summary]:
-        parts = _parts(*_in_order(self._known, np.concatenate(self._codes)))
-        return summarize_parts((*self.columns(), {}), PLAIN_ROWS, parts)
+        """The Summary of every group, by its name."""
+        self._sort_out()
+        return {name: self._groups[name].summary() for name in sorted(self._known)}
+
+    def _numbers(self, groups: Any) -> NDArray[np.int64]:
+        if isinstance(groups, (list, tuple)):
+            return self._numbers_of([group or None for group in groups])
+        try:
+            encoded = groups.dictionary_encode("encode")
+        except NotImplementedError:  # of columns inside of columns
+            return self._numbers_of(groups.to_pylist())
+        number: NDArray[np.int64] = self._numbers_of(encoded.dictionary.to_pylist())[numbers_of(encoded.indices)]
+        return number
+
+    def _numbers_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        code = [self._known.setdefault(name_of(value), len(self._known)) for value in values]
+        refuse_many(len(self._known))
+        return np.array(code, np.int64)
+
+    def _sort_out(self) -> None:
+        """Give rows that wait to their groups."""
+        if self._waiting:
+            x, y, code = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
+            for name, part in _parts(list(self._known), code).items():
+                if part.size:
+                    self._groups[name].add(x[part], y[part])
+        self._waiting, self._waiting_rows = [], 0
 
 
-def _values(groups: Any) -> NDArray[Any]:
-    """An array of any library, or a list, as a NumPy array."""
-    if not isinstance(groups, (list, tuple, np.ndarray)):
-        import narwhals as nw
+class _Group:
+    """The rows of a group: kept while they are few, then counted."""
 
-        series = nw.from_native(groups, series_only=True, pass_through=True)
-        groups = series.to_list() if isinstance(series, nw.Series) else groups
-    if isinstance(groups, (list, tuple)):
-        array = np.empty(len(groups), object)
-        array[:] = groups
-    else:
-        array = np.asarray(groups)
-    if array.ndim != 1:
-        raise ValueError(f"groups must be one-dimensional; got shape {array.shape}.")
-    return array
+    def __init__(self) -> None:
+        self._rows = 0
+        self._kept: list[tuple[NDArray[np.float64], NDArray[np.int8]]] = []
+        self._collector: Collector | None = None
 
+    def add(self, scores: NDArray[np.float64], labels: NDArray[np.int8]) -> None:
+        self._rows += scores.size
+        if self._collector is None:
+            self._kept.append((scores, labels))
+            if self._rows < LARGE:
+                return
+            self._collector, (scores, labels) = Collector(), self._columns()
+            self._kept = []
+        self._collector.add(scores, labels)
 
-def _encode(groups: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
-    """The names of the groups, in order, and the number of each row's group."""
-    if groups.dtype.kind in "iub":
-        values, place = np.unique(groups, return_inverse=True)
-        _refuse_many(values.size)
-        return [_name(value) for value in values], place
-    known: dict[str, int] = {}
-    code = np.array([known.setdefault(_name(value), len(known)) for value in groups], np.int64)
-    _refuse_many(len(known))
-    return _in_order(known, code)
+    def summary(self) -> Summary:
+        return summarize_arrays(*self._columns()) if self._collector is None else self._collector.summary()
 
-
-def _in_order(known: dict[str, int], code: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
-    """The names that have been given numbers, sorted, and the numbers of the rows accordingly."""
-    names = sorted(known)
-    rank = np.empty(len(names), np.int64)
-    rank[[known[name] for name in names]] = np.arange(len(names))
-    return names, rank[code]
-
-
-def _refuse_many(count: int) -> None:
-    if count > LIMIT:
-        raise ValueError(
-            f"groups must have at most {LIMIT:,} distinct values; got more. Is this a column that names every row?"
-        )
-
-
-def _name(value: Any) -> str:
-    if value is None or value != value or str(value) in ("<NA>", "NaT"):
-        return MISSING
-    return str(value)
+    def _columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        scores, labels = zip(*self._kept, strict=True)
+        return np.concatenate(scores), np.concatenate(labels)

@@ -7,6 +7,7 @@ kernel does, and only groups travel: at most 217,090 lines, and as many distinct
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -139,23 +140,49 @@ def _code(value: nw.Expr) -> nw.Expr:
     return nw.when(value.is_null()).then(nw.lit(float(MISSING))).otherwise(nw.lit(float(INVALID)))
 
 
-def distinct(at: nw.LazyFrame[Any], lines: Lines, count: nw.Expr | None = None) -> Listing:
+def distinct(at: nw.LazyFrame[Any], lines: Lines, count: nw.Expr | None = None) -> Listing | None:
     """The distinct scores, asked for only where so few cells hold rows that there may be few of them."""
     if np.unique(lines.cell).size > DISTINCT_LIMIT:
-        return Listing(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return None
     groups = at.group_by("score", "label").agg(count=nw.len() if count is None else count).head(LISTED).collect()
-    return Listing(
-        groups["score"].to_numpy().astype(np.float64),
-        groups["label"].to_numpy().astype(np.int64),
-        groups["count"].to_numpy().astype(np.int64),
-    )
+    return _listing(groups)
+
+
+def cells_by_group(at: nw.LazyFrame[Any]) -> tuple[nw.Series[Any], Lines]:
+    """What there is in every cell of every group: the column `group` of the lines, and the lines, by one query."""
+    columns = ("cell", "label", "count", "offset")
+    lines = at.group_by("group", "cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
+    frame = lines.select("group", **{name: nw.col(name).cast(nw.Int64) for name in columns}).collect()
+    return frame["group"], Lines(*_integers(frame, columns))
+
+
+def scores_by_group(at: nw.LazyFrame[Any], values: Sequence[Any]) -> tuple[nw.Series[Any], Listing, NDArray[np.bool_]]:
+    """The distinct scores of groups but for those of these `values`, by one query: the group of every line, and lines.
+
+    Of a group that has too many scores to be listed there are some lines alone, which the last array says.
+    """
+    kind, group = at.collect_schema()["group"], nw.col("group")
+    if values and (kind.is_integer() or kind == nw.String):  # Of other types, engines may not find a value again.
+        at = at.filter(~group.is_in(values) | group.is_null())
+    lines = at.group_by("group", "score", "label").agg(count=nw.len())
+    known = lines.with_columns(lines=nw.col("label").count().over("group"), top=nw.col("score").max().over("group"))
+    frame = known.filter((nw.col("lines") < LISTED) | (nw.col("score") == nw.col("top"))).drop("top").collect()
+    return frame["group"], _listing(frame), frame["lines"].to_numpy() >= LISTED
 
 
 def integers(groups: nw.LazyFrame[Any], *names: str) -> list[NDArray[np.int64]]:
     """The columns of a result, as 64-bit integers."""
     # Some engines sum 64-bit integers into wider types.
     frame = groups.select(**{name: nw.col(name).cast(nw.Int64) for name in names}).collect()
+    return _integers(frame, names)
+
+
+def _integers(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[NDArray[np.int64]]:
     return [frame[name].to_numpy().astype(np.int64) for name in names]
+
+
+def _listing(frame: nw.DataFrame[Any]) -> Listing:
+    return Listing(frame["score"].to_numpy().astype(np.float64), *_integers(frame, ("label", "count")))
 
 
 def complaint(rows: nw.LazyFrame[Any], lines: Lines, chosen: tuple[Column, Column]) -> None:

@@ -45,9 +45,9 @@ class Lines(NamedTuple):
     rows: Integers
     offset: Integers
 
-    def where(self, mask: NDArray[np.bool_]) -> Lines:
+    def where(self, some: NDArray[np.bool_] | Integers) -> Lines:
         """Some of the lines."""
-        return Lines(*(column[mask] for column in self))
+        return Lines(*(column[some] for column in self))
 
 
 class Listing(NamedTuple):
@@ -56,6 +56,10 @@ class Listing(NamedTuple):
     score: Floats
     label: Integers
     rows: Integers
+
+    def where(self, some: Integers) -> Listing:
+        """Some of the lines."""
+        return Listing(self.score[some], self.label[some], self.rows[some])
 
 
 def read(columns: Mapping[str, Sequence[Any]]) -> tuple[Lines, Listing]:

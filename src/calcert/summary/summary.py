@@ -109,10 +109,10 @@ class Summary:
         return cls.from_lines(lines, listing).with_pairs(lines, pair, sums, number, design)
 
     @classmethod
-    def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing) -> Summary:
-        """From lines of cells and, where at most 4,096 cells hold rows, lines of distinct scores."""
+    def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing | None) -> Summary:
+        """From lines of cells and lines of distinct scores; None where these are known to be more than 4,096."""
         cell, count, offset = query_result.tabulate(lines)
-        if cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
+        if listing is None or cell.size > DISTINCT_LIMIT or np.unique(listing.score).size > DISTINCT_LIMIT:
             return cls(cell, count, offset, None, None)
         return cls(cell, count, offset, *query_result.tabulate_scores(listing, cell, count, offset))
 

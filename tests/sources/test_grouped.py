@@ -1,0 +1,135 @@
+"""Groups are read at once: a few queries where an engine has the rows, one pass over files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import calcert
+from calcert.sources import grouped, tables
+from calcert.sources.grouped import summarize_groups
+from tests.sources.test_engines import AWKWARD
+
+Build = Callable[[pa.Table], Any]
+
+MOST_QUERIES = 3
+
+
+def rows_in_groups(groups: int, rows: int = 20_000) -> pa.Table:
+    """Groups with few scores, with many, with many in few cells, some of them rows of no group."""
+    rng = np.random.default_rng(groups)
+    group = np.concatenate([rng.integers(groups, size=rows), np.zeros(9_000, int), np.ones(9_000, int)])
+    scores = np.concatenate([rng.choice([*AWKWARD, 0.3], rows), rng.random(9_000), 0.5 + rng.random(9_000) / 64])
+    names = np.array([None if number == 2 else f"{number} of {groups}" for number in range(groups)])[group]
+    return pa.table({"p": scores, "y": (rng.random(scores.size) < scores).astype(np.int8), "g": pa.array(names)})
+
+
+def one_by_one(rows: pa.Table) -> dict[str, calcert.Summary]:
+    scores, labels, names = (rows[name].to_numpy() for name in rows.column_names)
+    names = np.array(["missing" if name is None else name for name in names])
+    return {name: calcert.summarize(scores[names == name], labels[names == name]) for name in np.unique(names)}
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """As many numbers as queries that an engine was asked."""
+    asked: list[int] = []
+    collect: Any = nw.LazyFrame.collect
+
+    def counted(frame: Any, *given: Any, **named: Any) -> Any:
+        asked.append(len(asked))
+        return collect(frame, *given, **named)
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", counted)
+    return asked
+
+
+def test_a_group_that_comes_or_goes_between_two_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import polars
+
+    frame = polars.DataFrame({"p": [0.5, 0.25], "y": [0, 1], "g": ["a", "b"]})
+    asked: Any = tables.scores_by_group
+    for later in ("a", "c"):
+        changed = polars.DataFrame({"group": ["a", later], "score": [0.5, 0.25], "label": [0, 1]}).lazy()
+        monkeypatch.setattr(
+            tables, "scores_by_group", lambda at, values, rows=changed: asked(nw.from_native(rows), values)
+        )
+        with pytest.raises(ValueError, match="between two reads"):
+            summarize_groups(frame.lazy(), None, "g", score="p", label="y")
+
+
+def write(path: Path, rows: pa.Table) -> Path:
+    pq.write_table(rows, path, row_group_size=7_000)
+    return path
+
+
+@pytest.mark.parametrize("groups", [20, 1000])
+def test_groups_of_files_are_read_in_one_pass_whether_rows_are_kept_or_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queries: list[int], groups: int
+) -> None:
+    rows = rows_in_groups(groups)
+    path = write(tmp_path / "rows.parquet", rows)
+    expected = one_by_one(rows)
+    assert summarize_groups(path, None, "g", score="p", label="y") == expected
+    monkeypatch.setattr(grouped, "WAITING", 10_000)
+    monkeypatch.setattr(grouped, "LARGE", 300)
+    assert summarize_groups(path, None, "g", score="p", label="y") == expected
+    assert not queries
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([3, None, 3, 7], pa.int16()),
+        pa.array([True, None, True, False]),
+        pa.array([0.5, None, 0.5, float("nan")]),
+        pa.array(["x", None, "x", "y"]).dictionary_encode(),
+        pa.array([date(2024, 1, 2), None, date(2024, 1, 2), date(2024, 1, 3)]),
+        pa.array([["x"], None, ["x"], ["y"]]),
+    ],
+)
+def test_groups_of_every_type_have_the_names_that_they_have_in_memory(tmp_path: Path, values: pa.Array) -> None:
+    rows = pa.table({"p": [0.5, 0.25, 0.75, 1.0], "y": [1, 0, 0, 1], "g": values})
+    found = summarize_groups(write(tmp_path / "rows.parquet", rows), None, "g", score="p", label="y")
+    assert found == summarize_groups(rows["p"], rows["y"], values.to_pylist())
+
+
+def test_a_bad_row_of_a_file_with_groups_is_named(tmp_path: Path) -> None:
+    rows = pa.table({"p": [0.5] * 9_000 + [1.5], "y": [1] * 9_001, "g": ["a", "b", "c"] * 3_000 + ["d"]})
+    path = write(tmp_path / "rows.parquet", rows)
+    with pytest.raises(ValueError, match=r"got 1\.5 at row 9000 of .*rows\.parquet"):
+        calcert.certify(path, score="p", label="y", groups="g")
+    path = write(tmp_path / "many.parquet", pa.table({"p": [0.5] * 2_000, "y": [1] * 2_000, "g": range(2_000)}))
+    with pytest.raises(ValueError, match="at most 1,000 distinct values"):
+        calcert.certify(path, score="p", label="y", groups="g")
+
+
+@pytest.mark.parametrize("groups", [20, 1000])
+def test_every_engine_gives_all_groups_in_three_queries(build_anywhere: Build, queries: list[int], groups: int) -> None:
+    rows = rows_in_groups(groups)
+    found = summarize_groups(build_anywhere(rows), None, "g", score="p", label="y")
+    assert found == one_by_one(rows)
+    assert len(found) == groups
+    assert [part.is_finite for part in found.values()].count(False) == 2
+    assert len(queries) <= MOST_QUERIES
+
+
+@pytest.mark.parametrize("groups", [20, 1000])
+def test_the_log_of_duckdb_has_three_queries(groups: int) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    database, rows = duckdb.connect(), rows_in_groups(groups)
+    database.register("arrow_rows", rows)
+    database.execute("CREATE TABLE predictions AS SELECT * FROM arrow_rows")
+    relation = database.table("predictions")
+    database.execute("CALL enable_logging('QueryLog')")
+    assert summarize_groups(relation, None, "g", score="p", label="y") == one_by_one(rows)
+    logged = database.execute("SELECT message FROM duckdb_logs WHERE type = 'QueryLog'").fetchall()
+    assert 2 <= sum("SELECT" in query for (query,) in logged) <= MOST_QUERIES
