@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
@@ -175,3 +176,44 @@ def test_nothing_that_is_read_is_overwritten(
     assert "must name a file that is neither read nor written otherwise; got" in refused.stderr
     assert Path("a.csv").read_text() == rows
     assert os.listdir() == ["a.csv"]
+
+
+def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    names, p = np.array(["cat", "dog", "bird"]), rng.dirichlet([2.0, 1.0, 1.0], 300)
+    y = names[(rng.random((300, 1)) > p.cumsum(axis=1)).sum(axis=1)]
+    path = tmp_path / "rows.csv"
+    lines = [",".join([*map(repr, row.tolist()), label]) for row, label in zip(p, y, strict=True)]
+    path.write_text("\n".join(["p_cat,p_dog,p_bird,animal", *lines]) + "\n")
+    arguments = ("certify", str(path), "--class-columns", "p_*", "--label", "animal")
+    expected = calcert.certify(p, y, class_names=list(names)).to_dict()
+    done = run(*arguments, "--workers", "2", "--json")
+    assert unfiled(done.stdout) == expected
+    assert [found["name"] for found in expected["classes"]] == list(names)
+    some = unfiled(run(*arguments, "--statement", "ranges", "--json").stdout)
+    for found in (some, some["mean"], some["worst"], *some["classes"]):
+        assert "ranges" in found
+        assert "distance" not in found
+    shown = run(*arguments, "--statement", "ranges", "--html", str(tmp_path / "page.html")).stdout
+    assert "Each of 3 classes against the rest" in shown
+    assert "distance" not in shown
+    page = html.unescape((tmp_path / "page.html").read_text())
+    assert f"calcert certify {path} --label animal --class-columns 'p_*'" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--class-names", "a,b,c"), "--class-names must come with --class-columns"),
+        (("--workers", "2"), "--workers must come with groups or classes; got 2, and neither."),
+        (("--class-columns", "p_*", "--groups", "y"), "groups must not come with classes"),
+        (("--class-columns", "p_*", "--smallest-group", "9"), "smallest_group must not come with classes"),
+        (("--class-columns", "p_*", "--cluster", "y"), "clusters must not come with classes"),
+        (("--class-columns", "p_*", "--positive", "y"), "--positive must not come with classes"),
+        (("--class-columns", "p_*"), "'p_*' matches 0 of 'p', 'y'"),
+    ],
+)
+def test_what_does_not_go_with_classes_is_refused(run: Run, arguments: tuple[str, ...], words: str) -> None:
+    done = run("certify", "rows.csv", "--label", "y", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert words in done.stderr

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -64,6 +67,31 @@ def test_what_a_process_that_died_should_have_done_is_done_here() -> None:
 def test_an_error_in_a_process_is_raised_here() -> None:
     with pytest.raises(ValueError, match="seven is not wanted"):
         spread(refuses_seven, range(20), 2, "refusing", "numbers")
+
+
+SLOW = """
+import time
+from calcert.foundation import workers
+if __name__ == "__main__":
+    workers._takes_long = lambda elapsed, done, number: done > 0
+    print("begun", flush=True)
+    workers.spread(time.sleep, [0] + [0.2] * 1000, 2, "sleeping", "naps")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs groups of processes")
+def test_an_interruption_ends_the_work_and_the_processes() -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline() == "begun\n"
+    time.sleep(1)
+    started.send_signal(signal.SIGINT)  # To one process, as a supervisor does; a terminal tells all of them.
+    _, words = started.communicate(timeout=10)
+    assert "KeyboardInterrupt" in words
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
 
 
 def test_short_work_starts_no_process() -> None:

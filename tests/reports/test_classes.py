@@ -18,9 +18,10 @@ from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.ranges import largest_sum
 from calcert.certificates.ranges import upper_terms as ranges_terms
 from calcert.foundation.numbers import at_most
-from calcert.reports.classes import ClassReport, check_probabilities
+from calcert.reports.classes import ClassReport
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
+from calcert.sources.class_rows import rows_of_arrays
 from tests.lab.laws import Law, summary_of, too_many
 from tests.lab.sums import range_truth
 from tests.shared_data import real_data
@@ -237,7 +238,7 @@ def test_the_mean_names_the_theorem_that_assumes_something() -> None:
 
 def test_torch_tensors_are_probabilities_too() -> None:
     torch = pytest.importorskip("torch")
-    p, y = check_probabilities(torch.full((4, 5), 0.2), torch.arange(4))
+    p, y, _ = rows_of_arrays(torch.full((4, 5), 0.2), torch.arange(4))
     assert p.shape == (4, 5)
     assert y.tolist() == [0, 1, 2, 3]
 
@@ -253,7 +254,7 @@ def test_bad_probabilities_are_refused_in_words() -> None:
         (p, y + 0.5, "whole numbers from 0 to 3"),
         (p, y[:3], "one number a row; got shape"),
         (p, p, "For one-hot labels"),
-        (p, np.array(list("abcde")), "For other names"),
+        (p, np.array(list("abcde")), "For names pass class_names"),
     ):
         with pytest.raises(ValueError, match=words):
             calcert.certify(bad, labels)

@@ -231,7 +231,7 @@ def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
     for entry in report.classes:
         assert {entry.unmodified.lower, entry.unmodified.upper, entry.perturbed.upper} <= values
     assert "calcert.certify(probabilities, labels, delta=0.05" in text
-    assert f"Mean over classes: {means(report)};" in text
+    assert f"Mean over classes: {means(report, columns())};" in text
 
 
 def test_warnings_and_awkward_rows_are_shown() -> None:

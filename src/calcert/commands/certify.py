@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calcert.reports.settings import Settings
     from calcert.sources.spelling import Files
 
-ABOUT_OUTPUT = ("--json", "--html", "--plot", "--curve", "--statement", "--debug")
+ABOUT_OUTPUT = ("--json", "--html", "--plot", "--curve", "--statement", "--workers", "--debug")
 """Options that leave the report as it is."""
 
 
@@ -39,6 +39,7 @@ Examples:
   calcert certify 'day-*.csv.gz' --odds 1/32 --delta 0.01
   calcert certify predictions.csv --statement distance --json
   calcert certify predictions.parquet --score p --label y --groups region
+  calcert certify predictions.parquet --class-columns 'p_*' --label animal
   calcert certify predictions.parquet --score p --label y --cluster user_id
   calcert certify predictions.csv --html report.html --model 'PD 7' --owner Risk
   calcert certify portfolio.csv --score PD --label Ausfall --decimal , --percent --positive J --drop-missing
@@ -57,6 +58,14 @@ Examples:
 )
 @click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
 @options.smallest_group
+@click.option(
+    "--class-columns",
+    metavar="COLUMNS",
+    help="Certify a classifier with many classes: columns of their probabilities, as p_cat,p_dog,p_bird or as p_*, "
+    "or one column that holds lists. --label then names classes, or numbers them from 0.",
+)
+@click.option("--class-names", metavar="NAMES", help="What the classes are called, with commas between them.")
+@options.workers
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
 @click.option(
@@ -78,6 +87,9 @@ def command(
     statements: tuple[str, ...],
     groups: str | None,
     smallest_group: int,
+    class_columns: str | None,
+    class_names: str | None,
+    workers: int | None,
     as_json: bool,
     html: str | None,
     picture: str | None,
@@ -97,16 +109,32 @@ def command(
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     report: Report | GroupReport
-    if groups is None:
-        options.refuse_smallest_group(smallest_group)
-        rows = summarize(files, score, label, **weighing)
+    if class_names is not None and class_columns is None:
+        raise click.UsageError("--class-names must come with --class-columns; got it alone.")
+    if class_columns is not None:
+        from calcert.reports.certify import refuse_beside_classes
+        from calcert.reports.classes import certify_classes
+        from calcert.sources.class_tables import read_classes
+        from calcert.sources.source_kinds import Source
+
+        refuse_beside_classes(groups, smallest_group, score, weighing)
+        with named_files(files) as paths:
+            names = None if class_names is None else class_names.split(",")
+            rows = read_classes(Source("files", paths), class_columns, label, names)
+        report = filed(certify_classes(rows, settings, workers), said, files)
+        values = chosen(report.to_dict(), statements)
+        values["classes"] = [chosen(each, statements) for each in values["classes"]]
+        values |= {name: chosen(values[name], statements) for name in ("mean", "worst")}
+    elif groups is None:
+        options.refuse_of_many(smallest_group, workers)
+        summary = summarize(files, score, label, **weighing)
         with working("certifying"):
-            report = filed(certify_summary(rows, settings), said, files)
+            report = filed(certify_summary(summary, settings), said, files)
         values = chosen(report.to_dict(), statements)
     else:
         with named_files(files) as paths:
             how = Weighing(**weighing)
-            report = certify_groups(paths, None, groups, score, label, settings, smallest_group, how)
+            report = certify_groups(paths, None, groups, score, label, settings, smallest_group, how, workers)
         report = filed(report, said, files)
         values = report.to_dict()
         values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}

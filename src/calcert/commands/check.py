@@ -49,6 +49,7 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
+@options.workers
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
 @options.debug.option
@@ -62,6 +63,7 @@ def command(
     settings: Settings,
     groups: str | None,
     smallest_group: int,
+    workers: int | None,
     as_json: bool,
     junit: str | None,
 ) -> None:
@@ -83,11 +85,11 @@ def command(
     version = None if demanded is None else demanded.version
     outcome = Outcome(about, largest, policy=version)
     if groups is None:
-        options.refuse_smallest_group(smallest_group)
+        options.refuse_of_many(smallest_group, workers)
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        found = _certified(files, score, label, groups, smallest_group, statement, settings, weighing)
+        found = _certified(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
         if demanded is not None:
             demanded.check_look(found.rows)
         few = "" if demanded is None else demanded.too_few(found.rows)
@@ -152,6 +154,7 @@ def _certified(
     label: str | None,
     groups: str | None,
     smallest_group: int,
+    workers: int | None,
     statement: str,
     settings: Settings,
     weighing: dict[str, Any],
@@ -168,7 +171,7 @@ def _certified(
 
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group, Weighing(**weighing))
-    certificate, highest = rows.certify_worst(statement, settings)
+    certificate, highest = rows.certify_worst(statement, settings, workers)
     return Found(certificate, rows.summaries[highest], sum(part.rows for part in rows.summaries.values()), highest)
 
 

@@ -169,10 +169,21 @@ smallest_group = click.option(
 )
 
 
-def refuse_smallest_group(given: int) -> None:
-    """Without groups there is none to be the smallest."""
-    if given != 1:
-        raise click.UsageError(f"--smallest-group must come with --groups; got {given}, and no groups.")
+workers = click.option(
+    "--workers",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    help="Processes for groups or classes, where they take more than a second; bounds do not depend on it.  "
+    "[default: as many as there are free cores]",
+)
+
+
+def refuse_of_many(smallest_group: int, workers: int | None) -> None:
+    """Where there is but one of what could be many, there is no smallest, and nothing to spread."""
+    if smallest_group != 1:
+        raise click.UsageError(f"--smallest-group must come with --groups; got {smallest_group}, and no groups.")
+    if workers is not None:
+        raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and neither.")
 
 
 def rows(command: Callable[..., None]) -> Callable[..., None]:

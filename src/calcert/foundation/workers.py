@@ -14,9 +14,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
+from threading import Event
 from typing import Any, BinaryIO, TypeVar
 
 from calcert.foundation.progress import RowProgress
@@ -70,7 +71,7 @@ def _by_processes(function: Callable[[Item], Found], items: Sequence[Item], work
     command = [sys.executable, "-c", START, json.dumps(sys.path)]
     free: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
     started: list[subprocess.Popen[bytes]] = []
-    threads = ThreadPoolExecutor(workers)
+    threads, stopped = ThreadPoolExecutor(workers), Event()
 
     def done(number: int) -> Found:
         item, process = items[number], free.get()
@@ -79,6 +80,8 @@ def _by_processes(function: Callable[[Item], Found], items: Sequence[Item], work
         finally:
             # One that failed to answer is not asked again.
             free.put(process if process is not None and process.poll() is None else None)
+        if stopped.is_set():
+            raise CancelledError  # Nobody waits for it any more.
         if answer is None:
             return function(item)
         if isinstance(answer[0], BaseException):
@@ -93,6 +96,7 @@ def _by_processes(function: Callable[[Item], Found], items: Sequence[Item], work
         # By number: items may be made when they are asked for, and are to be few at a time.
         yield from threads.map(done, range(len(items)))
     finally:
+        stopped.set()
         threads.shutdown(wait=False, cancel_futures=True)
         for process in started:
             process.kill()

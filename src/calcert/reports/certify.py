@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from calcert.foundation.result import Result
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
-from calcert.sources.source_kinds import Source, refuse_ignored
+from calcert.sources.source_kinds import Source, refuse_ignored, source_of
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
+    from calcert.sources.class_rows import ClassRows
 
 Filed = TypeVar("Filed", bound=Result)
 
@@ -26,6 +27,8 @@ def certify(
     label: str | None = None,
     groups: None = None,
     smallest_group: int = 1,
+    class_columns: str | Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
@@ -54,6 +57,8 @@ def certify(
     label: str | None = None,
     groups: Sized,
     smallest_group: int = 1,
+    class_columns: str | Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
@@ -81,6 +86,8 @@ def certify(
     label: str | None = None,
     groups: Any = None,
     smallest_group: int = 1,
+    class_columns: str | Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     workers: int | None = None,
     delta: float = 0.05,
     odds: float | None = None,
@@ -127,6 +134,12 @@ def certify(
         from their names to True or False for every row; that list is to be fixed before the rows are seen.
     smallest_group
         Groups with fewer rows do not count for ``report.worst``; to be fixed before the rows are seen.
+    class_columns
+        Where the probabilities of K > 2 classes are in a table: the names of their columns; a pattern such as
+        ``"p_*"``, whose star stands for the name of a class; or the one column that holds a list a row. `label` then
+        names the column of classes: their names, or 0 to K - 1 in the order of the columns.
+    class_names
+        What the classes are called, in the order of the columns; labels may then be names.
     workers
         How many processes certify groups or classes where that takes more than a second; None for as many as there are
         cores that nobody uses. The bounds do not depend on it.
@@ -168,6 +181,14 @@ def certify(
         "soft_labels": soft_labels,
         "pair_sums": pair_sums,
     }
+    if class_columns is not None or class_names is not None or (groups is None and _has_many_classes(scores)):
+        source = source_of(scores)
+        refuse_ignored(source, labels, score, label)
+        refuse_beside_classes(groups, smallest_group, score, weighing)
+        rows = _class_rows(source, labels, label, class_columns, class_names)
+        from calcert.reports.classes import certify_classes
+
+        return _filed(certify_classes(rows, settings, workers), facts)
     if groups is not None:
         from calcert.reports.groups import certify_groups
         from calcert.sources.weighing import Weighing
@@ -177,12 +198,6 @@ def certify(
         return _filed(found, facts)
     if smallest_group != 1:
         raise TypeError(f"smallest_group must come with groups; got {smallest_group!r}, and no groups.")
-    if _has_many_classes(scores):
-        from calcert.reports.classes import certify_classes
-
-        _refuse_with_classes(weighing)
-        refuse_ignored(Source("arrays", scores), None, score, label)
-        return _filed(certify_classes(scores, labels, settings, workers), facts)
     return _filed(certify_summary(summarize(scores, labels, score=score, label=label, **weighing), settings), facts)
 
 
@@ -190,8 +205,27 @@ def _filed(result: Filed, facts: Mapping[str, str] | None) -> Filed:
     return result if facts is None else result.with_facts(facts)
 
 
-def _refuse_with_classes(weighing: Mapping[str, Any]) -> None:
+def _class_rows(source: Source, labels: Any, label: str | None, columns: Any, names: Any) -> ClassRows:
+    """The rows of a classifier with many classes, in an array or, where columns are named, in a table."""
+    from calcert.sources.class_rows import rows_of_arrays
+    from calcert.sources.class_tables import read_classes
+
+    if columns is not None:
+        return read_classes(source, columns, label, names)
+    if not _has_many_classes(source.value):
+        raise TypeError(
+            "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "
+            f"{type(source.value).__name__} without them."
+        )
+    return rows_of_arrays(source.value, labels, names)
+
+
+def refuse_beside_classes(groups: Any, smallest_group: int, score: str | None, weighing: Mapping[str, Any]) -> None:
+    """What does not go together with classes."""
+    if score is not None:
+        raise TypeError(f"score must not come with classes, each of which has scores of its own; got {score!r}.")
     given = [key for key, value in weighing.items() if value is not None and value is not False]
+    given += ["groups"] * (groups is not None) + ["smallest_group"] * (smallest_group != 1)
     if given:
         raise TypeError(
             f"{given[0]} must not come with classes: not proved together. Certify each apart, at its share of delta: "

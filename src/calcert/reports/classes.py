@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.over_classes import Floats, Integers
+from calcert.certificates.over_classes import Floats
 from calcert.certificates.worst_of_many import Entry, worst_of
-from calcert.foundation.validation import check_scores
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
@@ -30,10 +29,7 @@ from calcert.reports.statements import (
 )
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
-from calcert.summary.summary import Summary
-
-SUM_TOLERANCE = 1e-3
-"""How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
+from calcert.sources.class_rows import ClassRows
 
 ALWAYS = ("unmodified", "perturbed")
 """What is certified of every class, also by what was written when nothing else was."""
@@ -47,6 +43,8 @@ class ClassStatement(Certified):
     ----------
     number
         The class, 0 to K - 1.
+    name
+        What it is called; its number where nobody said.
     positives
         How many rows are of it; a class without any is certified like the others.
     certificates
@@ -68,6 +66,11 @@ class ClassStatement(Certified):
     number: int
     positives: int
     certificates: Mapping[str, Certificate]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "name", self.name or str(self.number))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,24 +135,34 @@ class ClassReport(Report):
             *top,
             *mean,
             *worst,
-            *(row for c in self.classes for row in certificate_rows({"class": str(c.number)}, c.certificates)),
+            *(row for c in self.classes for row in certificate_rows({"class": c.name}, c.certificates)),
         ]
 
 
-@dataclass(frozen=True)
-class _Columns(Sequence[tuple[int, Summary, Settings, Settings]]):
-    """Every class against the rest, summarised when it is asked for."""
+class _Asked(NamedTuple):
+    """One class against the rest: its column and who is of it, to be summarised where it is certified."""
 
-    p: Floats
-    y: Integers
+    number: int
+    name: str
+    scores: Floats
+    labels: NDArray[np.bool_]
+    each: Settings
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class _Columns(Sequence[_Asked]):
+    """Every class against the rest, made when it is asked for."""
+
+    rows: ClassRows
     settings: Settings
     first: int = 0
 
     def __len__(self) -> int:
-        return int(self.p.shape[1]) - self.first
+        return int(self.rows.probabilities.shape[1]) - self.first
 
     @overload
-    def __getitem__(self, at: int) -> tuple[int, Summary, Settings, Settings]: ...
+    def __getitem__(self, at: int) -> _Asked: ...
     @overload
     def __getitem__(self, at: slice) -> _Columns: ...
     def __getitem__(self, at: int | slice) -> Any:
@@ -157,19 +170,20 @@ class _Columns(Sequence[tuple[int, Summary, Settings, Settings]]):
             return replace(self, first=self.first + (at.start or 0))
         if at >= len(self):
             raise IndexError(at)
-        number = self.first + at
-        rows = summarize_arrays(np.ascontiguousarray(self.p[:, number]), self.y == number)
-        return number, rows, self.settings.shared(self.p.shape[1]), self.settings
+        (p, y, names), number = self.rows, self.first + at
+        scores = np.ascontiguousarray(p[:, number])
+        name = "" if names is None else names[number]
+        return _Asked(number, name, scores, y == number, self.settings.shared(p.shape[1]), self.settings)
 
 
-def certify_class(asked: tuple[int, Summary, Settings, Settings]) -> tuple[ClassStatement, dict[str, Entry]]:
+def certify_class(asked: _Asked) -> tuple[ClassStatement, dict[str, Entry]]:
     """One class with its share of delta, and what it says of the worst with all of it."""
-    number, rows, each, settings = asked
-    found = certificates_of(rows, each)
-    return ClassStatement(number, rows.positives, found), entries_of(rows, found, settings)
+    rows = summarize_arrays(asked.scores, asked.labels)
+    found = certificates_of(rows, asked.each)
+    return ClassStatement(asked.number, rows.positives, found, asked.name), entries_of(rows, found, asked.settings)
 
 
-def certify_classes(probabilities: Any, labels: Any, settings: Settings, workers: int | None = None) -> ClassReport:
+def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = None) -> ClassReport:
     """Certify the prediction of a classifier with K classes, and each class against the rest.
 
     Examples
@@ -181,10 +195,9 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings, workers
     >>> round(report.perturbed.upper, 3), round(report.mean["perturbed"].upper, 3)
     (0.016, 0.015)
     """
-    workers = check_workers(workers)
-    p, y = check_probabilities(probabilities, labels)
+    p, y, _ = rows
     report = certify_summary(summarize_arrays(score(p), forecast(p) == y), settings)
-    found = spread(certify_class, _Columns(p, y, settings), workers, "certifying", "classes")
+    found = spread(certify_class, _Columns(rows, settings), check_workers(workers), "certifying", "classes")
     classes, entries = [each for each, _ in found], [entry for _, entry in found]
     mean, worst = {}, {}
     for name, statement in STATEMENTS.items():
@@ -192,50 +205,3 @@ def certify_classes(probabilities: Any, labels: Any, settings: Settings, workers
         worst[name] = worst_of([entry[name] for entry in entries], "classes", settings.delta, y.size)
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
     return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)
-
-
-def check_probabilities(probabilities: Any, labels: Any) -> tuple[Floats, Integers]:
-    """Probabilities, shape (rows, K), that add up to 1 in every row, and labels 0 to K - 1."""
-    raw = _array(probabilities)
-    if raw.dtype.kind in "fiu":
-        outside = ~((raw >= 0) & (raw <= 1))
-        if outside.any():
-            row, column = np.argwhere(outside)[0].tolist()
-            raise ValueError(
-                f"probabilities must lie in [0, 1]; got {raw[row, column]:.6g} at row {row}, column {column}. "
-                "For logits pass scipy.special.softmax(logits, axis=1)."
-            )
-    p = check_scores(raw)
-    if p.shape[0] == 0:
-        raise ValueError("probabilities must hold at least one row; got none.")
-    wrong = np.abs(p.sum(axis=1) - 1) > SUM_TOLERANCE
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"probabilities must add up to 1 in every row, within {SUM_TOLERANCE:g}; got {p[row].sum():.6g} at row "
-            f"{row}. For logits pass scipy.special.softmax(logits, axis=1); where classes do not exclude each other, "
-            "certify each column on its own."
-        )
-    if labels is None:
-        raise TypeError("labels must be given: the number of the class of every row, 0 to K - 1; got None.")
-    y = _array(labels)
-    if y.ndim != 1 or y.size != p.shape[0]:
-        raise ValueError(
-            f"labels must be one number a row; got shape {y.shape} for {p.shape[0]} rows of probabilities. "
-            "For one-hot labels pass labels.argmax(axis=1)."
-        )
-    bad = (y != np.floor(y)) | (y < 0) | (y >= p.shape[1]) if y.dtype.kind in "fiub" else np.ones(y.size, bool)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got "
-            f"{y[row].item()!r} at row {row}. For other names pass numpy.searchsorted(names, labels), names in the "
-            "order of the columns."
-        )
-    return p, y.astype(np.int64)
-
-
-def _array(values: Any) -> NDArray[Any]:
-    if type(values).__module__.partition(".")[0] == "torch":
-        values = values.detach().cpu().numpy()
-    return np.asarray(values)

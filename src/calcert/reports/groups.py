@@ -164,13 +164,19 @@ class GroupRows:
         many = "groups" if self.smallest == 1 else f"groups ({self.smallest:,} rows or more)"
         return worst_of(counted, many, delta, rows, without_rows=len(self.empty))
 
-    def certify_worst(self, statement: str, settings: Settings) -> tuple[Certificate, str]:
+    def certify_worst(self, statement: str, settings: Settings, workers: int | None = None) -> tuple[Certificate, str]:
         """The certificate of the worst group for one statement, and which group has the largest bound."""
-        each, entries = settings.shared(self.number), {}
-        for name in self.counted:
-            found = certificates_of(self.summaries[name], each, [statement])
-            entries[name] = entries_of(self.summaries[name], found, settings)[statement]
+        each = settings.shared(self.number)
+        asked = [(self.summaries[name], statement, each, settings) for name in self.counted]
+        found = spread(certify_for_the_worst, asked, check_workers(workers), "certifying", "groups")
+        entries = dict(zip(self.counted, found, strict=True))
         return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
+
+
+def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> Entry:
+    """What one of several groups says of the worst, for one statement."""
+    summary, statement, each, settings = asked
+    return entries_of(summary, certificates_of(summary, each, [statement]), settings)[statement]
 
 
 def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, Entry]]:

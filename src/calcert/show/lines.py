@@ -50,7 +50,7 @@ def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
 def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
     """The classes, worst first by the first of the statements, each with the rows that are of it."""
     ordered = report.worst_first(next(iter(statements)))
-    return [Line(str(c.number), c.positives, tuple(c.certificates[key] for key in statements)) for c in ordered]
+    return [Line(c.name, c.positives, tuple(c.certificates[key] for key in statements)) for c in ordered]
 
 
 def window_lines(status: Status, statements: Collection[str]) -> list[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, groupby
@@ -135,6 +135,18 @@ class Table:
         for files, given in self._runs(score.name, label.name, *(column.name for column in others.values())):
             more = [self._other(*other, text) for other, text in zip(others.items(), given[2:], strict=True)]
             selected = [self._score(score, given[0]), self._label(label, given[1]), *more]
+            yield from self._query(files, ", ".join(selected)).to_arrow_reader(rows)
+
+    def classes(self, scores: Sequence[Column], label: Column, rows: int) -> Iterator[Any]:
+        """Columns of scores, or of lists of them, and labels of any kind, as Arrow batches."""
+        load("pyarrow")
+        for files, (*given, text) in self._runs(*(column.name for column in scores), label.name):
+            selected = [
+                self._named(column.name) if column.type.endswith("[]") else self._score(column, value)
+                for column, value in zip(scores, given, strict=True)
+            ]
+            # Labels are names, as those of clusters are.
+            selected.append(self._other("clusters", label, text))
             yield from self._query(files, ", ".join(selected)).to_arrow_reader(rows)
 
     def with_others(self, score: Column, label: Column, others: Mapping[str, str]) -> Any:

@@ -120,10 +120,7 @@ class TextTable:
     ) -> Generator[Batch]:
         """All rows, in order. A row that is none is an error that names it, when all rows before it were given."""
         names = [score, label, *others] if group is None else [score, label, group]
-        self._first = 0
-        self.account.rows.clear()
-        self.account.dropped.clear()
-        self.account.labels.clear()
+        self._begin()
         for file in self.files:
             self.now_reading(file)
             readers = self._readers(file, score, label)
@@ -141,6 +138,27 @@ class TextTable:
                         break
                     self._first += size
         self._say_what_was_made_of_it(label)
+
+    def raw_batches(self, names: list[str], size: int) -> Generator[tuple[Reader, list[Sequence[Any]]]]:
+        """What all rows hold in some columns, the last of them labels, as it stands, and how to read scores there."""
+        self._begin()
+        for file in self.files:
+            self.now_reading(file)
+            read, _ = self._readers(file, names[0], names[-1])
+            with closing(file.rows(names)) as rows:
+                left = self._kept(rows, names)
+                while batch := list(islice(left, size)):
+                    self._lines = [line for line, _ in batch]
+                    self.account.rows[file.path] += len(batch)
+                    yield read, [values for _, values in batch]
+                    self._first += len(batch)
+        self._say_what_was_made_of_it(names[-1])
+
+    def _begin(self) -> None:
+        self._first = 0
+        self.account.rows.clear()
+        self.account.dropped.clear()
+        self.account.labels.clear()
 
     def _kept(self, rows: Iterable[Any], names: list[str]) -> Iterator[Any]:
         """The rows without those that are to be left out, which are counted by the first column that they lack."""

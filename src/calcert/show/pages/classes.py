@@ -45,7 +45,7 @@ def _classes(report: ClassReport) -> dict[str, Any]:
     lines, shown = class_lines(report, names), {name: class_lines(report, [name]) for name in names}
     return {
         "together": together("classes", len(lines), delta),
-        "means": means(report),
+        "means": means(report, names),
         "worst": words.worst("class", "classes", report.worst, names),
         "too_small": too_small("classes", lines),
         "subjects": [words.STATEMENTS[name].short for name in names],

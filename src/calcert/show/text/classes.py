@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -21,12 +22,15 @@ SHOWN = 20
 """Classes in the table, the worst ones; all are in the JSON."""
 
 
-def classes_view(report: ClassReport) -> RenderableType:
-    """The report for a rich console: the prediction first, then each class against the rest."""
-    shown = class_columns(report)
+def classes_view(report: ClassReport, statements: Collection[str] = ()) -> RenderableType:
+    """The report for a rich console: the prediction first, then each class against the rest.
+
+    Only some of its `statements` where any are named.
+    """
+    shown = columns(statements) or class_columns(report)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
-        report_view(report),
+        report_view(report, statements),
         Text(""),
         Text(f"Each of {len(report.classes)} classes against the rest, worst first", style="italic"),
         interval_table("class", shown, class_lines(report, shown)[:SHOWN]),
@@ -36,8 +40,8 @@ def classes_view(report: ClassReport) -> RenderableType:
         lines.append(Text(f"{more} more classes are not shown.", style="dim"))
     lines.append(
         Text(
-            f"Mean over classes: {means(report)}. The bounds of the classes in a column hold together with probability "
-            f"{confidence(report.settings.delta)}, and so does each bound on the mean by itself."
+            f"Mean over classes: {means(report, shown)}. The bounds of the classes in a column hold together with "
+            f"probability {confidence(report.settings.delta)}, and so does each bound on the mean by itself."
         )
     )
     if report.worst:
@@ -50,7 +54,7 @@ def class_columns(report: ClassReport) -> list[str]:
     return [name for name in columns() if name in report.mean]
 
 
-def means(report: ClassReport) -> str:
+def means(report: ClassReport, statements: Collection[str]) -> str:
     """The bounds on the mean over classes, for each statement."""
-    bounds = {STATEMENTS[name].short: report.mean[name] for name in class_columns(report)}
+    bounds = {STATEMENTS[name].short: report.mean[name] for name in statements}
     return "; ".join(f"{subject} {at_least(c.lower)} to {at_most(c.upper)}" for subject, c in bounds.items())
