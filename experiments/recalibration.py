@@ -191,6 +191,13 @@ def digest(lines: list[dict[str, str]], sizes: Sequence[int]) -> Iterator[tuple[
             )
 
 
+def follow(out: Results, lines: list[dict[str, str]], sizes: Sequence[int] = SIZES) -> None:
+    """What follows from the table: the digest and the picture."""
+    header = ("rows", "method", "served at most", "distance at most", "log loss added", "Brier score added")
+    out.table("recalibration_digest.csv", (*header, "served: lower in", "distance: lower in"), digest(lines, sizes))
+    draw(out, lines, sizes)
+
+
 @experiment(
     *made("recalibration"),
     "recalibration_digest.csv",
@@ -221,9 +228,7 @@ def main(out: Results, quick: bool, seeds: int, data: Path) -> None:
                         out.table(path.name, COLUMNS, lines)
                     progress.advance(bar)
     kept = read(path)
-    header = ("rows", "method", "served at most", "distance at most", "log loss added", "Brier score added")
-    out.table("recalibration_digest.csv", (*header, "served: lower in", "distance: lower in"), digest(kept, sizes))
-    draw(out, kept, sizes)
+    follow(out, kept, sizes)
     click.echo(f"{len(kept)} recalibrations in {time.perf_counter() - start:.0f} s; {path} and the figure written.")
 
 

@@ -150,6 +150,13 @@ def digest(lines: list[dict[str, str]]) -> list[tuple[str, ...]]:
     return found
 
 
+def follow(out: Results, lines: list[dict[str, str]]) -> None:
+    """What follows from the table: the digest and the picture."""
+    header = ("rows", "noise", "at most", "AUROC lost", "log loss added", "at most where 0.001 of AUROC is lost")
+    out.table("tradeoff_digest.csv", header, digest(lines))
+    draw(out, lines)
+
+
 def asked(chosen: tuple[str, ...], quick: bool) -> tuple[str, ...]:
     """Names of the rows to measure."""
     return chosen or (tuple(NAMES)[-2:] if quick else tuple(NAMES))
@@ -189,12 +196,7 @@ def main(quick: bool, chosen: tuple[str, ...], cache: Path, out: Results, data: 
                 progress.advance(bar)
             out.table("tradeoff.csv", COLUMNS, lines)
     found = read(path)
-    out.table(
-        "tradeoff_digest.csv",
-        ("rows", "noise", "at most", "AUROC lost", "log loss added", "at most where 0.001 of AUROC is lost"),
-        digest(found),
-    )
-    draw(out, found)
+    follow(out, found)
     click.echo(f"{len(found)} sizes of noise in {time.perf_counter() - start:.0f} s; {path} and the figure written.")
 
 

@@ -234,6 +234,15 @@ def shown(values: Sequence[float]) -> str:
     return "{:+.4f} ({:+.4f} to {:+.4f})".format(*interval(values))
 
 
+def follow(out: Results, lines: list[dict[str, str]], tasks: Sequence[str] = TASKS) -> None:
+    """What follows from the table: the digest and both pictures."""
+    found = grouped(lines)
+    header = ("task", "noise", "loss", *(f"{name} added" for name in MEASURES))
+    out.table("training_digest.csv", header, digest(found, tasks))
+    draw_auroc(out, found, tasks)
+    draw_training(out, found, tasks)
+
+
 def needed(chosen: tuple[str, ...], data: Path, **_: object) -> None:
     """The files of the tasks, and the weights of their encoders."""
     from experiments.encoders import needed_modules
@@ -265,12 +274,7 @@ def main(
     if quick:
         seeds, rows = 2, 1_500
     lines = measure(out, tasks, seeds, rows, USUAL if quick else USUAL + OTHERS, folder=data, cache=cache)
-    found = grouped(lines)
-    out.table(
-        "training_digest.csv", ("task", "noise", "loss", *(f"{name} added" for name in MEASURES)), digest(found, tasks)
-    )
-    draw_auroc(out, found, tasks)
-    draw_training(out, found, tasks)
+    follow(out, lines, tasks)
     click.echo(f"{len(lines)} networks in {time.perf_counter() - start:.0f} s; {out / TABLE} and the figures written.")
 
 

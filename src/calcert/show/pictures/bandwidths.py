@@ -41,7 +41,7 @@ def bandwidths_picture(costs: BandwidthCosts, ax: Axes | None = None) -> Figure:
         if not all(row.fits_rare_events for row in costs.rows):
             below.scatter([], [], 28, facecolors="none", edgecolors=RED, label="too large for the rarer label")
         axes.legend(loc="lower left")
-        below.legend(loc="lower left")
+        below.legend(loc="best")
         axes.set_xscale("log", base=2)
         axes.set_ylabel("AUROC (estimate)")
         axes.set_title("What noise costs and buys", loc="left")
