@@ -37,6 +37,7 @@ def blocks(summary: Summary, scale: float) -> Points:
     return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
 
 
+@lru_cache(maxsize=2)
 def middles(summary: Summary) -> Points:
     """Such blocks for witnesses, with all rows in their middles: as much as is known of a part of the rows."""
     start, low, high = _joined(summary, FOR_WITNESSES)

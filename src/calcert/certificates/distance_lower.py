@@ -48,7 +48,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda known, last: gains(points, known),
         beside=FOR_DISTANCE,
-        thrown=halving.thrown(points.count, seed),
+        thrown=halving.thrown(points, seed),
     )
 
 

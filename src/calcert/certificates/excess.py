@@ -8,7 +8,7 @@ all the former. Rows of one listed score are in no order, and move the sum in on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Excess:
     single: bool
 
     @classmethod
+    @lru_cache(maxsize=2)
     def of(cls, summary: Summary) -> Excess:
         """Of the rows of a Summary: by listed score where there are any, else by cell."""
         points = summary.points

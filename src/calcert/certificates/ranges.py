@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import halving
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
@@ -121,6 +120,9 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
             return Lower(units_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
+    # Numba takes a moment to import: only those who ask for ranges wait for it.
+    from calcert.certificates import halving
+
     points = middles(summary)
     middle = (points.low + points.high) / 2
 
@@ -132,7 +134,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points.count, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -170,6 +170,7 @@ def plug_in(points: Points, groups: Groups, n: int) -> float:
     return float(np.where(groups.expand(groups.plain, size), plain, grouped).sum() / n)
 
 
+@lru_cache(maxsize=4)
 def brier(points: Points, n: int) -> float:
     """The mean of (y - x)^2; over cells from above (convexity)."""
     high = points.count * points.fraction

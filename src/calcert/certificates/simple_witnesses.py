@@ -94,6 +94,7 @@ class Stretches(NamedTuple):
     positives: Floats
 
 
+@lru_cache(maxsize=2)
 def _stretches(summary: Summary) -> Stretches:
     place, size = _stretch_of_cells()[summary.cell], (4, RUNS)
     rows, score_sum = (across_labels(values) for values in (summary.count, summary.score_sum))
