@@ -8,6 +8,7 @@ hold rows does not move the edges of blocks, so that witnesses may be told them.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +18,6 @@ from calcert.summary import cells
 from calcert.summary.counts import Summary
 from calcert.summary.points import Points
 
-Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -28,29 +28,17 @@ FOR_WITNESSES = 5e-4
 
 def blocks(summary: Summary, scale: float) -> Points:
     """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
-    start, low, high = _joined(summary, scale)
-    # From the left edge of the block, first to the cell and then inside it.
-    inside = _partition(_rings(scale))[2][summary.cell]
-    offset = np.add.reduceat(summary.count * inside[:, None] + summary.offset, start, axis=0)
-    count = np.add.reduceat(summary.count, start, axis=0)
-    wide = np.maximum(high - low, 1)[:, None]
-    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
+    # Numba takes a moment to import: only those who ask for blocks wait for it.
+    from calcert.certificates.cell_sums import by_block
+
+    return Points(*by_block(summary.cell, summary.count, summary.offset, *_partition(_rings(scale))))
 
 
 @lru_cache(maxsize=2)
 def middles(summary: Summary) -> Points:
     """Such blocks for witnesses, with all rows in their middles: as much as is known of a part of the rows."""
-    start, low, high = _joined(summary, FOR_WITNESSES)
-    count = np.add.reduceat(summary.count, start, axis=0)
-    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, np.full(count.shape, 0.5), count)
-
-
-def _joined(summary: Summary, scale: float) -> tuple[Integers, Floats, Floats]:
-    """Where each block begins among the cells that hold rows, and its edges in units of 2^-40."""
-    left, right, _ = _partition(_rings(scale))
-    low = left[summary.cell]
-    start = np.flatnonzero(np.diff(low, prepend=-1.0))
-    return start, low[start], right[summary.cell[start]]
+    known = blocks(summary, FOR_WITNESSES)
+    return replace(known, fraction=np.full(known.count.shape, 0.5))
 
 
 def _rings(scale: float) -> tuple[int, ...]:

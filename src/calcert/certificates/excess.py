@@ -44,11 +44,6 @@ class Excess:
         return self.above - self.below
 
     @cached_property
-    def before(self) -> Floats:
-        """The running sum of x - y on the left of each point."""
-        return np.concatenate([[0.0], np.cumsum(self.net)[:-1]])
-
-    @cached_property
     def up(self) -> Floats:
         """The most that the running sum can rise above what it was, inside each point."""
         return np.maximum(self.net, 0.0) if self.single else self.above

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from calcert.certificates.coins import RUNS, largest_move, run_of
 from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
-from calcert.certificates.score_groups import across_labels
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.counts import Summary
@@ -96,11 +95,11 @@ class Stretches(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _stretches(summary: Summary) -> Stretches:
-    place, size = _stretch_of_cells()[summary.cell], (4, RUNS)
-    rows, score_sum = (across_labels(values) for values in (summary.count, summary.score_sum))
-    columns = (rows, score_sum, summary.count[:, 1])
-    sums = [np.asarray(np.bincount(place, values, 4 * RUNS), np.float64).reshape(size) for values in columns]
-    return Stretches(*sums)
+    # Numba takes a moment to import: only those who look at rows beside a bet wait for it.
+    from calcert.certificates.cell_sums import by_place
+
+    of_all = by_place(summary.cell, summary.count, summary.offset, summary.left, _stretch_of_cells(), 4 * RUNS)
+    return Stretches(*of_all.reshape(3, 4, RUNS))
 
 
 @lru_cache(maxsize=1)
