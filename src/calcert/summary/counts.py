@@ -81,7 +81,8 @@ class Summary:
         cls, count: Integers, offset: Integers, distinct: Integers | None, distinct_count: Integers | None
     ) -> Summary:
         """From arrays over all cells, shape (CELLS, 2); cells without rows are left out."""
-        cell = np.flatnonzero(count.any(axis=1))
+        # NumPy takes ten times as long to look along an axis of two.
+        cell = np.flatnonzero(count[:, 0] | count[:, 1])
         return cls(cell, count[cell], offset[cell], distinct, distinct_count)
 
     @classmethod
