@@ -66,19 +66,21 @@ class SimpleWitnesses:
     def limit(self, summary: Summary, delta: float, enough: float = math.inf) -> float:
         """The least error that none of the witnesses refutes, each at its share of delta, both signs; or `enough`."""
         stretches, n = _stretches(summary), summary.n
-        missing = (stretches.score_sum - stretches.positives).sum(axis=1)
-        variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1)
+        missing = (stretches.score_sum - stretches.positives).sum(axis=1).tolist()
+        variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1).tolist()
         refuted = 0.0
         for signs, share in self.shares.items():
             # Positives are missing where the witness is 1, and in excess where it is -1; or the other way round.
-            seen = float(np.dot(signs, missing))
-            if seen**2 <= np.dot(np.abs(signs), variance):
-                continue  # no more than a standard deviation
+            seen = sum(sign * part for sign, part in zip(signs, missing, strict=True))
+            spread = sum(abs(sign) * part for sign, part in zip(signs, variance, strict=True))
+            tail = TAILS / 2 * share * delta
+            if seen**2 <= spread * math.log(1 / min(4 * tail, 1.0)):
+                continue  # Sums of coins are so far from their mean too often: a witness may always be left out.
             side = 1 if seen > 0 else -1
             pieces = sum(bool(sign) and sign != before for before, sign in pairwise((0, *signs)))
             scale, spare = self.moved * (pieces if self.by_stretch else 1), (1 - TAILS) * share * delta
             least, most = (least_total(scale * error, n, spare) for error in (refuted, enough))
-            moved = _moved(stretches, side * np.array(signs), TAILS / 2 * share * delta, least, most)
+            moved = _moved(stretches, side * np.array(signs), tail, least, most)
             if moved >= most:
                 return enough
             refuted = max(refuted, least_mean(moved, n, spare) / scale)
