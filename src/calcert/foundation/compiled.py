@@ -9,11 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
+from numba.extending import register_jitable
 
 from calcert.foundation.uninterrupted import uninterrupted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def in_kernels(function: Function) -> Function:
+    """A function of plain Python that kernels may call as well, and hand on to others: one text for both.
+
+    Examples
+    --------
+    >>> @in_kernels
+    ... def half(x):
+    ...     return x / 2
+    >>> half(42)
+    21.0
+    """
+    shared: Function = register_jitable(function)
+    return shared
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
