@@ -11,7 +11,7 @@ from collections.abc import Callable
 from statistics import NormalDist
 from typing import Any
 
-from calcert.foundation.compiled import compiled, in_kernels
+from calcert.foundation.compiled import compiled_later, in_kernels
 
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
@@ -54,10 +54,10 @@ def mean_upper(mean: float, n: float, delta: float) -> float:
         With probability at least 1 - delta over the sample the average of the expectations is at most the result,
         max{c : n kl(mean, c) <= ln(1/delta)} (Chernoff).
     """
-    return float(_mean_upper(min(max(float(mean), 0.0), 1.0), math.log(1 / delta) / n))
+    return _mean_upper(min(max(float(mean), 0.0), 1.0), math.log(1 / delta) / n)
 
 
-@compiled
+@compiled_later
 def _mean_upper(mean: float, budget: float) -> float:
     if relative_entropy(mean, 1.0) <= budget:
         return 1.0
@@ -216,7 +216,7 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
     low = min(max(plug_in, 0.0), top)
     if limit is iid_limit or limit is grouped_limit:
         known = (float(value) for value in (low, top, plug_in, second_moment, n, delta))
-        return float((_largest if limit is iid_limit else _largest_grouped)(*known))
+        return (_largest if limit is iid_limit else _largest_grouped)(*known)
 
     def excess(a: float, b: float) -> float:
         return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
@@ -234,12 +234,12 @@ def _beyond_grouped(a: float, b: float, plug_in: float, second_moment: float, n:
     return a - plug_in - grouped_limit(max(second_moment - a * a, 0.0), 1 + b, n, delta)
 
 
-@compiled
+@compiled_later
 def _largest(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
     return largest_candidate(_beyond, low, top, (plug_in, second_moment, n, delta))
 
 
-@compiled
+@compiled_later
 def _largest_grouped(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
     return largest_candidate(_beyond_grouped, low, top, (plug_in, second_moment, n, delta))
 
