@@ -44,7 +44,9 @@ class Points:
 
 def at_scores(score: Floats, count: Integers) -> Points:
     """Rows at scores that are listed."""
-    return Points(score, score, np.zeros(count.shape), count)
+    # A copy may be written to, as edges of cells may, as far as numba is concerned: kernels are compiled once for both.
+    low = score.copy()
+    return Points(low, low, np.zeros(count.shape), count)
 
 
 def in_cells(cell: Integers, count: Integers, offset: Integers) -> Points:
