@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from calcert.certificates.blocks import FOR_WITNESSES, blocks, middles
+from calcert.certificates.cell_sums import by_block, by_place
+from calcert.summary.cells import CELLS
 from tests.lab.laws import by_cells
 
 SCALES = (1e-6, 1.6e-4, 5e-4, 0.02, 1.0)
@@ -76,3 +78,19 @@ def test_a_small_scale_leaves_cells_as_they_are() -> None:
     assert (points.low == cells.low).all()
     assert (points.high == cells.high).all()
     assert points.fraction == pytest.approx(cells.fraction, abs=1e-12)
+
+
+def test_the_kernels_do_as_they_are_written_and_lose_nothing() -> None:
+    score = scattered()
+    summary = by_cells(score, (np.arange(score.size) % 3 == 0).astype(int))
+    rows = (summary.cell, summary.count, summary.offset)
+    left = np.arange(CELLS) // 7 * 7.0
+    tables = (left, left + 6.0, np.arange(CELLS) - left)
+    for ours, written in zip(by_block(*rows, *tables), by_block.py_func(*rows, *tables), strict=True):
+        assert (ours == written).all()
+    place = np.arange(CELLS) % 5
+    sums = by_place(*rows, summary.left, place, 5)
+    assert (sums == by_place.py_func(*rows, summary.left, place, 5)).all()
+    of_cells = (summary.count.sum(axis=1), summary.score_sum.sum(axis=1), summary.count[:, 1])
+    for values, total in zip(of_cells, sums, strict=True):
+        assert total == pytest.approx(np.bincount(place[summary.cell], values, 5), rel=1e-12)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -19,6 +20,9 @@ from scipy.stats import binom, norm
 
 from calcert.certificates.deviations import (
     SPLIT,
+    _largest,
+    _largest_grouped,
+    _mean_upper,
     bernstein,
     berry_esseen_constant,
     beyond_iid_limit,
@@ -384,6 +388,21 @@ def test_invert_finds_the_greatest_of_separate_stretches_of_candidates() -> None
     # Candidates are c <= 0.15 and 0.69 < c <= 0.5: none beyond; with plug-in 0.35, c <= 0.4 and 0.69 < c <= 0.8.
     assert invert(0.1, 1.0, 10, 0.5, limit) == pytest.approx(0.15, abs=1e-9)
     assert invert(0.35, 1.0, 10, 0.5, limit) == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [1.0, 40.0, 1e4, 1e9])
+@pytest.mark.parametrize("kernel", [_largest, _largest_grouped], ids=["all", "by group"])
+def test_a_compiled_search_finds_what_python_finds(kernel: Any, n: float) -> None:
+    for plug_in, moment, delta in itertools.product((0.0, 0.01, 0.3), (0.02, 0.2, 0.9), (1e-9, 0.05, 0.5)):
+        top = math.sqrt(moment)
+        known = (min(plug_in, top), top, plug_in, moment, n, delta)
+        assert kernel(*known) == pytest.approx(kernel.py_func(*known), rel=1e-12)
+
+
+@given(st.floats(0.0, 1.0), st.floats(1e-12, 30.0))
+def test_a_compiled_limit_of_a_mean_is_the_one_of_python(mean: float, budget: float) -> None:
+    kernel: Any = _mean_upper
+    assert kernel(mean, budget) == pytest.approx(kernel.py_func(mean, budget), rel=1e-13)
 
 
 def test_most_of_delta_is_spent_on_the_mean() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.blocks import MANY, thrown, tossed
+from calcert.certificates.halving import MANY, thrown_counts, tossed, turn, words
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -17,7 +17,7 @@ def test_batches_add_up_and_are_not_negative() -> None:
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
     for rows, shape in ((count, (1, 8)), (count[:300], (3, 4))):
-        batches = thrown(rows, 0)
+        batches = thrown_counts(rows, 0)
         assert batches.shape == (*shape, *rows.shape)
         assert (batches.sum(axis=1) == rows).all()
         assert (batches >= 0).all()
@@ -26,7 +26,8 @@ def test_batches_add_up_and_are_not_negative() -> None:
 @pytest.mark.parametrize("coins", [1, 2, 63, 64, 65, 130, MANY, MANY + 1])
 def test_heads_have_the_binomial_law(coins: int) -> None:
     piles = 20_000
-    heads = tossed(np.full(piles, coins), np.random.default_rng(coins))
+    heads, tails = tossed(np.full(piles, coins), np.random.default_rng(coins))
+    assert (heads + tails == coins).all()
     assert abs(heads.mean() - coins / 2) < 5 * math.sqrt(coins / 4 / piles)
     cuts = np.unique(binom.ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98], coins, 0.5))
     expected = piles * np.diff(binom.cdf(np.concatenate([[-1], cuts, [coins]]), coins, 0.5))
@@ -43,7 +44,7 @@ def test_a_biased_coin_would_be_noticed() -> None:
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
     count = np.full((4000, 2), 16)
-    share = thrown(count, 0)[0] - 2.0
+    share = thrown_counts(count, 0)[0] - 2.0
     for first, second in (((0, 0), (0, 1)), ((0, 0), (5, 1))):
         together = (share[first[0], :, first[1]] * share[second[0], :, second[1]]).mean()
         assert abs(together) < 5 * 1.75 / math.sqrt(4000)
@@ -52,7 +53,7 @@ def test_batches_of_different_cells_and_labels_are_independent() -> None:
 
 
 def test_few_rows_fall_into_each_batch_of_each_throw_alike_and_independently() -> None:
-    batches = thrown(np.full((2000, 2), 1), 0)
+    batches = thrown_counts(np.full((2000, 2), 1), 0)
     assert batches.shape == (3, 4, 2000, 2)
     expected = 4000 / 4
     assert (np.abs(batches.sum(axis=(2, 3)) - expected) < 5 * math.sqrt(expected * 3 / 4)).all()
@@ -66,6 +67,22 @@ def test_seeds_and_rows_decide_the_throws_and_nothing_else(rows: int) -> None:
     count = np.full((50, 2), rows)
     other = count.copy()
     other[0, 0] += 1
-    assert (thrown(count, 3) == thrown(count, 3)).all()
-    assert (thrown(count, 3) != thrown(count, 4)).any()
-    assert (thrown(count, 3)[:, :, 1:] != thrown(other, 3)[:, :, 1:]).any()
+    assert (thrown_counts(count, 3) == thrown_counts(count, 3)).all()
+    assert (thrown_counts(count, 3) != thrown_counts(count, 4)).any()
+    assert (thrown_counts(count, 3)[:, :, 1:] != thrown_counts(other, 3)[:, :, 1:]).any()
+
+
+def test_the_kernels_do_as_they_are_written() -> None:
+    count = np.array([0, 1, 63, 64, 65, 200, MANY, MANY + 1, 5])
+    assert words(count) == words.py_func(count) == 0 + 1 + 1 + 1 + 2 + 4 + MANY // 64 + 1
+    bits = np.random.default_rng(0).integers(0, 1 << 64, words(count), np.uint64)
+    compiled, written = np.zeros((2, count.size), np.int64), np.zeros((2, count.size), np.int64)
+    turn(count, bits, compiled)
+    with np.errstate(over="ignore"):  # Multiplying words drops what is beyond 64 bits, as it should.
+        turn.py_func(count, bits, written)
+    assert (compiled == written).all()
+    ones = [bin(int(word)).count("1") for word in bits]
+    # A pile of 63 is the second: one of its 64 bits is not looked at. Those of 64 are looked at in full.
+    assert compiled[0, 3] == ones[2]
+    assert compiled[0, 2] == bin(int(bits[1]) >> 1).count("1")
+    assert compiled[0, 7] == 0

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.certificates.sign_changes import best_signs, most_gained
+from calcert.certificates.sign_changes import best_run, best_signs, furthest, most_gained, run_gain, signs_gain
+from calcert.certificates.unmodified_lower import worst_gain
+from calcert.summary.points import Points
 from tests.lab.sums import most_under_signs
 
 Floats = NDArray[np.float64]
@@ -68,3 +70,35 @@ def test_points_without_rows_have_no_say_in_where_signs_change() -> None:
         assert (among[places] == alone).all()
         # They change right after a point with rows, wherever the next one is.
         assert set(np.flatnonzero(np.diff(among))) <= set(places)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_best_run_is_the_best_of_all_runs_and_the_running_sum_goes_no_further(kernel: Kernel) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        net = rng.normal(size=rng.integers(1, 9)) * (rng.random() < 0.9)
+        runs = [net[i:j].sum() for i in range(net.size) for j in range(i, net.size + 1)]
+        above, below = np.maximum(net, 0.0), np.maximum(-net, 0.0)
+        assert kernel(furthest)(above, below, True) == pytest.approx((max(runs), -min(runs)), abs=1e-12)
+        for side, best in ((1, max(runs)), (-1, -min(runs)), (0, max(np.abs(runs)))):
+            first, stop, sign = kernel(best_run)(net, side)
+            assert sign * net[first:stop].sum() == pytest.approx(best, abs=1e-12)
+            assert side in (0, sign)
+
+
+def test_gains_of_the_best_signs_are_the_least_that_rows_can_gain() -> None:
+    rng = np.random.default_rng(1)
+    low = np.sort(rng.random(40))
+    points = Points(low, low + 0.001, np.full((40, 2), 0.5), rng.integers(0, 9, (40, 2)))
+    known = rng.integers(0, 9, (40, 2))
+    net = (low + 0.0005) * known.sum(axis=1) - known[:, 1]
+    for side in (-1, 0, 1):
+        f = np.zeros(40)
+        first, stop, sign = best_run(net, side)
+        f[first:stop] = sign
+        gain = run_gain(low, points.high, known, side)
+        assert (gain == run_gain.py_func(low, points.high, known, side)).all()
+        assert gain == pytest.approx(worst_gain(points, f), abs=1e-15)
+    gain = signs_gain(low, points.high, known, 3)
+    assert (gain == signs_gain.py_func(low, points.high, known, 3)).all()
+    assert gain == pytest.approx(worst_gain(points, best_signs(net, 3)), abs=1e-15)

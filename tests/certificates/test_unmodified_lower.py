@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, blocks, distance_lower, perturbed_lower, unmodified_lower
+from calcert.certificates import betting, distance_lower, halving, perturbed_lower, unmodified_lower
 from calcert.certificates.blocks import middles
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
@@ -45,7 +45,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
     real = betting.Round
     with (
         mock.patch.object(betting, "split", return_value=batches if batches.ndim == 4 else batches[None]),
-        mock.patch.object(blocks, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
+        mock.patch.object(halving, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -82,7 +82,7 @@ def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> No
     summary = calcert.summarize(x, rng.random(400) < x**2)
     throws = betting.split(summary, 0)
     if subject == "distance":
-        throws = blocks.thrown(middles(summary).count, 0)
+        throws = halving.thrown(middles(summary), 0)
     assert len(throws) > 1
     together = iter(bets(summary, throws, LOWER[subject]))
     for throw in throws:

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, blocks, distance_lower
+from calcert.certificates import betting, distance_lower, halving
 from calcert.certificates import unmodified_lower as lower_module
 from calcert.certificates.betting import Game, Round, lower_limit, split
 from calcert.certificates.certificate import Lower
@@ -69,7 +69,7 @@ def judged(
 
         with (
             mock.patch.object(betting, "split", return_value=np.stack(each)),
-            mock.patch.object(blocks, "thrown", return_value=np.stack(each)),
+            mock.patch.object(halving, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))

@@ -232,20 +232,11 @@ class Round:
     rows: Integers
 
     @cached_property
-    def played(self) -> tuple[Floats, Integers]:
-        """Gains and rows where there are rows."""
-        there = np.flatnonzero(self.rows)
-        return self.gain.ravel()[there], self.rows.ravel()[there]
-
-    @cached_property
-    def moments(self) -> list[float]:
+    def moments(self) -> tuple[float, ...]:
         """Sums over rows of the powers 0..4 of their gains."""
-        power = self.rows.astype(np.float64)
-        sums = [float(power.sum())]
-        for _ in range(4):
-            power *= self.gain
-            sums.append(float(power.sum()))
-        return sums
+        from calcert.certificates.bet_sums import moments
+
+        return tuple(moments(self.gain, self.rows))
 
     @cached_property
     def series(self) -> list[float]:
@@ -263,17 +254,19 @@ class Round:
         needs five sums instead of a logarithm a point.
         """
         if self.stake > SMALL_STAKE:
-            gain, rows = self.played
-            return float((rows * np.log1p(self.stake * (gain - c))).sum())
+            from calcert.certificates.bet_sums import log_growth
+
+            return float(log_growth(self.stake, self.gain, self.rows, c))
         a0, a1, a2, a3, a4 = self.series
         return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
 
 
 def _stake(gain: Floats, known: Integers, total: int, delta: float) -> float:
     """The share that wins most against the c just below what can be rejected, for the spread seen so far."""
-    seen = float(known.sum())
-    earned = known * gain
-    mean = float(earned.sum()) / seen
-    earned *= gain
-    variance = max(float(earned.sum()) / seen - mean * mean, 0.0) + 1 / seen
+    # Numba takes a moment to import: only those who bet wait for it.
+    from calcert.certificates.bet_sums import moments
+
+    seen, total_earned, squares, _, _ = moments(gain, known)
+    mean = total_earned / seen
+    variance = max(squares / seen - mean * mean, 0.0) + 1 / seen
     return min(LARGEST_STAKE, math.sqrt(2 * math.log(1 / delta) / (total * variance)))

@@ -3,27 +3,21 @@
 At a distance x from the nearer end of [0, 1] the mean label of n rows is known to about the root of x / n, so blocks
 are as wide as a constant times the root of x. The constant depends on n and on nothing else of the rows. Which cells
 hold rows does not move the edges of blocks, so that witnesses may be told them.
-
-For lower bounds rows are thrown into batches, and what is known of a batch is how many rows of each block and label it
-holds. Few rows are thrown one by one; many by tosses of a coin, three each: of c rows as many go to one side as there
-are ones among c random bits, so that sixty-four are thrown at a time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.betting import throws
 from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
-Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -34,28 +28,17 @@ FOR_WITNESSES = 5e-4
 
 def blocks(summary: Summary, scale: float) -> Points:
     """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
-    start, low, high = _joined(summary, scale)
-    # From the left edge of the block, first to the cell and then inside it.
-    inside = _partition(_rings(scale))[2][summary.cell]
-    offset = np.add.reduceat(summary.count * inside[:, None] + summary.offset, start, axis=0)
-    count = np.add.reduceat(summary.count, start, axis=0)
-    wide = np.maximum(high - low, 1)[:, None]
-    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, offset / (wide * np.maximum(count, 1)), count)
+    # Numba takes a moment to import: only those who ask for blocks wait for it.
+    from calcert.certificates.cell_sums import by_block
+
+    return Points(*by_block(summary.cell, summary.count, summary.offset, *_partition(_rings(scale))))
 
 
+@lru_cache(maxsize=2)
 def middles(summary: Summary) -> Points:
     """Such blocks for witnesses, with all rows in their middles: as much as is known of a part of the rows."""
-    start, low, high = _joined(summary, FOR_WITNESSES)
-    count = np.add.reduceat(summary.count, start, axis=0)
-    return Points(low * cells.RESOLUTION, high * cells.RESOLUTION, np.full(count.shape, 0.5), count)
-
-
-def _joined(summary: Summary, scale: float) -> tuple[Integers, Floats, Floats]:
-    """Where each block begins among the cells that hold rows, and its edges in units of 2^-40."""
-    left, right, _ = _partition(_rings(scale))
-    low = left[summary.cell]
-    start = np.flatnonzero(np.diff(low, prepend=-1.0))
-    return start, low[start], right[summary.cell[start]]
+    known = blocks(summary, FOR_WITNESSES)
+    return replace(known, fraction=np.full(known.count.shape, 0.5))
 
 
 def _rings(scale: float) -> tuple[int, ...]:
@@ -78,59 +61,3 @@ def _partition(rings: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
     # Score 1 has a cell of its own, of width 0, and a block likewise.
     last = float(cells.UNIT)
     return np.append(edge, last), np.append(edge + across, last), np.append(left - edge, 0.0)
-
-
-TOSSES = 3
-"""Eight batches of many rows."""
-
-MANY = 1 << 13
-"""From so many rows on, drawing how many go to a side takes less time than tossing for each."""
-
-
-FEW = 4
-"""Batches of each throw where rows are few."""
-
-
-def thrown(count: Integers, seed: int) -> Integers:
-    """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
-
-    Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
-    table. Many rows are thrown once, few of them several times (:func:`calcert.certificates.betting.throws`). The draws
-    are seeded by the seed and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
-    """
-    digest = hashlib.sha256(count.tobytes()).digest()
-    rng = np.random.default_rng([seed, 0, *np.frombuffer(digest, np.uint32).tolist()])
-    number = throws(int(count.sum())).number
-    if number == 1:
-        return halved(count, rng)[None]
-    owner = np.repeat(np.arange(count.size), count.ravel())
-    batch = rng.integers(0, FEW, (number, owner.size)) + FEW * np.arange(number)[:, None]
-    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * FEW * count.size)
-    return places.reshape(number, FEW, *count.shape)
-
-
-def halved(count: Integers, rng: np.random.Generator) -> Integers:
-    """One throw by three tosses of a coin for every row: shape (8, points, 2)."""
-    batches = count.reshape(1, -1)
-    for _ in range(TOSSES):
-        heads = tossed(batches, rng)
-        batches = np.concatenate([heads, batches - heads])
-    return batches.reshape(1 << TOSSES, *count.shape)
-
-
-def tossed(count: Integers, rng: np.random.Generator) -> Integers:
-    """How many of each `count` coins show heads."""
-    flat = count.ravel()
-    heads = np.zeros_like(flat)
-    many = np.flatnonzero(flat > MANY)
-    heads[many] = rng.binomial(flat[many], 0.5)
-    few = np.flatnonzero((flat > 0) & (flat <= MANY))
-    if few.size:
-        coins = flat[few]
-        words = (coins + 63) >> 6
-        last = np.cumsum(words) - 1
-        bits = rng.integers(0, 1 << 64, int(last[-1]) + 1, np.uint64)
-        # Every pile begins with a new word, of which the last may not be needed in full.
-        bits[last] >>= (64 * words - coins).astype(np.uint64)
-        heads[few] = np.add.reduceat(np.bitwise_count(bits), last - words + 1, dtype=np.int64)
-    return heads.reshape(count.shape)

@@ -135,8 +135,11 @@ def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: flo
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:
     """Half the largest mass that a total variation of `variation` can reach, at most 1 a group."""
-    share = groups.sums(rows.share)[~(groups.plain | single(rows, groups))]
-    heaviest = np.sort(share)[::-1]
-    whole = min(int(variation), heaviest.size)
-    rest = (variation - whole) * heaviest[whole] if whole < heaviest.size else 0.0
-    return 0.5 * float(heaviest[:whole].sum() + rest)
+    share = groups.sums(rows.share)
+    share[groups.plain | single(rows, groups)] = 0.0
+    whole = min(int(variation), share.size)
+    if whole == share.size:
+        return 0.5 * float(share.sum())
+    lightest = share.size - whole - 1
+    heaviest = np.partition(share, lightest)[lightest:]
+    return 0.5 * float(heaviest[1:].sum() + (variation - whole) * heaviest[0])

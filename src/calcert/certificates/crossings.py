@@ -11,18 +11,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import blocks
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess
 from calcert.certificates.sampling import largest_mean_terms
-from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
-from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.summary import Summary
@@ -167,17 +164,17 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             # Without changes of sign only the mean is seen, and a law may be far from calibrated.
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
-    from calcert.certificates.sign_changes import best_signs
+    from calcert.certificates import halving
+    from calcert.certificates.sign_changes import signs_gain
 
     points = middles(summary)
-    middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
-        return worst_gain(points, best_signs(middle * across_labels(known) - known[:, 1], crossings))
+        return np.asarray(signs_gain(points.low, points.high, known, crossings))
 
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=blocks.thrown(points.count, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import NormalDist
+from typing import Any
+
+from calcert.foundation.compiled import compiled_later, in_kernels
 
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
@@ -26,6 +29,7 @@ SPLIT = 0.98
 """The share of delta spent on the mean; the rest pays for the second moment."""
 
 
+@in_kernels
 def relative_entropy(q: float, c: float) -> float:
     """kl(q, c) between Bernoulli laws, without cancellation where q and c are close."""
     if c == q:
@@ -34,6 +38,7 @@ def relative_entropy(q: float, c: float) -> float:
     return max(_part(q, shift) + _part(1 - q, -shift), 0.0)
 
 
+@in_kernels
 def _part(weight: float, shift: float) -> float:
     """weight ln(weight / (weight + shift)); infinite where the second weight is zero, if only by rounding."""
     if weight <= 0:
@@ -49,14 +54,22 @@ def mean_upper(mean: float, n: float, delta: float) -> float:
         With probability at least 1 - delta over the sample the average of the expectations is at most the result,
         max{c : n kl(mean, c) <= ln(1/delta)} (Chernoff).
     """
-    budget = math.log(1 / delta) / n
-    mean = min(max(mean, 0.0), 1.0)
+    return _mean_upper(min(max(float(mean), 0.0), 1.0), math.log(1 / delta) / n)
+
+
+@compiled_later
+def _mean_upper(mean: float, budget: float) -> float:
     if relative_entropy(mean, 1.0) <= budget:
         return 1.0
     highest = min(mean + math.sqrt(budget / 2) * (1 + SLACK) + SLACK, 1 - 1e-16)  # Pinsker
     if relative_entropy(mean, highest) <= budget:
         return 1.0
-    return min(crossing(lambda c: budget - relative_entropy(mean, c), mean, highest, 1e-14)[1] * (1 + SLACK), 1.0)
+    return min(crossing(_left_of, mean, highest, 1e-14, (mean, budget))[1] * (1 + SLACK), 1.0)
+
+
+@in_kernels
+def _left_of(c: float, mean: float, budget: float) -> float:
+    return budget - relative_entropy(mean, c)
 
 
 def mean_lower(mean: float, n: float, delta: float) -> float:
@@ -76,6 +89,7 @@ def share_beyond(mean: float, n: float, delta: float) -> float:
     return crossing(lambda share: budget - relative_entropy(share, mean), mean, 1.0)[1] * (1 + SLACK)
 
 
+@in_kernels
 def bernstein(variance: float, bound: float, n: float, delta: float) -> float:
     """D2: limit for the mean of n independent centred variables, each at most `bound`, of mean variance <= `variance`.
 
@@ -87,6 +101,7 @@ def bernstein(variance: float, bound: float, n: float, delta: float) -> float:
     return (drift + math.sqrt(drift * drift + 2 * max(variance, 0.0) * u / n)) * (1 + SLACK)
 
 
+@in_kernels
 def berry_esseen_constant(ratio: float) -> float:
     """Shevtsova's bound on sqrt(n) sup|F_n - Phi| for i.i.d. variables with E|xi|^3 / sigma^3 <= ratio."""
     return min(0.4690 * ratio, 0.3322 * (ratio + 0.429), 0.3031 * (ratio + 0.646))
@@ -104,11 +119,12 @@ def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> flo
     searched is the smallest e for which one or the other is true of every variance up to the largest. Every e that
     passes is a limit, so the search need not be exact.
     """
-    return sharp(variance, bound, n, delta, _shevtsova(bound))
+    return sharp(variance, bound, n, delta, lambda least: _shevtsova(least, bound))
 
 
-def _shevtsova(bound: float) -> Callable[[float], float]:
-    return lambda left: berry_esseen_constant(bound / math.sqrt(left))
+@in_kernels
+def _shevtsova(least: float, bound: float) -> float:
+    return berry_esseen_constant(bound / math.sqrt(least))
 
 
 def sharp(variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]) -> float:
@@ -117,7 +133,7 @@ def sharp(variance: float, bound: float, n: float, delta: float, constant: Calla
         return math.inf
 
     def excess(e: float) -> float:
-        return _tail_over_delta(e, variance, bound, n, delta, constant)
+        return _tail_over_delta(e, variance, bound, n, delta, lambda least, bound: constant(least))
 
     high = bernstein(variance, bound, n, delta)
     if excess(high) > 0:
@@ -127,8 +143,9 @@ def sharp(variance: float, bound: float, n: float, delta: float, constant: Calla
     return crossing(excess, low, high)[1] * (1 + SLACK) if low < high else high
 
 
+@in_kernels
 def _tail_over_delta(
-    e: float, variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]
+    e: float, variance: float, bound: float, n: float, delta: float, constant: Callable[[float, float], float]
 ) -> float:
     """D3: the logarithm of the bound on the tail beyond e, over delta. Where it is negative, e is a limit."""
     left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3
@@ -139,7 +156,7 @@ def _tail_over_delta(
     tail, most = 0.0, variance
     for share in STRETCHES:
         least = max(share * variance, left)
-        error = constant(least) / math.sqrt(n)
+        error = constant(least, bound) / math.sqrt(n)
         tail = max(tail, math.erfc(e * math.sqrt(n / (2 * most))) / 2 + error)
         if least == left:
             break
@@ -147,6 +164,7 @@ def _tail_over_delta(
     return math.log(tail / delta) + SLACK
 
 
+@in_kernels
 def hoeffding(proxy: float, n: float, delta: float) -> float:
     """Limit for the mean of n independent centred variables that are sub-Gaussian with variance proxy `proxy`."""
     return math.sqrt(2 * proxy * math.log(1 / delta) / n) * (1 + SLACK)
@@ -161,6 +179,7 @@ def iid_limit(variance: float, bound: float, n: float, delta: float) -> float:
     )
 
 
+@in_kernels
 def beyond_iid_limit(e: float, variance: float, bound: float, n: float, delta: float) -> float:
     """Positive where `e` is above :func:`iid_limit`, negative where it is below; nowhere near how far.
 
@@ -169,10 +188,11 @@ def beyond_iid_limit(e: float, variance: float, bound: float, n: float, delta: f
     closed = min(bernstein(variance, bound, n, delta), hoeffding(1.0, n, delta))
     if e >= closed or e <= 0 or variance <= 0:
         return e - closed
-    tail = _tail_over_delta(e / (1 + 2 * SLACK), variance, bound, n, delta, _shevtsova(bound))
+    tail = _tail_over_delta(e / (1 + 2 * SLACK), variance, bound, n, delta, _shevtsova)
     return max(-tail * e / (2 * math.log(1 / delta)), e - closed)
 
 
+@in_kernels
 def grouped_limit(variance: float, bound: float, n: float, delta: float) -> float:
     """The smaller of D2 and Hoeffding where signs depend on all the scores: label and score each have range 1."""
     return min(bernstein(variance, bound, n, delta), hoeffding(0.5, n, delta))
@@ -193,14 +213,35 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
     since limit grows with the variance and with the bound.
     """
     top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
+    low = min(max(plug_in, 0.0), top)
+    if limit is iid_limit or limit is grouped_limit:
+        known = (float(value) for value in (low, top, plug_in, second_moment, n, delta))
+        return (_largest if limit is iid_limit else _largest_grouped)(*known)
 
     def excess(a: float, b: float) -> float:
-        variance = max(second_moment - a * a, 0.0)
-        if limit is iid_limit:
-            return beyond_iid_limit(a - plug_in, variance, 1 + b, n, delta)
-        return a - limit(variance, 1 + b, n, delta) - plug_in
+        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
 
-    return largest_candidate(excess, min(max(plug_in, 0.0), top), top)
+    return largest_candidate(excess, low, top)
+
+
+@in_kernels
+def _beyond(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
+    return beyond_iid_limit(a - plug_in, max(second_moment - a * a, 0.0), 1 + b, n, delta)
+
+
+@in_kernels
+def _beyond_grouped(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
+    return a - plug_in - grouped_limit(max(second_moment - a * a, 0.0), 1 + b, n, delta)
+
+
+@compiled_later
+def _largest(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
+    return largest_candidate(_beyond, low, top, (plug_in, second_moment, n, delta))
+
+
+@compiled_later
+def _largest_grouped(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
+    return largest_candidate(_beyond_grouped, low, top, (plug_in, second_moment, n, delta))
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:
@@ -213,52 +254,59 @@ def invert_squared(plug_in: float, n: float, delta: float) -> float:
     return largest_candidate(excess, min(max(plug_in, 0.0), 1.0), 1.0)
 
 
-Excess = Callable[[float, float], float]
+Excess = Callable[..., float]
 """Positive where no c in [a, b] qualifies."""
 
 
-def largest_candidate(excess: Excess, low: float, high: float) -> float:
+@in_kernels
+def largest_candidate(excess: Excess, low: float, high: float, known: tuple[float, ...] = ()) -> float:
     """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
 
     Where candidates seem to end is found first. From there all of [c, high] is passed over in steps as wide as `excess`
-    allows; a sliver that it cannot rule out moves c to its end.
+    allows; a sliver that it cannot rule out moves c to its end. `excess` is told what is `known` beside the ends.
     """
-    if excess(high, high) <= 0:
+    if excess(high, high, *known) <= 0:
         return min(high + SLACK, 1.0)
     c = low
     while c < high:
-        if excess(c, c) <= 0:
-            c = crossing(lambda x: -excess(x, x), c, high)[1]
+        if excess(c, c, *known) <= 0:
+            c = crossing(_short_of, c, high, PRECISION, (excess, known))[1]
         sliver = PRECISION * max(c - low, PRECISION) + SLACK
-        a, step = c + sliver, high - c
+        a, step = c + sliver, sliver
         while a < high:
             b = min(a + step, high)
-            if excess(a, b) > 0:
-                a, step = b, 8 * step
+            if excess(a, b, *known) > 0:
+                a, step = b, 64 * step
             elif step > sliver:
                 step /= 8
             else:
                 break
-        else:
+        if a >= high:
             return min(c + sliver, 1.0)
         c = min(a + step, high)
     return min(high + SLACK, 1.0)
 
 
+@in_kernels
+def _short_of(c: float, excess: Excess, known: tuple[float, ...]) -> float:
+    return -excess(c, c, *known)
+
+
+@in_kernels
 def crossing(
-    falling: Callable[[float], float], low: float, high: float, precision: float = PRECISION
+    falling: Callable[..., float], low: float, high: float, precision: float = PRECISION, known: tuple[Any, ...] = ()
 ) -> tuple[float, float]:
     """Where a function that is positive at `low` and not at `high` changes sign, to `precision` of the end (Illinois).
 
-    It stays positive at the first number returned, and not at the second.
+    It stays positive at the first number returned, and not at the second. It is told what is `known` beside the place.
     """
-    at_low, at_high, side = falling(low), falling(high), 0
+    at_low, at_high, side = falling(low, *known), falling(high, *known), 0
     for _ in range(100):
         if high - low <= precision * abs(high):
             break
         share = at_low / (at_low - at_high) if math.isfinite(at_low) else 0.5
         middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
-        value = falling(middle)
+        value = falling(middle, *known)
         if value > 0:
             low, at_low = middle, value
             at_high /= 2 if side > 0 else 1

@@ -6,8 +6,7 @@ import math
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.sampling import upper_mean
-from calcert.certificates.score_groups import brier
+from calcert.certificates.sampling import brier_above, upper_mean
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.points import Points
@@ -75,7 +74,7 @@ def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dic
     from calcert.certificates.distance_plan import best_plan
 
     points = placed(summary)
-    second = min(brier(points, summary.n) + ROUNDING, 1.0)
+    second = brier_above(summary)
     plan = best_plan(points, math.sqrt(second / summary.equal_rows))
     rounding = ROUNDING + summary.resolution
     # Theorem 6, upper: the cost of any plan is at least the distance of the rows, and |g| <= |y - x|.

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import blocks
+from calcert.certificates import halving
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
@@ -54,7 +54,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda known, last: gains(points, known),
         beside=FOR_DISTANCE,
-        thrown=blocks.thrown(points.count, seed),
+        thrown=halving.thrown(points, seed),
     )
 
 

@@ -8,7 +8,7 @@ all the former. Rows of one listed score are in no order, and move the sum in on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Excess:
     single: bool
 
     @classmethod
+    @lru_cache(maxsize=2)
     def of(cls, summary: Summary) -> Excess:
         """Of the rows of a Summary: by listed score where there are any, else by cell."""
         points = summary.points
@@ -41,11 +42,6 @@ class Excess:
     def net(self) -> Floats:
         """The sum of x - y over the rows of each point."""
         return self.above - self.below
-
-    @cached_property
-    def before(self) -> Floats:
-        """The running sum of x - y on the left of each point."""
-        return np.concatenate([[0.0], np.cumsum(self.net)[:-1]])
 
     @cached_property
     def up(self) -> Floats:

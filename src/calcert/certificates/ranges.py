@@ -8,19 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import blocks
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
 from calcert.certificates.sampling import largest_mean_terms
-from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import range_patterns, units_lower
 from calcert.certificates.unit_squares import range_squares
-from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary
 
@@ -33,6 +30,8 @@ QUANTITY: dict[Side, str] = {
     "too high": "largest overcount in a range of scores",
     "too low": "largest undercount in a range of scores",
 }
+
+SIGN: dict[Side, int] = {"either": 0, "too high": 1, "too low": -1}
 
 
 def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -106,10 +105,10 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 
     "too low" asks for the largest sum of y - x, "either" for the larger of the two.
     """
-    highest, lowest = excess.before + excess.up, excess.before - excess.down
-    # A range lies inside one point, or begins in one and ends in a later one.
-    rise = (highest[1:] - np.minimum.accumulate(lowest)[:-1]).max(initial=excess.up.max())
-    fall = (np.maximum.accumulate(highest)[:-1] - lowest[1:]).max(initial=excess.down.max())
+    # Numba takes a moment to import: only those who ask for ranges wait for it.
+    from calcert.certificates.sign_changes import furthest
+
+    rise, fall = furthest(excess.above, excess.below, excess.single)
     return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
 
 
@@ -121,31 +120,25 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
             return Lower(units_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
+    from calcert.certificates import halving
+    from calcert.certificates.sign_changes import run_gain
+
     points = middles(summary)
-    middle = (points.low + points.high) / 2
 
     def witness(known: Integers, last: Integers) -> Floats:
-        first, stop, sign = widest_run(middle * across_labels(known) - known[:, 1], side)
-        f = np.zeros(middle.size)
-        f[first:stop] = sign
-        return worst_gain(points, f)
+        return np.asarray(run_gain(points.low, points.high, known, SIGN[side]))
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=blocks.thrown(points.count, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
-    """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum.
+    """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum."""
+    from calcert.certificates.sign_changes import best_run
 
-    Points without rows have no say in where it begins and ends: a witness must not know which cells later rows fill.
-    """
-    total = np.concatenate([[0.0], np.cumsum(net)])
-    rise, fall = total - np.minimum.accumulate(total), np.maximum.accumulate(total) - total
-    sign = 1 if side == "too high" or (side == "either" and rise.max() >= fall.max()) else -1
-    # The first of equals, at either end: it is a point with rows that makes a running sum reach a new value.
-    stop = int((rise if sign > 0 else fall).argmax())
-    first = int((sign * total[: stop + 1]).argmin())
+    # A copy may be written to, as far as numba is concerned, so that the kernel is compiled once.
+    first, stop, sign = best_run(net.copy(), SIGN[side])
     return first, stop, sign
 
 

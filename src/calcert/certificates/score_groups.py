@@ -8,15 +8,16 @@ the classifier were calibrated, over a fixed family of groupings.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.compiled import compiled_later
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
@@ -24,9 +25,6 @@ Integers = NDArray[np.int64]
 
 NOISE = 0.8
 """E|Z| for a standard normal Z, sqrt(2/pi), rounded: what an estimated mean adds to an absolute value."""
-
-MANY = 8_000
-"""Runs from which on one search for all points takes less time than one for each run."""
 
 
 @dataclass(frozen=True)
@@ -71,24 +69,19 @@ class Groups:
 
 
 Bias = Callable[[Rows, Groups], float]
-Position = Sequence[float] | Floats
-"""Increasing, one longer than the points. Where many groupings are tried, a list is faster."""
 
 
-def best_groups(rows: Rows, bias: Bias, position: Position) -> tuple[float, float]:
+def best_groups(rows: Rows, bias: Bias, position: Floats) -> tuple[float, float]:
     """The cap on the growth of `position` inside a group with the smallest predicted bound, and that bound.
 
     `position` is increasing, one longer than the points: cumulated mass, or the score. Caps run down by halves until
     the prediction is far above the best, then by eighths of an octave around it.
     """
-    position = _listed(position)
     predicted: dict[float, float] = {}
 
     def predict(cap: float) -> float:
-        groups = capped_groups(rows, position, cap)
-        wobble = _wobble(rows, groups)
-        noise = NOISE * np.sqrt(wobble / rows.n)
-        predicted[cap] = bias(rows, groups) + float(np.where(groups.plain, 2 * wobble, noise).sum())
+        groups, noise = _capped(rows, position, cap)
+        predicted[cap] = bias(rows, groups) + noise
         return predicted[cap]
 
     for halvings in range(21):
@@ -101,53 +94,45 @@ def best_groups(rows: Rows, bias: Bias, position: Position) -> tuple[float, floa
     return best, predicted[best]
 
 
-def capped_groups(rows: Rows, position: Position, cap: float) -> Groups:
+def capped_groups(rows: Rows, position: Floats, cap: float) -> Groups:
     """Greedy groups under the cap, and which of them are plain: those cheaper so, and those heavier than the cap."""
-    start = _greedy(position, cap)
-    groups = Groups(start, np.zeros(start.size, bool))
-    share, wobble = groups.sums(rows.share), _wobble(rows, groups)
-    cheaper = 2 * wobble < NOISE * np.sqrt(wobble / rows.n)
-    heavy = (share > cap * (1 + 1e-6)) & ~single(rows, groups)
-    return Groups(start, cheaper | heavy)
+    return _capped(rows, position, cap)[0]
 
 
-def _wobble(rows: Rows, groups: Groups) -> Floats:
-    return np.asarray(np.maximum(np.diff(rows.wobbling[np.append(groups.start, rows.share.size)]), 0.0))
+def _capped(rows: Rows, position: Floats, cap: float) -> tuple[Groups, float]:
+    start, plain, noise = capped_runs(position, rows.share, rows.wobbling, rows.single, rows.n, cap)
+    return Groups(start, plain), noise
+
+
+@compiled_later
+def capped_runs(
+    position: Floats, share: Floats, wobbling: Floats, single: NDArray[np.bool_], n: int, cap: float
+) -> tuple[Integers, NDArray[np.bool_], float]:
+    """Starts of maximal runs of points over which `position` grows by at most `cap`, one point at the least.
+
+    Which of them are plain: those cheaper so, and those heavier than the cap but for single scores. And what the noise
+    of all of them adds, if the classifier is calibrated.
+    """
+    last = position.size - 1
+    start, plain = np.empty(last, np.int64), np.empty(last, np.bool_)
+    found, at, noise = 0, 0, 0.0
+    while at < last:
+        end, reach, mass = at + 1, position[at] + cap * (1 + 1e-9), share[at]
+        while end < last and position[end + 1] <= reach:
+            mass += share[end]
+            end += 1
+        wobble = max(wobbling[end] - wobbling[at], 0.0)
+        estimated = NOISE * math.sqrt(wobble / n)
+        heavy = mass > cap * (1 + 1e-6) and not (end == at + 1 and single[at])
+        start[found], plain[found] = at, heavy or 2 * wobble < estimated
+        noise += 2 * wobble if plain[found] else estimated
+        found, at = found + 1, end
+    return start[:found], plain[:found], noise
 
 
 def cumulated_mass(rows: Rows) -> Floats:
     """Mass before each point, and 1 at the end: the position that makes groups of equal mass."""
     return np.concatenate([[0.0], np.cumsum(rows.share)])
-
-
-def _greedy(position: Position, cap: float) -> Integers:
-    """Starts of maximal runs of points over which `position` grows by at most `cap`; one point at the least."""
-    position = _listed(position)
-    starts, at, last = [], 0, len(position) - 1
-    reach, near = cap * (1 + 1e-9), 0
-    if position[-1] - position[0] > MANY * reach:
-        # Runs are many, so where a run from any point would end is found for all points at once.
-        place = np.asarray(position)
-        ends = place.searchsorted(place[:-1] + reach, "right") - 1
-        following = np.maximum(ends, np.arange(1, last + 1)).tolist()
-        while at < last:
-            starts.append(at)
-            at = following[at]
-        return np.asarray(starts, np.int64)
-    while at < last:
-        starts.append(at)
-        end = position[at] + reach
-        # Runs are about as long as the one before, and a search among few takes less time.
-        stop = at + 2 * near + 2
-        stop = stop if stop <= last and position[stop] > end else last + 1
-        near = max(bisect_right(position, end, at, stop) - 1 - at, 1)
-        at += near
-    return np.asarray(starts, np.int64)
-
-
-def _listed(position: Position) -> Sequence[float]:
-    """As a list, in which a search by halves takes a fraction of the time."""
-    return position.tolist() if isinstance(position, np.ndarray) else position
 
 
 def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
@@ -158,18 +143,37 @@ def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
 
 def plug_in(points: Points, groups: Groups, n: int) -> float:
     """R: the mean of |x - mean label of the group|, or |x - y| in plain groups; over cells from above (convexity)."""
-    count, size = points.count, points.low.size
-    rows = across_labels(count)
-    label = groups.expand(groups.sums(count[:, 1]) / groups.sums(rows), size)
-    high = across_labels(count * points.fraction)
-    grouped = (rows - high) * np.abs(points.low - label) + high * np.abs(points.high - label)
-    if not groups.plain.any():
-        return float(grouped.sum() / n)
-    score = points.positions
-    plain = count[:, 0] * score[:, 0] + count[:, 1] * (1 - score[:, 1])
-    return float(np.where(groups.expand(groups.plain, size), plain, grouped).sum() / n)
+    rest = (points.fraction, points.count, groups.start, groups.plain)
+    return float(total_distance(points.low, points.high, *rest)) / n
 
 
+@compiled_later
+def total_distance(
+    low: Floats, high: Floats, fraction: Floats, count: Integers, start: Integers, plain: NDArray[np.bool_]
+) -> float:
+    """That for all rows, not their mean; groups are added up one by one, so that sums are rounded little."""
+    total = 0.0
+    for b in range(start.size):
+        stop = start[b + 1] if b + 1 < start.size else low.size
+        zeros = ones = 0
+        for i in range(start[b], stop):
+            zeros += count[i, 0]
+            ones += count[i, 1]
+        label, here = ones / (zeros + ones), 0.0
+        for i in range(start[b], stop):
+            far = count[i, 0] * fraction[i, 0] + count[i, 1] * fraction[i, 1]
+            near = count[i, 0] + count[i, 1] - far
+            if not plain[b]:
+                here += near * abs(low[i] - label) + far * abs(high[i] - label)
+            else:
+                wide = high[i] - low[i]
+                here += count[i, 0] * (low[i] + fraction[i, 0] * wide)
+                here += count[i, 1] * (1 - (low[i] + fraction[i, 1] * wide))
+        total += here
+    return total
+
+
+@lru_cache(maxsize=4)
 def brier(points: Points, n: int) -> float:
     """The mean of (y - x)^2; over cells from above (convexity)."""
     high = points.count * points.fraction

@@ -1,4 +1,8 @@
-"""The best signs with few changes: what they gain, and where they change. One pass over the points each."""
+"""The best signs, on one run of points or with few changes: what they gain, and where they change.
+
+One pass over the points each. Points without rows have no say in where a run ends or signs change: a witness must not
+know which cells later rows fill.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from numpy.typing import NDArray
 from calcert.foundation.compiled import compiled
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @compiled
@@ -32,10 +37,7 @@ def most_gained(net: Floats, inside: Floats, changes: int) -> float:
 
 @compiled
 def best_signs(net: Floats, changes: int) -> Floats:
-    """Signs per point, with at most so many changes, that gain the most.
-
-    Points without rows have no say in where they change: a witness must not know which cells later rows fill.
-    """
+    """Signs per point, with at most so many changes, that gain the most."""
     # What signs gain that turn to + (0) or - (1) just before a point, with at most i changes before, less what that
     # sign alone would have gained up to there; and the most of it so far.
     changed, most = np.zeros((changes, 2, net.size)), np.zeros((changes + 1, 2))
@@ -61,3 +63,81 @@ def best_signs(net: Floats, changes: int) -> Floats:
         s, stop = 1 - s, begin
     signs[:stop] = 1 - 2 * s
     return signs
+
+
+@compiled
+def signs_gain(low: Floats, high: Floats, known: Integers, changes: int) -> Floats:
+    """What every row of a point and label gains at least from the signs that are best for the known rows."""
+    gain: Floats = _sure(low, high, best_signs(_net(low, high, known), changes))
+    return gain
+
+
+@compiled
+def furthest(above: Floats, below: Floats, single: bool) -> tuple[float, float]:
+    """The most that a running sum rises between two places, and the most that it falls.
+
+    On a point it rises by `above` and falls by `below` in an unknown order; by their difference, if points are `single`
+    scores. A range lies inside one point, or begins in one and ends in a later one.
+    """
+    rise = fall = before = 0.0
+    lowest, highest = np.inf, -np.inf
+    for k in range(above.size):
+        net = above[k] - below[k]
+        up, down = (max(net, 0.0), max(-net, 0.0)) if single else (above[k], below[k])
+        rise = max(rise, up, before + up - lowest)
+        fall = max(fall, down, highest - (before - down))
+        lowest, highest = min(lowest, before - down), max(highest, before + up)
+        before += net
+    return rise, fall
+
+
+@compiled
+def best_run(net: Floats, side: int) -> tuple[int, int, int]:
+    """Where the run begins and stops whose sum is the largest in size, and the sign of its sum.
+
+    That is +1 if `side` is 1, -1 if it is -1, and either if it is 0.
+    """
+    total = lowest = highest = rise = fall = 0.0
+    bottom = top = 0
+    risen, fallen = (0, 0), (0, 0)
+    for k in range(net.size):
+        # The first of equals, at either end: it is a point with rows that makes a running sum reach a new value.
+        total += net[k]
+        if total < lowest:
+            lowest, bottom = total, k + 1
+        if total > highest:
+            highest, top = total, k + 1
+        if total - lowest > rise:
+            rise, risen = total - lowest, (bottom, k + 1)
+        if highest - total > fall:
+            fall, fallen = highest - total, (top, k + 1)
+    return (*risen, 1) if side > 0 or (side == 0 and rise >= fall) else (*fallen, -1)
+
+
+@compiled
+def run_gain(low: Floats, high: Floats, known: Integers, side: int) -> Floats:
+    """What every row of a point and label gains at least from the run that is best for the known rows."""
+    first, stop, sign = best_run(_net(low, high, known), side)
+    signs = np.zeros(low.size)
+    signs[first:stop] = sign
+    gain: Floats = _sure(low, high, signs)
+    return gain
+
+
+@compiled
+def _net(low: Floats, high: Floats, known: Integers) -> Floats:
+    """The sum of x - y over the known rows of each point, all in its middle."""
+    net = np.empty(low.size)
+    for k in range(low.size):
+        net[k] = (low[k] + high[k]) / 2 * (known[k, 0] + known[k, 1]) - known[k, 1]
+    return net
+
+
+@compiled
+def _sure(low: Floats, high: Floats, signs: Floats) -> Floats:
+    """:func:`calcert.certificates.unmodified.worst_gain`."""
+    gain = np.empty((low.size, 2))
+    for k in range(low.size):
+        worst = low[k] if signs[k] >= 0 else high[k]
+        gain[k, 0], gain[k, 1] = signs[k] * worst, signs[k] * (worst - 1)
+    return gain

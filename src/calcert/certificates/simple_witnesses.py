@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from calcert.certificates.coins import RUNS, largest_move, run_of
 from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
-from calcert.certificates.score_groups import across_labels
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
@@ -67,19 +66,21 @@ class SimpleWitnesses:
     def limit(self, summary: Summary, delta: float, enough: float = math.inf) -> float:
         """The least error that none of the witnesses refutes, each at its share of delta, both signs; or `enough`."""
         stretches, n = _stretches(summary), summary.n
-        missing = (stretches.score_sum - stretches.positives).sum(axis=1)
-        variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1)
+        missing = (stretches.score_sum - stretches.positives).sum(axis=1).tolist()
+        variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1).tolist()
         refuted = 0.0
         for signs, share in self.shares.items():
             # Positives are missing where the witness is 1, and in excess where it is -1; or the other way round.
-            seen = float(np.dot(signs, missing))
-            if seen**2 <= np.dot(np.abs(signs), variance):
-                continue  # no more than a standard deviation
+            seen = sum(sign * part for sign, part in zip(signs, missing, strict=True))
+            spread = sum(abs(sign) * part for sign, part in zip(signs, variance, strict=True))
+            tail = TAILS / 2 * share * delta
+            if seen**2 <= spread * math.log(1 / min(4 * tail, 1.0)):
+                continue  # Sums of coins are so far from their mean too often: a witness may always be left out.
             side = 1 if seen > 0 else -1
             pieces = sum(bool(sign) and sign != before for before, sign in pairwise((0, *signs)))
             scale, spare = self.moved * (pieces if self.by_stretch else 1), (1 - TAILS) * share * delta
             least, most = (least_total(scale * error, n, spare) for error in (refuted, enough))
-            moved = _moved(stretches, side * np.array(signs), TAILS / 2 * share * delta, least, most)
+            moved = _moved(stretches, side * np.array(signs), tail, least, most)
             if moved >= most:
                 return enough
             refuted = max(refuted, least_mean(moved, n, spare) / scale)
@@ -94,12 +95,13 @@ class Stretches(NamedTuple):
     positives: Floats
 
 
+@lru_cache(maxsize=2)
 def _stretches(summary: Summary) -> Stretches:
-    place, size = _stretch_of_cells()[summary.cell], (4, RUNS)
-    rows, score_sum = (across_labels(values) for values in (summary.count, summary.score_sum))
-    columns = (rows, score_sum, summary.count[:, 1])
-    sums = [np.asarray(np.bincount(place, values, 4 * RUNS), np.float64).reshape(size) for values in columns]
-    return Stretches(*sums)
+    # Numba takes a moment to import: only those who look at rows beside a bet wait for it.
+    from calcert.certificates.cell_sums import by_place
+
+    of_all = by_place(summary.cell, summary.count, summary.offset, summary.left, _stretch_of_cells(), 4 * RUNS)
+    return Stretches(*of_all.reshape(3, 4, RUNS))
 
 
 @lru_cache(maxsize=1)

@@ -9,11 +9,53 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
-
-import numba
+from functools import wraps
+from typing import Any, TypeVar
 
 from calcert.foundation.uninterrupted import uninterrupted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_noted: list[Callable[..., Any]] = []
+
+
+def in_kernels(function: Function) -> Function:
+    """A function of plain Python that kernels may call as well, and hand on to others: one text for both.
+
+    Examples
+    --------
+    >>> @in_kernels
+    ... def half(x):
+    ...     return x / 2
+    >>> half(42)
+    21.0
+    """
+    _noted.append(function)  # Numba takes a moment to import, and is told when a kernel needs it.
+    return function
+
+
+def compiled_later(function: Function) -> Function:
+    """A kernel that is compiled, and numba imported, when it is first called; not for calls from other kernels.
+
+    Examples
+    --------
+    >>> @compiled_later
+    ... def thrice(x):
+    ...     return 3 * x
+    >>> thrice(14), thrice.py_func(14)
+    (42, 42)
+    """
+    kernel: Any = None
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        nonlocal kernel
+        if kernel is None:
+            kernel = compiled(function)
+        return kernel(*arguments)
+
+    call.py_func = function  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -29,6 +71,11 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda later: compiled(later, **options)
+    import numba
+    from numba.extending import register_jitable
+
+    while _noted:
+        register_jitable(_noted.pop())
     try:
         kernel = numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # There is no folder that numba may write to.

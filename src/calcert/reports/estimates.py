@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.score_groups import brier
+from calcert.summary import cells
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -52,20 +55,25 @@ def estimates(summary: Summary) -> dict[str, float]:
 def ece(summary: Summary, bins: int = 15) -> float:
     """The binned calibration error with equal-width bins; it depends on the bins and bounds nothing."""
     points = summary.points
-    score = points.positions
-    which = np.minimum((score * bins).astype(np.int64), bins - 1)
-    excess = (points.count * score).ravel()
-    excess -= (points.count * [0, 1]).ravel()
-    return float(np.abs(np.bincount(which.ravel(), excess, bins)).sum() / summary.n)
+    excess = points.count * points.positions
+    excess[:, 1] -= points.count[:, 1]
+    return float(np.abs(_in_bins(points, excess, bins)).sum() / summary.n)
 
 
 def ece_floor(summary: Summary, bins: int = 15) -> float:
     """About the mean of :func:`ece` over labels drawn with the scores as their chances: what noise alone shows."""
     points = summary.points
-    score = points.positions
-    which = np.minimum((score * bins).astype(np.int64), bins - 1)
-    variance = np.bincount(which.ravel(), (points.count * score * (1 - score)).ravel(), bins)
-    return float(np.sqrt(2 / np.pi * variance).sum() / summary.n)
+    variance = points.count * points.positions * (1 - points.positions)
+    return float(np.sqrt(2 / np.pi * _in_bins(points, variance, bins)).sum() / summary.n)
+
+
+def _in_bins(points: Points, values: Floats, bins: int) -> Floats:
+    """Sums over the points of each bin of what is given per point and label; both labels rise with the points."""
+    sums = np.zeros(bins)
+    for score, value in zip(points.positions.T, values.T, strict=True):
+        upto = np.append(0.0, np.cumsum(value))
+        sums += np.diff(upto[np.searchsorted(score * bins, np.arange(1, bins))], prepend=0.0, append=upto[-1])
+    return sums
 
 
 def calibration_intercept(summary: Summary) -> float:
@@ -76,35 +84,58 @@ def calibration_intercept(summary: Summary) -> float:
     >>> round(calibration_intercept(calcert.summarize([0.5] * 4, [1, 1, 1, 0])), 4)
     1.0986
     """
-    return _logistic(summary, lambda z: np.ones((z.size, 1)), np.array([0.0]), offset=1.0)
+    return _logistic(summary, slope=False)
 
 
 def calibration_slope(summary: Summary) -> float:
     """The slope of the logistic regression of labels on the log-odds of scores."""
-    return _logistic(summary, lambda z: np.stack([z, np.ones_like(z)], axis=1), np.array([1.0, 0.0]), offset=0.0)
+    return _logistic(summary, slope=True)
 
 
-def _logistic(summary: Summary, design: Callable[[Floats], Floats], start: Floats, *, offset: float) -> float:
-    """The first coefficient of the most likely logistic regression (Newton's method); NaN where there is none."""
-    rows = summary.points.count.ravel().astype(float)
-    score = summary.points.positions.ravel()[rows > 0]
-    label = np.tile([0.0, 1.0], len(summary.points.count))[rows > 0]
-    rows = rows[rows > 0]
+def _logistic(summary: Summary, *, slope: bool) -> float:
+    """The most likely slope, or intercept at a slope of 1, of the regression (Newton's method); NaN where none is."""
+    rows, score, label = _by_odds(summary)
     if label.min() == label.max() or score.min() <= 0 or score.max() >= 1:
         return math.nan
     odds = np.log(score) - np.log1p(-score)
-    columns, found = design(odds), start
+    tilt, shift = 1.0, 0.0
     for _ in range(50):
-        chance = 1 / (1 + np.exp(-np.clip(offset * odds + columns @ found, -700, 700)))
-        slope = columns.T @ (rows * (label - chance))
-        curvature = np.einsum("ij,i,ik->jk", columns, rows * chance * (1 - chance), columns)
-        if not np.linalg.cond(curvature) < 1e12:
+        chance = 1 / (1 + np.exp(-np.clip(tilt * odds + shift, -700, 700)))
+        missed, weight = rows * (label - chance), rows * chance * (1 - chance)
+        of_shift, across = float(missed.sum()), float(weight.sum())
+        of_tilt, mixed, along = 0.0, 0.0, across
+        if slope:
+            of_tilt, mixed, along = float(missed @ odds), float(weight @ odds), float(weight @ odds**2)
+        spread = across * along - mixed**2
+        # About the ratio of what fits least well to what fits best.
+        if not spread > 1e-12 * (across + along) ** 2 > 0:
             return math.nan
-        step = np.linalg.solve(curvature, slope)
-        found = found + step
-        if np.abs(step).max() < 1e-9:
-            return float(found[0])
+        step = (across * of_tilt - mixed * of_shift) / spread, (along * of_shift - mixed * of_tilt) / spread
+        tilt, shift = tilt + step[0], shift + step[1]
+        if max(map(abs, step)) < 1e-9:
+            return tilt if slope else shift
     return math.nan
+
+
+@lru_cache(maxsize=2)
+def _by_odds(summary: Summary) -> tuple[Floats, Floats, Floats]:
+    """Rows, their mean score and their label, by listed score or by stretches of about equal odds."""
+    if summary.is_finite:
+        count, total = summary.points.count, summary.points.count * summary.points.positions
+    else:
+        start = np.flatnonzero(np.diff(_stretch_of_cells()[summary.cell], prepend=-1))
+        count, total = (np.add.reduceat(part, start, axis=0) for part in (summary.count, summary.score_sum))
+    held = count.ravel() > 0
+    rows = count.ravel()[held].astype(np.float64)
+    return rows, total.ravel()[held] / rows, np.tile([0.0, 1.0], len(count))[held]
+
+
+@lru_cache(maxsize=1)
+def _stretch_of_cells() -> Integers:
+    """For every cell a number that rises with the log-odds of its middle, by 64 for each unit; score 1 has the last."""
+    left, width = cells.bounds(np.arange(cells.CELL_OF_ONE))
+    middle = (left + width / 2) / cells.UNIT
+    return np.append(np.floor(64 * (np.log(middle) - np.log1p(-middle))) + 2**11, 2**12).astype(np.int64)
 
 
 def net_benefit(summary: Summary, threshold: float) -> float:

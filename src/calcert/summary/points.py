@@ -44,15 +44,22 @@ class Points:
 
 def at_scores(score: Floats, count: Integers) -> Points:
     """Rows at scores that are listed."""
-    return Points(score, score, np.zeros(count.shape), count)
+    # A copy may be written to, as edges of cells may, as far as numba is concerned: kernels are compiled once for both.
+    low = score.copy()
+    return Points(low, low, np.zeros(count.shape), count)
 
 
 def in_cells(cell: Integers, count: Integers, offset: Integers) -> Points:
     """Rows that are known to their cells, and to the sum of their offsets in it."""
-    left, width = cells.bounds(cell)
-    fraction = offset / (np.maximum(width, 1)[:, None] * np.maximum(count, 1))
-    low, high = (np.asarray(edge * cells.RESOLUTION, np.float64) for edge in (left, left + width))
-    return Points(low, high, fraction, count)
+    low, high, width = (of_all[cell] for of_all in _edges())
+    return Points(low, high, offset / (width[:, None] * np.maximum(count, 1)), count)
+
+
+@lru_cache(maxsize=1)
+def _edges() -> tuple[Floats, Floats, Floats]:
+    """Both edges of every cell as scores, and its width in units of 2^-40, 1 for the cell of score 1."""
+    left, width = (edge.astype(np.float64) for edge in cells.bounds(np.arange(cells.CELLS)))
+    return left * cells.RESOLUTION, (left + width) * cells.RESOLUTION, np.maximum(width, 1.0)
 
 
 @lru_cache(maxsize=4)

@@ -79,7 +79,8 @@ class Summary:
         cls, count: Integers, offset: Integers, distinct: Integers | None, distinct_count: Integers | None
     ) -> Summary:
         """From arrays over all cells, shape (CELLS, 2); cells without rows are left out."""
-        cell = np.flatnonzero(count.any(axis=1))
+        # NumPy takes ten times as long to look along an axis of two.
+        cell = np.flatnonzero(count[:, 0] | count[:, 1])
         return cls(cell, count[cell], offset[cell], distinct, distinct_count)
 
     @classmethod
@@ -124,7 +125,7 @@ class Summary:
         np.add.at(pairs, (np.searchsorted(self.cell, lines.cell), lines.label), pair)
         return replace(self, units=assembled(sums, pairs, rows, design))
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of rows; the sum of their weights, in multiples of the weight's unit, where they have weights."""
         return int(self.count.sum())
@@ -139,7 +140,7 @@ class Summary:
         """So many rows of equal weight have, next to their number, the squares of weights that the units have."""
         return self.n if self.units is None else max(self.n**2 // self.units.squares, 1)
 
-    @property
+    @cached_property
     def positives(self) -> int:
         """The number of rows with label 1."""
         return int(self.count[:, 1].sum())
@@ -189,7 +190,7 @@ class Summary:
         """How far a score may lie from where `points` has it: 0 for listed scores, else 2^-40."""
         return 0.0 if self.is_finite else cells.RESOLUTION
 
-    @property
+    @cached_property
     def mean_score(self) -> float:
         """The mean score, low by less than 2^-40."""
         return float(self.score_sum.sum() / max(self.n, 1))
