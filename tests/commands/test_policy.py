@@ -54,6 +54,11 @@ def test_what_the_policy_says_is_demanded(run: Run, policy: Path, summary: Summa
     assert json.loads(done.stdout)["passed"] is False
 
 
+def test_a_policy_saved_with_a_byte_order_mark_is_read(run: Run, policy: Path) -> None:
+    policy.write_text(POLICY, encoding="utf-8-sig")
+    assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
+
+
 def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
     upper = calcert.distance(summary, delta=0.01).upper
     policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")

@@ -38,6 +38,26 @@ def test_names_that_come_again_are_remarked_on(
     assert "(--cluster)" in message
 
 
+@pytest.mark.parametrize("source", ["frame", "lazy", "parquet", "csv", "jsonl"])
+def test_weights_that_nobody_named_are_remarked_on(
+    source: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = table("weight", 1.0 + REPEATED)
+    path = tmp_path / f"rows.{source}"
+    if source in ("parquet", "csv"):
+        getattr(frame, f"write_{source}")(path)
+    if source == "jsonl":
+        frame.write_ndjson(path)
+    rows = {"frame": frame, "lazy": frame.lazy()}.get(source, path)
+    calcert.summarize(rows, score="p", label="y")
+    (message,) = caplog.messages
+    assert "column 'weight' is not used" in message
+    calcert.summarize(rows, score="p", label="y", weights="weight")
+    calcert.summarize(table("weight", [1.0] * N), score="p", label="y")  # All count the same.
+    calcert.summarize(table("weight", [f"{value} kg" for value in REPEATED]), score="p", label="y")
+    assert len(caplog.messages) == 1
+
+
 def test_other_columns_are_not(caplog: pytest.LogCaptureFixture) -> None:
     for name, values in (
         ("user_id", np.arange(N)),

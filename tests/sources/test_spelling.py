@@ -151,6 +151,73 @@ def test_any_label_can_be_the_positive_one(tmp_path: Path) -> None:
         assert calcert.summarize(source, score="p", label="y") == calcert.summarize([0.5] * 5, expected)
 
 
+def test_a_whole_number_is_one_label_however_it_is_written(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5"] * 5, ["2", "2.0", "2.00", "02", "2.5"])
+    for positive in ("2", "2.0"):
+        assert read(path, positive=positive) == calcert.summarize([0.5] * 5, [1, 1, 1, 0, 0])
+    comma = write_csv(tmp_path / "b.csv", ["0,5"] * 3, ["2", "2,0", "2.0"])
+    assert read(comma, positive="2", decimal=",") == calcert.summarize([0.5] * 3, [1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("scores", "doubted"),
+    [(["0.5", "50"], True), (["0.5"], True), (["1", "2", "3", "4", "5"], True), (["1", *"23456"], False),
+     (["0.5%", "50%"], False), (["50", "2"], False)],
+)  # fmt: skip
+def test_percentages_that_may_be_shares_are_remarked_on(
+    tmp_path: Path, scores: list[str], doubted: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write_csv(tmp_path / "a.csv", scores, ["1"] * len(scores))
+    read(path, percent=True)
+    assert ("1 of" in caplog.text and "if these are shares in [0, 1], the bounds are wrong" in caplog.text) is doubted
+
+
+TITLES = {
+    "Report 2026\nmade by Risk\n\n{}": (4, "Report 2026"),
+    '"Report, a long one"\n{}': (2, "Report, a long one"),
+    "Report 2026;;\n{}": (2, "Report 2026"),
+    "Report;2026\n{}": (2, "Report, 2026"),
+    "# made by hand\n{}": (2, "# made by hand"),
+}
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("columns", [{"score": "PD", "label": "Ausfall"}, {}, {"score": "PD", "clusters": "Ausfall"}])
+def test_titles_above_the_names_are_refused_with_the_line_of_the_names_and_passed_over_when_told_so(
+    tmp_path: Path, title: str, columns: dict[str, Any]
+) -> None:
+    line, shown = TITLES[title]
+    (tmp_path / "a.csv").write_text(title.format("PD;Ausfall\n0,25;1\n0,5;0\n"))
+    with pytest.raises(ValueError) as raised:
+        calcert.summarize(Files([tmp_path / "a.csv"], Spelling(",")), **columns)
+    assert f"got {shown!r} on line 1, and line {line} looks like them: 'PD, Ausfall'." in str(raised.value)
+    assert str(raised.value).endswith(f"Delete what stands above it, or pass --skip-lines {line - 1}.")
+    found = read(tmp_path / "a.csv", decimal=",", skip_lines=line - 1)
+    assert found == calcert.summarize([0.25, 0.5], [1, 0])
+    assert f"and line {line} looks like them" in refusal(tmp_path / "a.csv", decimal=",", skip_lines=line)
+
+
+@pytest.mark.parametrize("mark", ["sep=;", "SEP=,", '"sep=;"', "\ufeffsep=;"])
+def test_a_separator_above_the_names_is_refused_and_passed_over_when_told_so(tmp_path: Path, mark: str) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5"], ["1"], header=f"{mark}\nPD;Ausfall")
+    bare = mark.strip("\ufeff")
+    assert f"got {bare!r} on line 1, which spreadsheets write above it. Delete that line, or pass" in refusal(path)
+    assert read(path, skip_lines=1) == calcert.summarize([0.5], [1])
+    assert "got 1.5 on line 4" in refusal(
+        write_csv(path, ["0.5", "1.5"], ["1", "1"], f"{mark}\nPD;Ausfall"), skip_lines=1
+    )
+
+
+def test_a_column_that_is_not_there_is_no_title(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["NA", "k.A.", "0.5"], ["J", "N", "J"], header="p;y")
+    assert "score must be a column of" in refusal(path)
+
+
+def test_lines_are_passed_over_in_tables_with_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"PD": 0.5, "Ausfall": 1}')
+    assert "--skip-lines must come with CSV or a workbook" in refusal(tmp_path / "a.jsonl", skip_lines=1)
+
+
 def test_values_inside_objects_have_dotted_names(tmp_path: Path) -> None:
     rows = [{"answer": {"confidence": p, "judged": {"right": y}}} for p, y in ((0.5, True), (0.25, False))]
     path = tmp_path / "a.jsonl"
@@ -203,6 +270,22 @@ def test_a_share_that_a_sheet_shows_as_percentage_is_not_divided_again(tmp_path:
     assert read(path) == calcert.summarize([0.075], [1])
     words = refusal(path, percent=True)
     assert "the sheet shows this as one, so that --percent must be left out; got 0.075 in row 2" in words
+
+
+def test_a_title_in_a_sheet_is_refused_and_passed_over_when_told_so(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"Daten": [["Report"], [], ["PD", "Ausfall"], [0.5, 1], [1.5, 1]]})
+    assert "got 'Report' on row 1, and row 3 looks like them: 'PD, Ausfall'." in refusal(path)
+    assert "got 1.5 in row 5" in refusal(path, skip_lines=2)
+
+
+@pytest.mark.parametrize("row", [["=1/4", 1], [0.25, "=1"], ["=1/4", "=1"]])
+def test_a_formula_without_a_stored_value_is_not_a_gap(tmp_path: Path, row: list[Any]) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"Daten": [["PD", "Ausfall"], [0.5, 1], [None, None], [None, 0], row]})
+    words = refusal(path, drop_missing=True)
+    assert "must hold values; got a formula in row 5 of" in words
+    assert "which computes it, and save it; or save the sheet as CSV UTF-8" in words
+    beside = workbook(tmp_path / "b.xlsx", {"Daten": [["PD", "Ausfall", "x"], [0.5, 1, "=1"], [None, 0, "=1"]]})
+    assert read(beside, drop_missing=True) == calcert.summarize([0.5], [1])
 
 
 def test_what_is_no_workbook_gets_a_sentence(tmp_path: Path) -> None:

@@ -94,10 +94,15 @@ def in_words(spelling: Spelling, account: Any) -> tuple[str, ...]:
         said.append("Numbers have decimal commas (--decimal ,).")
     if spelling.percent:
         said.append("Scores are percentages, of which a hundredth part was taken (--percent).")
+    if account.doubt:
+        said.append(f"{account.doubt}.")
     if spelling.positive is not None:
-        said.append(f"Labels: {account.meaning(spelling.positive)} (--positive).")
+        said.append(f"Labels: {account.meaning(spelling)} (--positive).")
     if spelling.drop_missing and not account.left_out:
         said.append("Nothing was missing, and no row was left out (--drop-missing).")
+    if spelling.skip_lines:
+        above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
+        said.append(f"Above the column names of each file {above} passed over (--skip-lines).")
     if spelling.sheet is not None:
         said.append(f"Rows are from the sheet {spelling.sheet!r} (--sheet).")
     return tuple(said)

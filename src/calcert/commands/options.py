@@ -205,6 +205,7 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         positive: str | None,
         drop_missing: bool,
         missing: tuple[str, ...],
+        skip_lines: int,
         sheet: str | None = None,
         **options: Any,
     ) -> None:
@@ -215,13 +216,21 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         texts = tuple(text.strip() for text in missing)
         label = positive if positive is None else positive.strip()
         paths = (files,) if isinstance(files, str) else files
-        command(files=Files(paths, Spelling(decimal, percent, label, drop_missing, texts, sheet)), **options)
+        how = Spelling(decimal, percent, label, drop_missing, texts, sheet, skip_lines)
+        command(files=Files(paths, how), **options)
 
     for option in reversed((*SPELLING, sheet) if sheets else SPELLING):
         with_spelling = option(with_spelling)
     return with_spelling
 
 
+skip_lines = click.option(
+    "--skip-lines",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Pass over so many lines, such as titles, that stand above the column names.",
+)
 sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
 SPELLING = (
     click.option(
@@ -237,6 +246,7 @@ SPELLING = (
     click.option(
         "--missing", metavar="TEXT", multiple=True, help="Also this stands for a missing value; may be repeated."
     ),
+    skip_lines,
 )
 """Options for files as people keep them."""
 

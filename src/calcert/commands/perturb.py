@@ -29,6 +29,7 @@ Examples:
 @click.option(
     "--column", metavar="NAME", default="perturbed", show_default=True, help="Name of the column of perturbed scores."
 )
+@options.skip_lines
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
 @options.debug.option
 def command(
@@ -38,6 +39,7 @@ def command(
     noise: Noise,
     seed: int | None,
     column: str,
+    skip_lines: int,
     overwrite: bool,
 ) -> None:
     """Copy IN to OUT with one more column: the scores to serve.
@@ -56,11 +58,12 @@ def command(
     from calcert.foundation.visible import visible
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
     from calcert.serving.text_column import Wanted
+    from calcert.sources.spelling import Spelling
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(Wanted(score, column), noise, np.random.default_rng(drawn))
+    how = Perturbation(Wanted(score, column, Spelling(skip_lines=skip_lines)), noise, np.random.default_rng(drawn))
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(

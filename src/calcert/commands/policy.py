@@ -111,7 +111,7 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
     with open(path, "rb") as file:
         content = file.read()
     try:
-        values = tomllib.loads(content.decode())
+        values = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
     own = {name: values.pop(name) for name in OWN if name in values}

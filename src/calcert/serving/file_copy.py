@@ -28,6 +28,7 @@ from calcert.foundation.whole_file import check_regular, replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
+from calcert.sources.csv_text import CsvFile
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16
@@ -164,7 +165,14 @@ def _text(
             check_text(first[:HEAD].encode("utf-8", "surrogateescape"), name)
             form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
             lines = chain([first], lines)
-        table = (json_table if form == "json" else csv_table)(lines, name, wanted)
+        if form == "json" and wanted.spelling.skip_lines:
+            raise ValueError(f"--skip-lines must come with CSV; got JSON in {name}.")
+        try:
+            table = (json_table if form == "json" else csv_table)(lines, name, wanted)
+        except ValueError as error:
+            if form == "json" or source == STREAM:
+                raise
+            raise ValueError(CsvFile(source, wanted.spelling.skip_lines).title_message() or error) from error
 
         def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
             rows = 0

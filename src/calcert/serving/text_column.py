@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -34,7 +33,7 @@ class Wanted:
 
     def score_reader(self, plain: Reader) -> Reader:
         """How to read the scores of one table."""
-        return plain if self.spelling == PLAIN else self.spelling.readers(plain, plain, Counter())[0]
+        return plain if self.spelling == PLAIN else self.spelling.readers(plain, plain, Account())[0]
 
     def stays(self, score: str, value: Any, label: Any) -> bool:
         """True for a row that is not to be left out for a gap."""
@@ -68,7 +67,7 @@ class TextTable:
 
 def csv_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
     """A CSV file with a header; `source` names it in errors."""
-    header = read_header(lines, source)
+    header = read_header(lines, source, wanted.spelling.skip_lines)
     names, delimiter = header.names, header.delimiter
     check_new_column(wanted.column, names, source)
     columns = [Column(name, "unknown", "text") for name in names]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
 from calcert.foundation.validation import text_label_hint
+from calcert.sources.values_in_text import is_gap, is_value
 
 LOG = logging.getLogger("calcert")
+
+TITLES = 40
+"""Lines among which names of columns are looked for where the first ones are none."""
 
 SCORE_NAMES = (
     "score scores p prob probs proba probability probabilities pred preds prediction predictions predicted "
@@ -158,6 +162,42 @@ def check_groups(groups: Any, columns: Sequence[Column], source: str) -> None:
         raise TypeError(f"groups must name a column of the table; got {type(groups).__name__}.")
     _named(columns, "groups", groups, source)
     check_alone(columns, "groups", groups, source)
+
+
+def title_message(
+    names: Sequence[Any], place: int, rows: Iterable[tuple[int, Sequence[Any]]], line: str, source: str
+) -> str:
+    """That names at `place` are none, and which row looks like them, with values below it; nothing where none does.
+
+    `rows` are the first rows of the file with their numbers, and `line` says what these count.
+    """
+    before: tuple[int, Sequence[Any]] = (0, ())
+    for number, values in rows:
+        if not any(str(value).strip() for value in values if value is not None):
+            continue
+        if len(values) == len(before[1]) and _are_names(before[1]) and any(map(_is_like_value, values)):
+            odd = len(names) != len(values) or not _are_names(names)
+            if before[0] == place or not odd:
+                return ""
+            begun, shown = ", ".join(str(name) for name in names if name), ", ".join(map(str, before[1]))
+            return (
+                f"{source} must begin with a {line} of column names; got {begun[:40]!r} on {line} {place}, and {line} "
+                f"{before[0]} looks like them: {shown[:40]!r}. Delete what stands above it, or pass --skip-lines "
+                f"{before[0] - 1}."
+            )
+        before = number, values
+    return ""
+
+
+def _are_names(values: Sequence[Any]) -> bool:
+    known = {str(value).strip() for value in values if isinstance(value, str)}
+    return 1 < len(known) == len(values) and not any(is_gap(name) or _is_like_value(name) for name in known)
+
+
+def _is_like_value(value: Any) -> bool:
+    """True where a value is a number in some way of writing it, or true or false."""
+    text = str(value).strip().removesuffix("%").rstrip()
+    return is_value(text) or is_value(text.replace(",", ".", 1))
 
 
 def check_new_column(name: str, names: Sequence[str], source: str) -> None:

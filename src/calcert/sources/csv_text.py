@@ -7,6 +7,7 @@ are no records.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Generator, Iterator, Sequence
@@ -17,13 +18,14 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from calcert.foundation.visible import visible
-from calcert.sources.columns import Column, check_alone
+from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.paths import constant
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
 from calcert.sources.values_in_text import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
 LINE_ENDS = ("", "\n", "\r\n", "\r")
+SEPARATOR = re.compile('"?sep=.?"?', re.IGNORECASE)
 QUOTED = re.compile('"(?:[^"]|"")*"')
 
 
@@ -45,8 +47,9 @@ class Header:
     lines: int
 
 
-def read_header(lines: Iterator[str], source: str) -> Header:
-    """The line of column names, taken from the beginning of the lines; `source` names the file in errors."""
+def read_header(lines: Iterator[str], source: str, skip: int = 0) -> Header:
+    """The line of column names, taken from the lines after `skip` of them; `source` names the file in errors."""
+    above = list(islice(lines, skip))
     taken: list[str] = []
     quotes = size = 0
     for line in lines:
@@ -58,17 +61,23 @@ def read_header(lines: Iterator[str], source: str) -> Header:
             break
     text = "".join(taken)
     bare = text.removeprefix(BYTE_ORDER_MARK).lstrip("\r\n")
+    if SEPARATOR.fullmatch(bare.strip()):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()!r} on line {skip + len(taken)}, which "
+            f"spreadsheets write above it. Delete that line, or pass --skip-lines {skip + len(taken)}."
+        )
     delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
     found = list(records(io.StringIO(bare, newline=""), delimiter, source))
     if len(found) != 1:
-        raise ValueError(f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}.")
+        after = f" after {skip:,} lines" if skip else ""
+        raise ValueError(f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}{after}.")
     names = found[0].values
     if all(is_value(name) for name in names if name.strip()):
         raise ValueError(
             f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like a row. "
             "Write a line of names above it."
         )
-    return Header(names, delimiter, text, len(taken))
+    return Header(names, delimiter, "".join([*above, text]), skip + len(taken))
 
 
 def records(lines: Iterator[str], delimiter: str, source: str, line: int = 0) -> Iterator[Record]:
@@ -125,13 +134,21 @@ def _quoted(text: str, lines: Iterator[str], delimiter: str, where: str) -> tupl
         start = end + 2
 
 
+def _values(line: str) -> list[str]:
+    """The values of a line that is looked at alone."""
+    bare = line.removeprefix(BYTE_ORDER_MARK)
+    delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
+    return next(csv.reader([bare], delimiter=delimiter), [])
+
+
 class CsvFile:
     """A file by its path, read from the beginning whenever it is asked something."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, skip: int = 0) -> None:
         self.path = path
         self.name = visible(path)
         self.content: TextBytes | None = None
+        self._skip = skip
 
     score_reader, label_reader = staticmethod(score_in_text), staticmethod(label_in_text)
 
@@ -143,6 +160,13 @@ class CsvFile:
         """The line of column names."""
         with self._opened() as (header, _):
             return header
+
+    def title_message(self) -> str:
+        """What is wrong where titles stand above the column names; nothing where none do."""
+        with opened(self.path) as (text, _):
+            lines = list(islice(lines_of(text, self.name), TITLES))
+        header = self.header()
+        return title_message(header.names, header.lines, enumerate(map(_values, lines), 1), "line", self.name)
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
         """The names of all columns, and what their first rows hold."""
@@ -185,5 +209,5 @@ class CsvFile:
     def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:
         with opened(self.path) as (text, self.content):
             lines = lines_of(text, self.name)
-            header = read_header(lines, self.name)
+            header = read_header(lines, self.name, self._skip)
             yield header, records(lines, header.delimiter, self.name, header.lines)

@@ -9,7 +9,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -74,7 +74,7 @@ class TextTable:
     def __init__(
         self, paths: list[str], form: Format, spelling: Spelling = PLAIN, account: Account | None = None
     ) -> None:
-        self.files = [_file(path, form, spelling.sheet) for path in paths]
+        self.files = [_file(path, form, spelling) for path in paths]
         self.name = title(paths)
         self.spelling = spelling
         self.account = account or Account()
@@ -108,6 +108,14 @@ class TextTable:
                 f"{self.name} must begin with a line of column names; got {score!r} and {label!r}, which look like "
                 "values. Write a line of names above the rows."
             )
+
+    @contextmanager
+    def named_columns(self) -> Iterator[None]:
+        """Where columns are not found because titles stand above their names, say so."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(getattr(self.files[0], "title_message", str)() or error) from error
 
     def is_small(self, size: int) -> bool:
         """True where the files have at most so many bytes, decompressed."""
@@ -152,13 +160,12 @@ class TextTable:
                     self.account.rows[file.path] += len(batch)
                     yield read, [values for _, values in batch]
                     self._first += len(batch)
+        self.account.low = 0  # Of many classes most are unlikely.
         self._say_what_was_made_of_it(names[-1])
 
     def _begin(self) -> None:
         self._first = 0
-        self.account.rows.clear()
-        self.account.dropped.clear()
-        self.account.labels.clear()
+        self.account.begin()
 
     def _kept(self, rows: Iterable[Any], names: list[str]) -> Iterator[Any]:
         """The rows without those that are to be left out, which are counted by the first column that they lack."""
@@ -175,13 +182,12 @@ class TextTable:
     def _say_what_was_made_of_it(self, label: str) -> None:
         """Rows that were left out, and labels in words, through the logger ``calcert``."""
         positive, seen = self.spelling.positive, self.account.labels
-        if positive is not None and seen and positive not in seen:
+        if positive is not None and seen and self.spelling.label not in seen:
             shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in seen.most_common(SHOWN))
             raise ValueError(f"positive must be a label of {self.name}; got {positive!r}. {label!r} holds {shown}.")
-        if positive is not None:
-            LOG.warning("%s: label %s", self.name, self.account.meaning(positive))
-        if self.account.dropped:
-            LOG.warning("%s: %s", self.name, self.account.left_out)
+        meaning = f"label {self.account.meaning(self.spelling)}" if positive is not None else ""
+        for words in filter(None, (meaning, self.account.left_out, self.account.doubt)):
+            LOG.warning("%s: %s", self.name, words)
 
     def now_reading(self, file: File) -> None:
         """Which of the files is being read, for the share."""
@@ -230,7 +236,7 @@ class TextTable:
             score_in_text if score in keys else file.score_reader,
             label_in_text if label in keys else file.label_reader,
         )
-        return plain if self.spelling == PLAIN else self.spelling.readers(*plain, self.account.labels)
+        return plain if self.spelling == PLAIN else self.spelling.readers(*plain, self.account)
 
     def _batch(self, rows: Iterator[Any], read_score: Any, read_label: Any) -> tuple[Batch, ValueError | None]:
         """The next rows, and what is wrong with the row after them, if anything is."""
@@ -256,19 +262,21 @@ class TextTable:
         return Batch(np.array(scores, np.float64), _labels(labels), groups), trouble
 
 
-def _file(path: str, form: Format, sheet: str | None) -> File:
-    if sheet is not None and form != "sheet":
+def _file(path: str, form: Format, spelling: Spelling) -> File:
+    if spelling.sheet is not None and form != "sheet":
         raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
+    if spelling.skip_lines and form not in ("csv", "sheet"):
+        raise ValueError(f"--skip-lines must come with CSV or a workbook (.xlsx); got {visible(path)}.")
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.sheet_file import SheetFile
 
-        return SheetFile(path, sheet)
+        return SheetFile(path, spelling.sheet, spelling.skip_lines)
     if form == "parquet":
         from calcert.sources.parquet_rows import ParquetRows
 
         return ParquetRows(path)
-    return CsvFile(path) if form == "csv" else JsonFile(path)
+    return CsvFile(path, spelling.skip_lines) if form == "csv" else JsonFile(path)
 
 
 def _faults(values: Sequence[Any], read_score: Reader, read_label: Reader, shares: bool) -> Iterator[tuple[str, Any]]:

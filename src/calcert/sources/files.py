@@ -81,9 +81,10 @@ def read_files(
 
 def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
     columns = table.columns()
-    if groups is not None:
-        check_groups(groups, columns, table.name)
-    x, y = choose(columns, score, label, table.name, beside={"groups": groups})
+    with table.named_columns():
+        if groups is not None:
+            check_groups(groups, columns, table.name)
+        x, y = choose(columns, score, label, table.name, beside={"groups": groups})
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     if groups is None:
         remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))

@@ -20,6 +20,9 @@ from calcert.sources.values_in_text import Unreadable, is_gap, label_in_text, nu
 
 LOG = logging.getLogger("calcert")
 
+MIXED = 5
+"""Percentages of which one in so many is 1 or less, without a sign, may be shares in part."""
+
 SHOWN = 6
 """Different labels that are named one by one."""
 
@@ -44,6 +47,8 @@ class Spelling:
         What stands for a value that is not there, beside nothing, NA, N/A, #N/A, NaN, null and None.
     sheet
         The sheet of a workbook; None where there is but one.
+    skip_lines
+        Lines, or rows of a sheet, above the column names.
     """
 
     decimal: str = "."
@@ -52,14 +57,20 @@ class Spelling:
     drop_missing: bool = False
     missing: tuple[str, ...] = ()
     sheet: str | None = None
+    skip_lines: int = 0
+
+    @property
+    def label(self) -> str:
+        """The positive label as labels are counted."""
+        return _written(self.positive, self.decimal)
 
     def is_gap(self, value: Any) -> bool:
         """True where a value is not there."""
         return is_gap(value) or (isinstance(value, str) and value.strip() in self.missing)
 
-    def readers(self, score: Reader, label: Reader, labels: Counter[str]) -> tuple[Reader, Reader]:
-        """How to read scores and labels that are not there to be read by `score` and `label`; `labels` are counted."""
-        spelled = _Spelled(self, score, label, labels)
+    def readers(self, score: Reader, label: Reader, account: Account) -> tuple[Reader, Reader]:
+        """How to read scores and labels that are not there to be read by `score` and `label`; the account is kept."""
+        spelled = _Spelled(self, score, label, account)
         return spelled.score, spelled.label
 
     def number(self, text: str) -> float | None:
@@ -81,6 +92,25 @@ class Account:
     dropped: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     files: list[ReadFile] = field(default_factory=list)
+    low: int = 0
+
+    def begin(self) -> None:
+        """Forget the rows that were counted: they are read again."""
+        self.rows.clear()
+        self.dropped.clear()
+        self.labels.clear()
+        self.low = 0
+
+    @property
+    def doubt(self) -> str:
+        """That scores look as if some were percentages and some shares, in words; nothing where they do not."""
+        rows = sum(self.rows.values())
+        if not self.low or MIXED * self.low < rows:
+            return ""
+        return (
+            f"{self.low:,} of {rows:,} scores are 1 or less, and taken for 1% or less (--percent); if these are shares "
+            "in [0, 1], the bounds are wrong: write all scores in one way"
+        )
 
     @property
     def left_out(self) -> str:
@@ -91,8 +121,9 @@ class Account:
         why = ", ".join(f"{count:,} without {what}" for what, count in self.dropped.items())
         return f"{dropped:,} of {dropped + sum(self.rows.values()):,} rows were left out: {why}"
 
-    def meaning(self, positive: str) -> str:
+    def meaning(self, spelling: Spelling) -> str:
         """Which labels became 1 and which 0, in words."""
+        positive = spelling.label
         others = Counter({value: rows for value, rows in self.labels.items() if value != positive})
         shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in others.most_common(SHOWN))
         more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
@@ -126,10 +157,10 @@ def account_of(paths: Any) -> Account:
 class _Spelled:
     """Reads one table, in which a percent sign stands at all scores or at none."""
 
-    def __init__(self, spelling: Spelling, score: Reader, label: Reader, labels: Counter[str]) -> None:
+    def __init__(self, spelling: Spelling, score: Reader, label: Reader, account: Account) -> None:
         self._spelling = spelling
         self._plain_score, self._plain_label = score, label
-        self._labels = labels
+        self._account = account
         self._signed: bool | None = None
 
     def score(self, value: Any) -> float:
@@ -156,11 +187,11 @@ class _Spelled:
         if spelling.positive is None:
             comma = spelling.decimal == "," and isinstance(value, str) and "," in value
             return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
-        text, positive = _written(value), spelling.positive
+        text, positive = _written(value, spelling.decimal), spelling.label
         if text != positive and text.casefold() == positive.casefold():
             way = f" (or --positive {text} must be given)"
             raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
-        self._labels[text] += 1
+        self._account.labels[text] += 1
         return int(text == positive)
 
     def _percentage(self, value: Any) -> float | None:
@@ -177,14 +208,15 @@ class _Spelled:
         if self._signed not in (None, signed):
             raise Unreadable(value, "percentages all with the sign % or all without it")
         self._signed = signed
+        self._account.low += not signed and found <= 1
         digits, _, exponent = text.removesuffix("%").rstrip().replace(",", ".").lower().partition("e")
         return float(f"{digits}e{int(exponent or 0) - 2}")
 
 
-def _written(value: Any) -> str:
-    """A label as people write it."""
+def _written(value: Any, decimal: str) -> str:
+    """A label as people write it; 2.0 is 2, in numbers and in text, as programs write one for the other."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+    text = str(value).strip()
+    whole, _, decimals = text.partition(decimal if isinstance(value, str) else ".")
+    return whole if whole.lstrip("+-").isdecimal() and decimals and not decimals.strip("0") else text

@@ -74,10 +74,11 @@ def text_batches(
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]], Sequence[Any]]]:
     """Scores, labels, the columns of clusters, weights or counts, and groups where they are named, batch by batch."""
     columns = table.columns()
-    if group is not None:
-        check_groups(group, columns, table.name)
-        columns = [column for column in columns if column.name != group]
-    x, y, others = choose_all(columns, score, label, weighing, table.name)
+    with table.named_columns():
+        if group is not None:
+            check_groups(group, columns, table.name)
+            columns = [column for column in columns if column.name != group]
+        x, y, others = choose_all(columns, score, label, weighing, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     table.account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
     names = [column.name for column in others.values()] + ([] if group is None else [group])
