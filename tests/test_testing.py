@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import calcert
@@ -39,6 +40,16 @@ def test_clusters_are_certified_as_such() -> None:
     clusters = np.arange(4_000) // 4
     expected = calcert.distance(calcert.summarize(X, Y, clusters=clusters))
     assert assert_calibrated(X, Y, max=0.5, clusters=clusters).upper == expected.upper
+
+
+def test_of_groups_the_worst_must_pass() -> None:
+    site = np.repeat(["north", "south"], 2_000)
+    worst = calcert.certify(X, Y, groups=site).worst["distance"]
+    assert assert_calibrated(X, Y, groups=site, max=0.5) == worst
+    table = pl.DataFrame({"p": X, "y": Y, "site": site})
+    assert assert_calibrated(table, score="p", label="y", groups="site", max=0.5) == worst
+    with pytest.raises(AssertionError, match="Not certified: at most"):
+        assert_calibrated(X, Y, groups=site, max=worst.upper - 1e-9)
 
 
 @pytest.mark.parametrize(

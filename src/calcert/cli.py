@@ -41,6 +41,8 @@ SHELL_WORDS = {
     "Summarise them apart and add the summaries with +.": "Certify them apart.",
     "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
     " pass labels ": " write labels ",
+    "round on purpose: numpy.round(values / unit) * unit.": "round them in the file, on purpose.",
+    "calcert.certify(..., largest_weight=..., delta=delta / number).": "--delta divided by their number.",
 }
 
 
@@ -59,6 +61,11 @@ SPELLING_WORDS = {
 
 NO_LABELS = {"For percentages pass scores / 100.": "If they are percentages, write score/100 to the file."}
 """And for perturb, which copies scores as they are."""
+
+ARGUMENT = re.compile(
+    r"(?<![-\w'\"])(largest_weight|largest_gain|weight_unit|soft_labels|pair_sums|smallest_group)\b(=?)"
+)
+"""Arguments that are options of the same name."""
 
 NOT_UTF_8 = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
 LABELS_IN_WORDS = re.compile(r"For labels in words pass labels == '[^']*'\.")
@@ -165,6 +172,7 @@ def in_shell_words(message: str, *, labels: bool = True) -> str:
     message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
     for python, shell in ((SPELLING_WORDS if labels else NO_LABELS) | SHELL_WORDS).items():
         message = message.replace(python, shell)
+    message = ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", message)
     return f"{message} Some text in it is not UTF-8: save it as CSV UTF-8." if NOT_UTF_8.search(message) else message
 
 

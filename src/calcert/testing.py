@@ -7,10 +7,12 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import at_least
 from calcert.foundation.validation import check_one_of
+from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show.words import verdict
 from calcert.sources import summarize
+from calcert.sources.weighing import Weighing
 
 __all__ = ["assert_calibrated"]
 
@@ -27,6 +29,7 @@ def assert_calibrated(
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
+    groups: Any = None,
     **rows: Any,
 ) -> Certificate:
     """Assert that a calibration error is certified to be at most `max`, and return its certificate.
@@ -44,8 +47,11 @@ def assert_calibrated(
         Which error: "distance", "ranges", "crossings", "unmodified" or "perturbed".
     delta, odds, bandwidth, crossings, variation, seed
         As in :func:`calcert.certify`.
+    groups
+        The group of every row, or a column of the table, as in :func:`calcert.certify`: the worst group must pass.
     rows
-        What else :func:`calcert.summarize` takes, such as `score`, `label` and `clusters`.
+        What else :func:`calcert.certify` takes of rows, such as `score`, `label`, `clusters` and, with groups,
+        `smallest_group`.
 
     Examples
     --------
@@ -68,7 +74,12 @@ def assert_calibrated(
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
     )
-    certificate = STATEMENTS[statement].certify(summarize(scores, labels, **rows), settings)
+    if groups is None:
+        certificate = STATEMENTS[statement].certify(summarize(scores, labels, **rows), settings)
+    else:
+        score, label, smallest = rows.pop("score", None), rows.pop("label", None), rows.pop("smallest_group", 1)
+        among = GroupRows.read(scores, labels, groups, score, label, smallest, Weighing(**rows))
+        certificate, _ = among.certify_worst(statement, settings)
     if certificate.upper > max:
         raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, max)}")
     return certificate

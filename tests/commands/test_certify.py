@@ -86,6 +86,9 @@ def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
     refused = run("certify", "rows.csv", "--html", str(tmp_path / "no" / "report.html"))
     assert refused.exit_code == 2
     assert "must lie in a folder that exists" in refused.stderr
+    refused = run("certify", "rows.csv", "--html", str(tmp_path))
+    assert refused.exit_code == 2
+    assert "is a folder. Name a file in it, such as" in " ".join(refused.stderr.split())
 
 
 def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any], tmp_path: Path) -> None:

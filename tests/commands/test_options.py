@@ -39,3 +39,11 @@ def test_advice_for_python_becomes_advice_for_a_shell() -> None:
     said = "it has the columns 'a', 'b'. Pass score='...' and label='...'."
     assert in_shell_words(said) == "it has the columns 'a', 'b'. Pass --score COLUMN and --label COLUMN."
     assert "scipy" not in in_shell_words("got 3.2 at row 1. For logits pass scipy.special.expit(scores).")
+
+
+def test_arguments_that_are_options_are_called_so() -> None:
+    said = "weights must be whole multiples of weight_unit = 1; got 2.5. Pass a weight_unit, as largest_weight=4 is."
+    assert in_shell_words(said) == (
+        "weights must be whole multiples of --weight-unit = 1; got 2.5. Pass a --weight-unit, as --largest-weight 4 is."
+    )
+    assert in_shell_words("got 'weight_unit' and my_weight_unit") == "got 'weight_unit' and my_weight_unit"

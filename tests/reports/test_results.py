@@ -133,7 +133,7 @@ def test_a_report_of_noise_that_was_the_default_before_is_still_one_of_it() -> N
         assert (c.lower, c.upper, c.subject) == tuple(values[name][key] for key in ("lower", "upper", "subject"))
     # What was not written then is not known, and is said to be so.
     unknown = {name: value | {"e_value": None} for name, value in values.items() if name in report.certificates}
-    assert report.to_dict() == values | unknown | {"bends": None, "fingerprint": None}
+    assert report.to_dict() == values | unknown | {"bends": None, "fingerprint": None, "detectable": None}
     assert "bandwidth 1/64" in str(report)
 
 

@@ -9,6 +9,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.filing import facts, filed
+from calcert.commands.screen import Written
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -67,10 +68,8 @@ Examples:
 @click.option("--class-names", metavar="NAMES", help="What the classes are called, with commas between them.")
 @options.workers
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
-@click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
-@click.option(
-    "--plot", "picture", metavar="PATH", type=click.Path(dir_okay=False), help="Also draw a picture (.png, .svg, .pdf)."
-)
+@click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
+@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
 @click.option(
     "--curve",
     type=click.Choice(["served", "as it is"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from calcert.commands import options, policy
+from calcert.commands.screen import Written
 from calcert.foundation.visible import visible
 from calcert.show.words import verdict as _verdict
 
@@ -51,7 +52,7 @@ Examples:
 @options.smallest_group
 @options.workers
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
-@click.option("--junit", metavar="PATH", type=click.Path(dir_okay=False), help="Also write the outcome as JUnit XML.")
+@click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
     files: Files,

@@ -8,6 +8,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.filing import facts
+from calcert.commands.screen import Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
@@ -100,7 +101,7 @@ def add(
 @state
 @alarm
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
-@click.option("--html", metavar="PATH", type=click.Path(dir_okay=False), help="Also write a page to read in a browser.")
+@click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
 @facts
 @options.debug.option
 @click.pass_context
@@ -159,7 +160,7 @@ def export(state: str, alarm: float | None, prometheus: bool, model: str | None)
 
 @command.command()
 @state
-@click.argument("picture", metavar="PICTURE", type=click.Path(dir_okay=False))
+@click.argument("picture", metavar="PICTURE", type=Written())
 @alarm
 @options.debug.option
 def plot(state: str, picture: str, alarm: float | None) -> None:

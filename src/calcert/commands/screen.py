@@ -51,6 +51,23 @@ def refuse_overwriting(read: Iterable[str], written: Mapping[str, str | None]) -
         sources.add(place)
 
 
+class Written(click.Path):
+    """A file to be written: in a folder that is there, and no folder itself."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder = os.path.dirname(value) or "."
+        if os.path.isdir(value):
+            own = "" if param is None or param.name is None else f", such as {os.path.join(value, ENDINGS[param.name])}"
+            self.fail(f"{value!r} is a folder. Name a file in it{own}.", param, ctx)
+        if not os.path.isdir(folder):
+            self.fail(f"{value!r} must lie in a folder that exists; there is no {folder}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+ENDINGS = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml"}
+"""What files might be called, by the option that names them."""
+
+
 def note(words: str) -> None:
     """A remark for people that is no part of the result, in one line."""
     click.echo(visible(words), err=True)

@@ -79,7 +79,7 @@ class Report(Certified, Result):
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
-    derived: ClassVar[tuple[str, ...]] = ("bends", "fingerprint")
+    derived: ClassVar[tuple[str, ...]] = ("bends", "fingerprint", "detectable")
 
     certificates: Mapping[str, Certificate]
     settings: Settings
@@ -106,12 +106,12 @@ class Report(Certified, Result):
         """
         return None if self.summary is None else fingerprint(self.summary)
 
-    @property
+    @cached_property
     def detectable(self) -> float | None:
         """About the smallest error that so many rows show: one to one side shows in every other sample. An estimate.
 
         It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score, n the rows that count as independent.
-        None without the Summary of the rows.
+        None where it is not known, as in JSON that was written before it was.
 
         Examples
         --------
@@ -253,8 +253,9 @@ class Report(Certified, Result):
 
             # What the rows showed is remembered as if it had been computed.
             vars(found)["bends"] = restored(tuple[Bend, ...], values["bends"], f"{cls.noun}, bends")
-        if values.get("fingerprint") is not None:
-            vars(found)["fingerprint"] = restored(str, values["fingerprint"], f"{cls.noun}, fingerprint")
+        for name, type_ in (("fingerprint", str), ("detectable", float)):
+            if values.get(name) is not None:
+                vars(found)[name] = restored(type_, values[name], f"{cls.noun}, {name}")
         return found
 
     @classmethod

@@ -193,8 +193,22 @@ def statement(name: str, certificate: Certificate) -> str:
     return STATEMENTS[name].sentence.format(limits=" and ".join(limits))
 
 
-def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collection[str]) -> str:
-    """What is certified of the worst group, or class, in a sentence or two; empty where nothing is known of it."""
+def power(report: Report) -> str:
+    """What so many rows can show, before what they did show; nothing where that is not known."""
+    floor = report.estimates.get("noise floor of ECE")
+    if report.detectable is None or floor is None:
+        return ""
+    return (
+        f"So many rows show an error of about {report.detectable:.2g} to one side in every other sample; noise alone "
+        f"makes an ECE of about {floor:.2g} (estimates)."
+    )
+
+
+def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collection[str], why: str = "") -> str:
+    """What is certified of the worst group, or class, in a sentence or two; empty where nothing is known of it.
+
+    `why` says why it is not the largest bound by name; left out, because names cost something.
+    """
     shown = [name for name in names if name in found]
     if not shown:
         return ""
@@ -202,7 +216,14 @@ def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collecti
         return f"Of the worst {one} nothing is certified: one of them has too few rows."
     bounds = "; ".join(f"{STATEMENTS[name].short} {at_most(found[name].upper)}" for name in shown)
     sure = percent_sure(found[shown[0]].delta)
-    return f"No {one} is worse than: {bounds}. Each with probability at least {sure}, whatever the number of {many}."
+    cheaper = (
+        f"Bounds by name can be larger: they hold for all {many} at once, and pay for their number; these do not say "
+        "which is the worst."
+    )
+    return (
+        f"No {one} is worse than: {bounds}. Each with probability at least {sure}, whatever the number of {many}. "
+        f"{why or cheaper}"
+    )
 
 
 def worst_group(report: GroupReport, names: Collection[str]) -> str:
@@ -212,7 +233,13 @@ def worst_group(report: GroupReport, names: Collection[str]) -> str:
     large = f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
     if report.empty:
         return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}.{of_rows}"
-    return worst(f"group{large}", "groups", report.worst, names) + of_rows
+    counted = [group for group in report.groups.values() if group.n >= report.smallest]
+    few = any(not any(group.statement(name).telling for name in names) for group in counted)
+    why = (
+        "That counts groups with too few rows to say anything; a smallest group, fixed before the rows are seen, "
+        "leaves them out (smallest_group=, --smallest-group)."
+    )
+    return worst(f"group{large}", "groups", report.worst, names, why if few else "") + of_rows
 
 
 def evidence(found: Mapping[str, Certificate]) -> str:

@@ -86,6 +86,7 @@ def shown(report: Report) -> dict[str, Any]:
     return {
         "n": report.n,
         "sample": report.sample,
+        "power": words.power(report),
         "statements": _statements(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
         "bends": [str(bend) for bend in report.bends or ()],

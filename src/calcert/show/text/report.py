@@ -11,7 +11,7 @@ from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
 from calcert.show.text.table_style import table
-from calcert.show.words import bends_lead, evidence
+from calcert.show.words import bends_lead, evidence, power
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -38,6 +38,7 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
     known = ", ".join(f"{name} {value:.4g}" for name, value in shown_here.items() if not math.isnan(value))
     lines: list[RenderableType] = [
         Text(report.sample),
+        *([Text(said, style="dim")] if (said := power(report)) else []),
         Text(""),
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
