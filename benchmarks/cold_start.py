@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 ROWS = 1_000_000
-HELD_TO = 4.0
+HELD_TO = 2.5
 
 STAGES = """
 import resource
@@ -68,31 +68,46 @@ def seconds(command: list[str], folder: str) -> tuple[float, float, str]:
     return elapsed, used, done.stdout
 
 
+YARDSTICK = [
+    sys.executable,
+    "-c",
+    "import duckdb; print(duckdb.sql(\"select avg(score) from 'rows.parquet'\").fetchall()[0][0])",
+]
+
+
+def ours() -> list[str]:
+    """The command as people type it."""
+    script = Path(sys.executable).with_name("calcert")
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "calcert"]
+    return [*command, "certify", "rows.parquet", "--score", "score", "--label", "label"]
+
+
+def write_rows(folder: str) -> None:
+    """Calibrated rows, in `rows.parquet`."""
+    duckdb.sql(
+        "COPY (SELECT (hash(i) % 1000003) / 1000003 AS score, (hash(i + 1e9::BIGINT) % 1000003 "
+        f"< hash(i) % 1000003)::TINYINT AS label FROM range({ROWS}) t(i)) TO '{folder}/rows.parquet'"
+    )
+
+
+def check_answers(folder: str) -> None:
+    """Both commands must say what is true; it also warms what the system keeps of files."""
+    report = json.loads(seconds([*ours(), "--json"], folder)[2])
+    assert report["perturbed"]["n"] == ROWS
+    assert abs(report["estimates"]["mean score"] - float(seconds(YARDSTICK, folder)[2])) < 1e-9
+    # The rows are calibrated by construction, and every true error is 0.
+    assert all(report[name]["lower"] == 0 for name in ("perturbed", "unmodified", "distance"))
+
+
 def main() -> None:
     """Print the ratios and the stages; exit with 1 if the ratio of wall-clock times is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
-    yardstick = [
-        sys.executable,
-        "-c",
-        "import duckdb; print(duckdb.sql(\"select avg(score) from 'rows.parquet'\").fetchall()[0][0])",
-    ]
-    script = Path(sys.executable).with_name("calcert")
-    command = [str(script)] if script.exists() else [sys.executable, "-m", "calcert"]
-    ours = [*command, "certify", "rows.parquet", "--score", "score", "--label", "label"]
     with tempfile.TemporaryDirectory() as folder:
-        duckdb.sql(
-            "COPY (SELECT (hash(i) % 1000003) / 1000003 AS score, (hash(i + 1e9::BIGINT) % 1000003 "
-            f"< hash(i) % 1000003)::TINYINT AS label FROM range({ROWS}) t(i)) TO '{folder}/rows.parquet'"
-        )
-        report = json.loads(seconds([*ours, "--json"], folder)[2])
-        mean = float(seconds(yardstick, folder)[2])
-        assert report["perturbed"]["n"] == ROWS
-        assert abs(report["estimates"]["mean score"] - mean) < 1e-9
-        # The rows are calibrated by construction, and every true error is 0.
-        assert all(report[name]["lower"] == 0 for name in ("perturbed", "unmodified", "distance"))
-        times = [(seconds(yardstick, folder), seconds(ours, folder)) for _ in range(rounds)]
+        write_rows(folder)
+        check_answers(folder)
+        times = [(seconds(YARDSTICK, folder), seconds(ours(), folder)) for _ in range(rounds)]
         stages = seconds([sys.executable, "-c", STAGES], folder)[2]
     table = Table("a million rows of Parquet, new process", "duckdb avg", "calcert certify", "ratio", "held to")
     ratios = []

@@ -28,8 +28,8 @@ import calcert
 from calcert.monitoring import connection
 from calcert.monitoring.batches import append
 from calcert.monitoring.gamblers import Wealth, gains
+from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
-from calcert.monitoring.state_layout import update
 from calcert.monitoring.watching import USUAL
 from calcert.monitoring.witnesses import Memory
 from calcert.reports.settings import Settings
@@ -125,9 +125,7 @@ def age(folder: Path, batches: int) -> dict[str, tuple[float, float]]:
         measured("status without a new look", lambda m: m.status(alarm=0.05))
     command = [sys.executable, "-m", "calcert", "monitor", "status"]
     for _ in range(REPEATS):
-        measured(
-            "calcert monitor status", lambda m: subprocess.run([*command, m.path], capture_output=True, check=True)
-        )
+        measured("a new process", lambda m: subprocess.run([*command, m.path], capture_output=True, check=True))
     return {what: (min(young), min(old)) for what, (young, old) in times.items()}
 
 

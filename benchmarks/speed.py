@@ -1,136 +1,176 @@
-"""How fast summarising and certifying are, as ratios to np.histogram(scores, 15) on the same rows in the same run.
+"""Every figure of speed that calcert is held to, measured in one run and written to its page.
 
-python benchmarks/speed.py [--rows 10000000]
+    python benchmarks/speed.py [--quick] [--only curve] [--page docs/benchmarks.md]
+
+Every measurement is a process of its own, because what one leaves behind must not help or hinder the next; one that
+takes too long or lacks something is said to be not measured. Figures are ratios to a yardstick in the same process, the
+shortest of several runs. Tables are put between two marks of the page; the rest of it is left alone. With --quick, few
+rows and nothing written: to see that everything runs. Exit code 1 where a figure is missed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from sklearn.calibration import calibration_curve
+sys.path.insert(0, str(Path(__file__).parent))
+from speed_measures import MEASURES
 
-import calcert
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- what benchmarks/speed.py measures begins here -->", "<!-- and ends here -->"
+LIMIT = 200.0
+"""Seconds for one measurement."""
 
-FRESH = 6
-"""Different sets of rows that are certified in turns."""
-
-HEAVY = ("pandas", "polars", "torch", "sklearn", "matplotlib", "pyspark", "duckdb")
-
-
-def best(function: Callable[[], object], repeats: int) -> float:
-    """The shortest of several runs in seconds: the one least disturbed by other processes."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+SORT, CURVE, AVERAGE = "`np.sort` of 1,000,000", "`calibration_curve(n_bins=15)`", "DuckDB's average of a column"
 
 
-def to_curve(rows: int, rng: np.random.Generator) -> float:
-    """The time of certify over that of calibration_curve, in turns and on other rows every time.
+class Figure(NamedTuple):
+    """What is asked: `key` is what `measure` calls it; `most` is false where it is to be at least the limit."""
 
-    Nothing that was kept of the same rows may help.
-    """
-    scores = rng.random(rows + FRESH)
-    labels = rng.random(rows + FRESH) < scores
-    calcert.certify(scores, labels)
-    parts = [slice(k, k + rows) for k in range(FRESH)]
-    curve, certified = zip(
-        *(
-            (
-                best(lambda p=p: calibration_curve(labels[p], scores[p], n_bins=15), 1),
-                best(lambda p=p: calcert.certify(scores[p], labels[p]), 1),
-            )
-            for p in parts
-        ),
-        strict=True,
+    measure: str
+    key: str
+    what: str
+    limit: float
+    most: bool = True
+    unit: str = ""
+
+
+FIGURES = (
+    Figure("curve", "certify 1e5", f"`certify`, all statements, 100,000 rows / {CURVE}", 4),
+    Figure("curve", "certify 1e6", "the same, 1,000,000 rows", 1),
+    Figure("curve", "certify 1e7", "the same, 10,000,000 rows", 0.25),
+    Figure("groups", "certify 1e3", f"`certify`, 1,000 rows / {SORT}", 0.2),
+    Figure("groups", "groups, one core", "1,000 groups of 1,000 rows, one core / 1,000 times `certify` of one", 1),
+    Figure("groups", "groups, two cores", "the same on two cores / on one", 0.6),
+    Figure("classes", "classes", f"1,000 classes, 50,000 rows, all cores / {CURVE} on each of 1,000 columns", 5),
+    *(
+        Figure(f"queries of {name}", f"queries, {number}", f"queries for {number:,} groups, {name}", 3)
+        for name in ("DuckDB", "Spark", "PostgreSQL")
+        for number in (20, 1_000)
+    ),
+    Figure("summarising", "two cores", "`summarize`, 100,000,000 rows, two cores / one", 0.6),
+    Figure("summarising", "uniform", "`summarize`, 10,000,000 uniform scores / `np.histogram(15)`", 0.45),
+    Figure("summarising", "beta", "the same, Beta(0.3, 0.3)", 0.8),
+    Figure("cold", "cold start", f"`calcert certify`, 1,000,000 rows of Parquet, new process / {AVERAGE}", 2.5),
+    Figure("smECE", "smECE", "smECE of relplot / `certify`, 1,000,000 rows", 6, most=False),
+    Figure("tightness", "wider", "bounds wider than they were, by at most", 1, unit="%"),
+    *(
+        Figure("monitor", what, f"monitor, 5,000 batches / 50: {what}", 2)
+        for what in ("add", "status with a new look", "status again", "status without a new look", "a new process")
+    ),
+    Figure("rest", "memory", "extra memory of `certify`, 10,000,000 rows", 120, unit=" MB"),
+    Figure("rest", "imports", "heavy libraries loaded by `import calcert`", 0),
+    Figure("rest", "odds", "`certify` with noise on the odds / with a bandwidth, 10,000,000 rows summarised", 1.2),
+    *(
+        Figure("rest", name, f"`{name}` alone, 10,000,000 rows summarised / `np.sort` of 2,000,000", 1)
+        for name in ("distance", "ranges", "crossings")
+    ),
+)
+
+
+def measured(name: str, quick: bool) -> dict[str, Any]:
+    """What a process of its own finds; why not, under the key "reason", where it finds nothing."""
+    command = [sys.executable, __file__, "--measure", name, *(["--quick"] if quick else [])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"reason": f"took more than {LIMIT:g} s"}
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"reason": re.sub(r"\(?/\S+", "", said)[:120].strip()}  # Paths are nobody's business.
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+class Line(NamedTuple):
+    """A figure, what was measured, and whether it is met; None where it was not measured."""
+
+    figure: Figure
+    said: str
+    met: bool | None
+
+    @property
+    def cells(self) -> list[str]:
+        sign, unit = "≤" if self.figure.most else "≥", self.figure.unit
+        return [
+            self.figure.what,
+            f"{sign} {self.figure.limit:g}{unit}",
+            self.said,
+            {None: "", True: "yes", False: "no"}[self.met],
+        ]
+
+
+def judged(figure: Figure, found: dict[str, Any]) -> Line:
+    """A figure next to what its measurement found."""
+    if figure.key not in found:
+        return Line(figure, f"not measured: {found.get('reason', 'not asked for')}", None)
+    value = float(found[figure.key])
+    met = value <= figure.limit if figure.most else value >= figure.limit
+    shown = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 0.1 else f"{value:.2f}"
+    return Line(figure, shown + figure.unit, met)
+
+
+def table(lines: list[Line]) -> str:
+    """The lines as Markdown."""
+    rows = [["what", "asked", "measured", "met"], ["---", "---:", "---:", "---"], *(line.cells for line in lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def machine(minutes: float) -> str:
+    """Where and when, in a sentence without names of machines."""
+    info = Path("/proc/cpuinfo")
+    model = re.search(r"model name\s*: (.*)", info.read_text() if info.exists() else "")
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
+    versions = ", ".join(
+        f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn", "duckdb")
     )
-    return min(certified) / min(curve)
-
-
-def peak_memory(n: int) -> float:
-    """Extra megabytes that certify needs on top of the two arrays, in a process of its own, compiled kernels warm."""
-    script = (
-        "import numpy as np, calcert, tracemalloc\n"
-        "calcert.certify([0.5], [1])\n"
-        f"x = np.random.default_rng(0).random({n}); y = np.zeros({n}, bool); y[::2] = True\n"
-        "tracemalloc.start()\n"
-        "calcert.certify(x, y)\n"
-        "print(tracemalloc.get_traced_memory()[1])"
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return (
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({model[1].strip() if model else platform.machine()}), "
+        f"{size:.0f} GB, {platform.system()}, Python {platform.python_version()}, {versions}; {minutes:.0f} minutes, "
+        f"load {load:.1f} at the end."
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1e6
+
+
+def written(page: str, content: str) -> str:
+    """The page with the content between the two marks."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
+        raise SystemExit(f"the page must have the lines {BEGIN!r} and {END!r}, once and in this order.")
+    before, after = page.partition(BEGIN)[0], page.partition(END)[2]
+    return f"{before}{BEGIN}\n\n{content}\n\n{END}{after}"
 
 
 def main() -> None:
-    """Print the table; exit with 1 if any figure is missed."""
+    """Measure, show, write; exit with 1 if any figure is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    n = parser.parse_args().rows
-    rng = np.random.default_rng(0)
-    table = Table("what", "measured", "held to")
-    missed = 0
-
-    def add(name: str, value: float, limit: float, unit: str) -> None:
-        nonlocal missed
-        missed += value > limit
-        table.add_row(name, f"{value:.2f} {unit}", f"<= {limit:g} {unit}" + (" MISSED" if value > limit else ""))
-
-    for name, scores, limit in (
-        ("uniform", rng.random(n), 1.0),
-        ("Beta(0.3, 0.3)", rng.beta(0.3, 0.3, n), 1.8),
-    ):
-        labels = rng.random(n) < scores
-        summary = calcert.summarize(scores, labels)
-        assert summary.n == n
-        assert summary.positives == labels.sum()
-        yardstick = best(lambda s=scores: np.histogram(s, 15), 5)
-        ratio = best(lambda s=scores, y=labels: calcert.summarize(s, y), 5) / yardstick
-        add(f"summarize, {name}, {n:,} rows, / np.histogram", ratio, limit, "x")
-        small = calcert.summarize(scores[: n // 100], labels[: n // 100])
-        large, short = (best(lambda s=s: calcert.certify(s), 3) for s in (summary, small))
-        add(f"certify after summarising, {name}, {n:,} rows", large, 1.5, "s")
-        table.add_row(f"   the same on {n // 100:,} rows", f"{short:.2f} s", "")
-        additive = best(lambda s=summary: calcert.certify(s, bandwidth=1 / 64), 3)
-        add(f"certify with odds 1/16 / with bandwidth 1/64, {name}", large / additive, 1.2, "x")
-    million = rng.random(1_000_000)
-    for rows, limit in ((100_000, 4.0), (1_000_000, 1.0), (n, 0.25)):
-        add(f"certify, all statements, {rows:,} rows, / calibration_curve", to_curve(rows, rng), limit, "x")
-    scores, site = rng.random(100_000), np.repeat(np.arange(100), 1000)
-    labels = rng.random(100_000) < scores
-    few = min(best(lambda k=k: calcert.certify(scores[k : k + 1000], labels[k : k + 1000]), 1) for k in range(1, 40))
-    add("certify, 1,000 rows, / np.sort of 1,000,000", few / best(lambda: np.sort(million), 10), 0.2, "x")
-    for workers, limit in ((1, 1.0), (2, 0.6)):
-        ratio = best(lambda w=workers: calcert.certify(scores, labels, groups=site, workers=w), 2) / (100 * few)
-        add(f"100 groups of 1,000 rows, workers={workers}, / 100 times 1,000 rows", ratio, limit, "x")
-    chances = rng.dirichlet(np.full(20, 0.3), 50_000)
-    right = (rng.random((50_000, 1)) > chances.cumsum(axis=1)).sum(axis=1)
-    columns = best(lambda: [calibration_curve(right == k, chances[:, k], n_bins=15) for k in range(20)], 3)
-    ratio = best(lambda: calcert.certify(chances, right), 2) / columns
-    add("20 classes, 50,000 rows, / calibration_curve of each", ratio, 5.0, "x")
-    sorting = rng.random(2_000_000)
-    for rows, limit in ((1_000, 0.1), (100_000, 1.0), (n, 1.0)):
-        scores = rng.random(rows)
-        summary = calcert.summarize(scores, rng.random(rows) < scores)
-        for certify in (calcert.distance, calcert.ranges, calcert.crossings):
-            interval = certify(summary)
-            assert 0 <= interval.lower < interval.upper < 4 / rows**0.5
-            ratio = best(lambda s=summary, f=certify: f(s), 20) / best(lambda: np.sort(sorting), 10)
-            add(f"{certify.__name__} after summarising, {rows:,} rows, / np.sort of 2,000,000", ratio, limit, "x")
-    add(f"extra memory of certify, {n:,} rows", peak_memory(n), 120, "MB")
-    code = f"import sys, calcert; print(*[m for m in {HEAVY!r} if m in sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    add("heavy libraries loaded by import calcert", len(loaded), 0, "")
-    Console(width=110).print(table)
-    sys.exit(missed > 0)
+    parser.add_argument("--quick", action="store_true", help="few rows; nothing is written")
+    parser.add_argument("--only", choices=MEASURES, action="append", help="nothing else, and nothing is written")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--measure", choices=MEASURES, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.measure:
+        print(json.dumps(MEASURES[asked.measure](asked.quick)))
+        return
+    start, found = time.monotonic(), {}
+    for name in asked.only or MEASURES:
+        begun = time.monotonic()
+        found[name] = measured(name, asked.quick)
+        print(f"{name}, {time.monotonic() - begun:.0f} s: {found[name]}", file=sys.stderr, flush=True)
+    lines = [judged(figure, found.get(figure.measure, {})) for figure in FIGURES]
+    content = f"{machine((time.monotonic() - start) / 60)}\n\n{table(lines)}"
+    print(content)
+    if not asked.quick and not asked.only:
+        asked.page.write_text(written(asked.page.read_text(encoding="utf-8"), content), encoding="utf-8")
+    sys.exit(any(line.met is False for line in lines) and not asked.quick)
 
 
 if __name__ == "__main__":
