@@ -1,7 +1,7 @@
 """Plain classifiers for the real tasks: their scores on all rows that they were not trained on, cached.
 
 Texts and domain names become hashed n-grams and go to logistic regression; flights go to gradient boosting. 10,000 rows
-train, as published; the rest is there to certify.
+train, as the paper has it for three of its sets; the rest is there to certify.
 """
 
 from __future__ import annotations

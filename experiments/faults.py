@@ -1,4 +1,4 @@
-"""How often the published perturbation bound fails on two laws, exactly and by simulation, beside our certificate.
+"""How often the published perturbation bound fails on two laws with an atom, exactly and by simulation, and served.
 
     python -m experiments.faults [--quick] [--publish]
 

@@ -1,8 +1,8 @@
 """Four calibration functions of ours and the perfect one, and the exact errors of classifiers that follow them.
 
-The paper describes its functions without formulas; these span the description: smooth and monotone, logistic, a
-parabola, and a wave with one period to each of 15 bins, on which the binned calibration error is blind. The fifth law
-is calibrated: there the whole bound is gap.
+The paper defines its four in the headings of a picture, which we did not have; its text says that one is a parabola and
+that the binned calibration error fails on one alone. Ours: smooth and monotone, logistic, a parabola, and a wave with
+one period to each of 15 bins, on which the binned error is blind. The fifth is calibrated: the whole bound is gap.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def draw(out: Results, lines: list[dict[str, str]]) -> None:
         for method, by_n in found[task].items():
             label = f"{method}, served" if method in SERVED else method
             ax.loglog(list(by_n), list(by_n.values()), label=label, ms=5, **STYLES[method])
-        ax.set(title=f"{task} ({STANDS_FOR[task]})", xlabel="rows", ylim=(5e-4, 1.3))
+        ax.set(title=f"{task} ({STANDS_FOR[task]})", xlabel="rows", ylim=(3e-4, 1.3))
         ax.grid(alpha=0.3, which="both", lw=0.4)
     for row in axes:
         row[0].set_ylabel("upper bound (mean over subsets)")

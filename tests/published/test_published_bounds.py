@@ -62,7 +62,7 @@ def test_perturb_and_smooth_is_the_printed_formula(rows, bandwidth, per_fold):
 
 
 @readings
-def test_lipschitz_buckets_is_the_printed_formula(rows, per_fold):
+def test_lipschitz_buckets_is_our_formula(rows, per_fold):
     counts = (2, 5, 300)
     bound = bucketed(rows, constant=3.0, cuts=cuts_of(counts, 2), delta=0.07, per_fold=per_fold)
     literal = literal_reading.lipschitz_buckets(rows, 3.0, counts, 2, 0.07, per_fold)
@@ -210,6 +210,24 @@ def test_derivative_bounds_dominate_the_sharper_ones_and_meet_them_for_small_ban
         assert b1 >= np.tanh(1 / h) / (2 * h)
         assert b2 >= 3 * np.tanh(1 / h) ** 2 / (2 * h**2)
     assert np.tanh(20.0) == 1
+
+
+def test_a_served_curve_of_any_law_bends_no_more_than_proved_and_half_of_the_slope_is_not_enough():
+    rng, h = np.random.default_rng(0), 1 / 16
+    step = h / 256
+    t = np.arange(step, 1 - step / 2, step)
+    steepest = most_bent = 0.0
+    for _ in range(300):
+        atoms, weight = rng.random(rng.integers(2, 7)), rng.random()
+        chance = np.where(rng.random(atoms.size) < weight, rng.integers(0, 2, atoms.size), rng.random(atoms.size))
+        within = np.arctan(np.sinh((1 - atoms) / h)) + np.arctan(np.sinh(atoms / h))
+        density = rng.dirichlet(np.full(atoms.size, 0.5)) / within / np.cosh((t[:, None] - atoms) / h)
+        curve = density @ chance / density.sum(axis=1)
+        steepest = max(steepest, np.abs(np.diff(curve)).max() / step)
+        most_bent = max(most_bent, np.abs(np.diff(curve, 2)).max() / step**2)
+    slope, bend = published.derivative_bounds(h)
+    assert slope / 2 < steepest <= slope
+    assert most_bent <= 9 / (8 * h**2) < bend
 
 
 def test_bound_shrinks_with_data():

@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Compare the paper's four numbers with our certificates, on your own rows.
 
-    The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as printed, with a line on what each number promises.
+    The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as we read them, with a line on what each number
+    promises.
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
     from calcert.commands.reading import named_files

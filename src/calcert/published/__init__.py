@@ -1,5 +1,5 @@
-"""The methods of the paper "Measuring Uncertainty Calibration" (Ciosek et al., ICLR 2026), as printed, for
-comparison.
+"""The methods of the paper "Measuring Uncertainty Calibration" (Ciosek et al., ICLR 2026), for comparison: as printed
+where there is a formula, as described where there is none.
 
 None of these numbers is a certificate. Each function says what is wrong with the statement behind it, which reading
 of cross-fitting it follows, and which constants are ours because the paper gives none. What this library certifies

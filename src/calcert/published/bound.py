@@ -18,6 +18,10 @@ REALISED = (
     "labels at hand. As printed, it fails more often than delta on laws whose scores sit on one number; served scores "
     "do not, and no failure is known for them, nor a proof."
 )
+REALISED_BUCKETS = (
+    "The paper prints no formula for the error of a bucket. Ours holds on average over the training labels and is used "
+    "for the labels at hand: it can fail more often than delta on laws whose scores sit on one number."
+)
 POOLED = "All folds enter one Bernstein bound, as if their validation rows had not trained each other's surrogates."
 OVERSHOOT = (
     "Where the nearest neighbour stands in for an empty window, the error bound can exceed the constant that scales it."

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
-from calcert.published.bound import POOLED, REALISED, Curve, Fold, PublishedBound, smallest
+from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, smallest
 from calcert.published.counts import check_count
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
@@ -45,7 +45,7 @@ def lipschitz_buckets(
     per_fold: bool = False,
     rng: int | np.random.Generator | None = None,
 ) -> PublishedBound:
-    """The published bucketing bound on the calibration error of a classifier with a Lipschitz calibration function.
+    """The bucketing bound that the paper compares with, for a classifier with a Lipschitz calibration function.
 
     Scores are cut into buckets of equal width and the curve is the mean training label of each bucket. Inside a
     bucket its error is bounded by (Lipschitz constant) x (width) + 1/(2 sqrt(training rows)). The bound has the
@@ -210,8 +210,8 @@ def bucketed(rows: FoldedRows, *, constant: float, cuts: Cuts, delta: float, per
         folds=tuple(folds),
         n=rows.n,
         delta=delta,
-        guarantee="None that is proved: the statement's proof has the gap of perturb_and_smooth.",
-        faults=(REALISED,) if per_fold else (REALISED, POOLED),
+        guarantee="None that is proved: our form of it has the gap of perturb_and_smooth.",
+        faults=(REALISED_BUCKETS,) if per_fold else (REALISED_BUCKETS, POOLED),
         parameters={
             "constant": constant,
             "buckets": curve.knots.size,

@@ -79,9 +79,9 @@ def perturb_and_smooth(
         exceed, with R = 1; the default leaves it as published.
 
     Choices of ours, where the paper names none
-        Five folds; delta in two equal parts; the largest R of all folds when they are pooled; equally near
-        neighbours share the weight. R is printed with the letter of the perturbation's bandwidth and said to depend
-        on the smoother, whose bandwidth is another: `scale` chooses.
+        Five folds; delta in two equal parts, as its proof suggests; the largest R of all folds when they are pooled;
+        equally near neighbours share the weight. R is printed with the letter of the perturbation's bandwidth and said
+        to depend on the smoother, whose bandwidth is another: `scale` chooses.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def smoothed(
         folds=tuple(folds),
         n=rows.n,
         delta=delta,
-        guarantee="None that is proved: the statement fails more often than delta on some laws.",
+        guarantee="None that is proved: as printed it fails too often where scores sit on one number.",
         faults=tuple(faults),
         parameters={
             "first derivative": slopes[0],

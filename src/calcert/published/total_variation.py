@@ -46,8 +46,8 @@ def total_variation(
         Five folds; delta in four equal parts; the denoising and transfer terms of folds averaged by validation
         rows; rows with equal scores share one curve value, without which the curve would depend on the order of
         tied rows and would not be a function of the score. The paper divides the sum over validation rows by the
-        number of training rows, evidently a slip: here it is a mean. Like the paper's smoother, each fold is judged
-        on a sample of at most 15,000 of its rows.
+        number of training rows, evidently a slip: here it is a mean. As in the paper, each fold is judged on a
+        sample of at most 15,000 of its rows.
 
     Parameters
     ----------
