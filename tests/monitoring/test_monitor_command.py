@@ -1,4 +1,4 @@
-"""``calcert monitor`` as people use it: in a process of its own, with good and bad input."""
+"""``calcert monitor`` as people use it: batches and alarms in a process of their own, and good and bad input."""
 
 from __future__ import annotations
 
@@ -9,15 +9,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
+
+from calcert.cli import main
 
 CALCERT = [sys.executable, "-m", "calcert"]
 
 
-def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+def spawn(*arguments: object, code: int = 0) -> str:
+    """What a process of its own says."""
     done = subprocess.run(
         [*CALCERT, "monitor", *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def run(*arguments: object, code: int = 0) -> Result:
+    """The same in this process, which has loaded everything already."""
+    done = CliRunner().invoke(main, ["monitor", *map(str, arguments)], prog_name="calcert")
+    assert done.exit_code == code, (done.output, done.exception)
     assert "Traceback" not in done.stderr
     return done
 
@@ -31,8 +43,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = [f"{p:.6f},{int(y)}" for p, y in zip(chance**0.6, rng.random(4_000) < chance, strict=True)]
         (folder / f"{day}.csv").write_text("\n".join(["p,y", *lines]))
         path, options = folder / "state", ("--score", "p", "--label", "y", "--window", "month")
-        done = run("add", path, folder / f"{day}.csv", "--batch-id", day, "--time", f"2026-05-0{day}", *options)
-        assert done.stdout == f"Added batch '{day}': 4,000 rows, batch {day} of this state.\n"
+        said = spawn("add", path, folder / f"{day}.csv", "--batch-id", day, "--time", f"2026-05-0{day}", *options)
+        assert said == f"Added batch '{day}': 4,000 rows, batch {day} of this state.\n"
     return path
 
 
@@ -43,10 +55,8 @@ def test_the_same_batch_again_is_no_error_and_says_so(state: Path) -> None:
 
 def test_status_in_words_and_the_exit_code_of_an_alarm(state: Path) -> None:
     run("status", state, "--alarm", 0, code=1)
-    calm = run("status", state, "--alarm", 0.5)
-    assert "No alarm" in calm.stdout
-    alarmed = run("status", state, "--alarm", 0.02, code=1)
-    assert "ALARM since 2026-05-0" in alarmed.stdout
+    assert "No alarm" in spawn("status", state, "--alarm", 0.5)
+    assert "ALARM since 2026-05-0" in spawn("status", state, "--alarm", 0.02, code=1)
 
 
 def test_status_as_json(state: Path) -> None:

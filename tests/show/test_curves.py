@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
 import calcert
 from calcert.certificates.monotone_band import MonotoneBand
 from calcert.certificates.score_table import ScoreTable
+from calcert.cli import main
 from calcert.reports.report import FEW_SCORES, Report
 
 pytest.importorskip("matplotlib")
@@ -117,11 +117,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "calcert", "certify", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, (done.stdout, done.stderr)
+def run(*arguments: object, code: int = 0) -> Result:
+    done = CliRunner().invoke(main, ["certify", *map(str, arguments)], prog_name="calcert")
+    assert done.exit_code == code, (done.output, done.exception)
     return done
 
 
