@@ -15,7 +15,7 @@ from calcert import Summary
 from calcert.certificates import betting, crossings, mean_gap, ranges
 from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
-from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, plan_for, thrown_for
+from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, once_each, plan_for, thrown_for
 
 DELTA = 0.4
 SIZES = plan_for({1: 100, 5: 100, 40: 150, 1000: 150, 100_000: 150}, {1: 60, 5: 60, 300: 80, 5000: 20})
@@ -41,7 +41,7 @@ def test_upper_bounds_cover_adversarial_laws(statement: str) -> None:
         with asking_only_for(truth):
             return below(upper(terms(summary)), truth)
 
-    assert judge(missed, SIZES, DELTA) >= 4000
+    assert judge(once_each(missed), SIZES, DELTA) >= 4000
 
 
 LOWER: dict[str, tuple[Callable[[Summary, int], float], Callable[[Law], float]]] = {
@@ -69,7 +69,7 @@ def test_the_lower_mean_gap_stays_below_adversarial_laws() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         return mean_gap.mean_gap_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
 
-    assert judge(missed, plan_for({1: 100, 40: 250, 100_000: 250}, {5: 100, 300: 200}), DELTA) >= 4000
+    assert judge(once_each(missed), plan_for({1: 100, 40: 250, 100_000: 250}, {5: 100, 300: 200}), DELTA) >= 4000
 
 
 def test_observed_over_expected_covers_adversarial_laws() -> None:
@@ -82,7 +82,7 @@ def test_observed_over_expected_covers_adversarial_laws() -> None:
         ratio = mean_gap.observed_over_expected(summary, delta=DELTA)
         return not ratio.lower - 1e-12 <= truth <= ratio.upper + 1e-12
 
-    assert judge(missed, {name: {5: 200, 300: 300, 100_000: 300} for name in FINITE}, DELTA) >= 4000
+    assert judge(once_each(missed), {name: {5: 200, 300: 300, 100_000: 300} for name in FINITE}, DELTA) >= 4000
 
 
 def test_the_place_of_a_ratio_is_where_the_search_looks_for_it() -> None:
