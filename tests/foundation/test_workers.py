@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,19 @@ def test_a_number_of_processes_that_makes_no_sense_is_refused(wrong: Any) -> Non
         calcert.certify([0.5] * 4, [0, 1] * 2, groups=[1, 1, 2, 2], workers=wrong)
 
 
-def test_without_a_number_free_cores_work_and_at_least_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_number_free_cores_work_and_at_least_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
-    for load, wanted in ((0.2, 4), (1.4, 3), (99.0, 1)):
+    monkeypatch.setattr(workers, "RUNNING", tmp_path / "loadavg")
+    for load, running, wanted in (
+        (0.2, "", 4),
+        (1.4, "", 3),
+        (99.0, "", 1),
+        (1.4, "1", 4),
+        (2.5, "2", 3),
+        (0.2, "9", 4),
+    ):
         monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
+        (tmp_path / "loadavg").write_text(f"{load} 0.0 0.0 {running}/300 17" if running else "")
         assert check_workers(None) == wanted
     assert check_workers(7) == 7
 

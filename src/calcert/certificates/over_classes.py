@@ -18,7 +18,8 @@ from calcert.serving.noise import Noise
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ROWS_AT_ONCE = 1 << 20
+ROWS_AT_ONCE = 1 << 16
+"""Probabilities that are added up at a time: a few arrays of them stay close to the processor."""
 
 
 def mean_of(certificates: list[Certificate], delta: float) -> Certificate:

@@ -28,6 +28,9 @@ Found = TypeVar("Found")
 PATIENCE = 1.0
 """Seconds of work, done and to come, from which on processes are worth starting."""
 
+RUNNING = "/proc/loadavg"
+"""Where Linux says how many threads run at this moment, the one that asks among them."""
+
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from calcert.foundation.workers import serve; serve()"
 
 
@@ -35,11 +38,20 @@ def check_workers(workers: int | None) -> int:
     """How many processes may work: as asked for, or as many as there are cores that nobody uses, at least one."""
     if workers is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-        return max(cores - int(busy), 1)
+        return max(cores - int(_busy()), 1)
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(f"workers must be a whole number from 1 on, or None for all free cores; got {workers!r}.")
     return workers
+
+
+def _busy() -> float:
+    """How many cores others use: for a minute, and now. What this process did before is no reason to do less now."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    try:
+        with open(RUNNING, encoding="ascii") as file:
+            return min(load, int(file.read().split()[3].partition("/")[0]) - 1)
+    except (OSError, ValueError, IndexError):
+        return load
 
 
 def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: int, task: str, unit: str) -> list[Found]:

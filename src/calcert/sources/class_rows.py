@@ -33,7 +33,9 @@ def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None 
     raw = _array(probabilities)
     if raw.dtype.kind in "fiu":
         _check_range(raw.T, AT_ROW, None)
-    p = check_scores(raw)
+        p = raw.astype(np.float64, copy=False)
+    else:
+        p = check_scores(raw)
     if p.shape[0] == 0:
         raise ValueError("probabilities must hold at least one row; got none.")
     _check_sums(p.T, AT_ROW)
@@ -111,8 +113,8 @@ class Collector:
 
 def _check_range(p: NDArray[Any], place: Place, columns: Sequence[str] | None) -> None:
     """Every probability, shape (K, rows), must be one."""
-    good = (p >= 0) & (p <= 1)
-    if not good.all():
+    if p.size and not (p.min() >= 0 and p.max() <= 1):  # Neither holds of NaN.
+        good = (p >= 0) & (p <= 1)
         row = int(np.argmin(good.all(axis=0)))
         column = int(np.argmin(good[:, row]))
         raise ValueError(
