@@ -11,6 +11,7 @@ bits; pictures that the code of pages draws must have the same pixels. Ends with
 from __future__ import annotations
 
 import contextlib
+import io
 import shutil
 import tempfile
 from collections import defaultdict
@@ -116,7 +117,9 @@ def verdict(name: str, again: Path, derived: Path | None) -> tuple[bool, str]:
     if name in PAGES or name.startswith("reconstruction"):
         found = again / name
         return pictured(published, found) if found.exists() else (True, "not drawn again")
-    return (True, "not drawn again") if derived is None else pictured(published, derived / name)
+    if derived is None:
+        return True, "not made again"
+    return pictured(published, derived / name) if (derived / name).exists() else (False, "DIFFERS: no command makes it")
 
 
 @click.command(help=__doc__)
@@ -129,7 +132,7 @@ def main(folder: Path, quick: bool) -> None:
         if derived is not None:
             for name in MEASURED:
                 shutil.copyfile(PUBLISHED / name, derived / name)
-            with contextlib.redirect_stdout(None):
+            with contextlib.redirect_stdout(io.StringIO()):
                 follow(Results(derived))
         for path in sorted(PUBLISHED.iterdir()):
             right, words = verdict(path.name, folder, derived)

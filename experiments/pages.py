@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import io
 import shutil
 import tempfile
 from importlib.util import find_spec
@@ -68,11 +69,13 @@ def main(out: Results, quick: bool) -> None:
     import calcert
 
     root, drawn = Path.cwd(), Path(tempfile.mkdtemp())
-    with contextlib.chdir(drawn), contextlib.redirect_stdout(None):
+    with contextlib.chdir(drawn), contextlib.redirect_stdout(io.StringIO()):
         names = followed(root / "docs/reading.md")
         if not quick:
             look_at(Path(str(names["page"])), Path(SEEN))
         wrong = failures(root / "docs/guides/monitoring.md", drawn)
+        if not Path("churn.png").exists():
+            raise click.ClickException("docs/guides/monitoring.md draws no churn.png:\n" + "\n".join(wrong))
         Path("churn.png").rename("monitoring.png")
         names = followed(root / "README.md")
         calcert.certify(names["scores"], names["labels"]).plot().savefig("readme.png", dpi=144)
