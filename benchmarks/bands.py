@@ -62,7 +62,7 @@ def missing() -> str | None:
     if shutil.which("Rscript") is None:
         return "calibrationband: there is no Rscript"
     asked = subprocess.run(["Rscript", "-e", "library(calibrationband)"], capture_output=True, text=True, check=False)
-    return f"calibrationband: {asked.stderr.strip().splitlines()[0]}" if asked.returncode else None
+    return "calibrationband: " + " ".join(asked.stderr.split())[:100] if asked.returncode else None
 
 
 def version() -> str:

@@ -92,8 +92,8 @@ def probmetrics(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 INTERVALS: dict[str, tuple[Callable[[Law], float], Method]] = {
-    "Sun et al., 50 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL)[0]),
-    "Sun et al., 200 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL, bins=200)[0]),
+    "Sun et al., reimplemented, 50 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL)[0]),
+    "Sun et al., reimplemented, 200 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL, bins=200)[0]),
     "calcert `squared`: squared error, served": (
         lambda law: law.served_squared_error,
         ours("squared", bandwidth=BANDWIDTH),
@@ -125,7 +125,7 @@ def versions() -> str:
 
 def estimates(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """What comes without a promise of how often it holds."""
-    found = {"Rossellini et al., plug-in: cutoff error": float(cutoff_error(x, y))}
+    found = {"Rossellini et al., reimplemented: cutoff error": float(cutoff_error(x, y))}
     if find_spec("mcgrad"):
         from mcgrad.metrics import ecce
 
@@ -138,9 +138,9 @@ def estimates(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 def rejections(x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, bool]:
     """Which tests reject calibration at the level."""
-    found = {f"Sun et al., {bins} bins": sun(x, y, LEVEL, bins)[1] for bins in (50, 200)}
+    found = {f"Sun et al., reimplemented, {bins} bins": sun(x, y, LEVEL, bins)[1] for bins in (50, 200)}
     found["`calcert.test`"] = calcert.test(x, y).p_value <= LEVEL
-    found["cutoff error of Rossellini et al., level by draws"] = cutoff_p_value(x, y, seed=seed) <= LEVEL
+    found["Rossellini et al., reimplemented, level by draws"] = cutoff_p_value(x, y, seed=seed) <= LEVEL
     if find_spec("mcgrad"):
         from mcgrad.metrics import ecce_pvalue
 

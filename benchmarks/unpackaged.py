@@ -5,8 +5,8 @@ variance and ends agree with the code of their simulations (github.com/sylydya/C
 of class 1.
 
 Rossellini, Soloff, Barber, Ren and Willett (2025), "Can a calibration metric be both testable and actionable?": the
-cutoff calibration error. Their definition could be confirmed, the constants of their test could not; so the level of
-the test here is found by drawing labels from the scores, which is our choice and exact at every number of rows.
+cutoff calibration error. Its definition is known here at second hand, the constants of its test are not; so the
+level of the test here is found by drawing labels from the scores: our choice, and exact at every number of rows.
 """
 
 from __future__ import annotations
