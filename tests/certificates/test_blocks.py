@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
+from calcert.certificates import simple_witnesses
 from calcert.certificates.blocks import FOR_WITNESSES, blocks, middles
-from calcert.certificates.cell_sums import by_block, by_place
+from calcert.summary import points
 from calcert.summary.cells import CELLS
 from tests.lab.laws import by_cells
 
@@ -81,6 +84,7 @@ def test_a_small_scale_leaves_cells_as_they_are() -> None:
 
 
 def test_the_kernels_do_as_they_are_written_and_lose_nothing() -> None:
+    by_block, by_place = cast("Any", points.by_block), cast("Any", simple_witnesses.by_place)
     score = scattered()
     summary = by_cells(score, (np.arange(score.size) % 3 == 0).astype(int))
     rows = (summary.cell, summary.count, summary.offset)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from calcert.serving import grid as grid_module
 from calcert.serving import kernel
 from calcert.serving.grid import Grid, absolute_integral
 from calcert.serving.noise import Noise
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -190,3 +193,18 @@ def test_cells_far_wider_than_the_bandwidth_say_nothing_at_once() -> None:
     summary = by_cells(calcert.summarize(x, x < 0.5))
     for theorem in (perturbed, squared):
         assert theorem.upper_terms(summary, Noise("additive", 2.0**-20), 0.05)["discretisation"] >= 1
+
+
+@pytest.mark.parametrize("cubic", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+def test_masses_in_one_pass_are_those_of_the_placement(cubic: bool, exact: bool) -> None:
+    rng = np.random.default_rng(0)
+    low = 0.2 + 0.6 * np.sort(rng.random(200))
+    high, fraction = (low, np.zeros((200, 2))) if exact else (low + 0.002, rng.random((200, 2)))
+    points, grid = Points(low, high, fraction, rng.integers(0, 9, (200, 2))), Grid(1 / 64, 8, cubic)
+    found, wanted = grid.masses(points, 5000), grid.place(points).masses(points.count, 5000)
+    assert found.rows == wanted.rows
+    assert found.dense(0, grid.size + 1) == pytest.approx(wanted.dense(0, grid.size + 1), abs=1e-15)
+    rest = (points.low, points.high, points.fraction, points.count, 5000, grid.size, cubic)
+    spread = cast("Any", grid_module.placed_at_once)
+    assert (spread(*rest) == spread.py_func(*rest)).all()

@@ -9,7 +9,7 @@ import calcert
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
-from calcert.summary.points import MERGED, Points, merged
+from calcert.summary.points import MERGED, Points, joined, merged, partition
 from calcert.summary.summary import Summary
 
 WIDTHS = [2.0**-20, 2.0**-16, 1e-4, 2.0**-10, 0.3, 1.0, 40.0]
@@ -63,6 +63,16 @@ def test_merged_cells_do_not_depend_on_which_cells_hold_rows(widest: float) -> N
         wanted = np.unique(run[part])
         assert (found.low == whole.low[wanted]).all()
         assert (found.high == whole.high[wanted]).all()
+
+
+@pytest.mark.parametrize("widest", WIDTHS)
+def test_cells_joined_by_a_table_are_those_that_are_merged(widest: float) -> None:
+    _, _, summary = some_cells()
+    table = partition(lambda points: np.full(points.low.size, widest))
+    found, (wanted, _) = joined(summary.cell, summary.count, summary.offset, table), merged(summary.cell_points, widest)
+    for ours, theirs in ((found.low, wanted.low), (found.high, wanted.high), (found.count, wanted.count)):
+        assert (ours == theirs).all()
+    assert found.fraction == pytest.approx(wanted.fraction, abs=1e-12)
 
 
 def test_what_merging_hides_of_the_kernel_is_what_its_width_says() -> None:

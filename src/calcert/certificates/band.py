@@ -281,7 +281,7 @@ def _stride(grid: Grid, points: int) -> int:
 def _densities(grid: Grid, view: View, index: Integers) -> tuple[Floats, Floats, Floats]:
     """Density of the served score, that with label 1, and the largest rounding error of either, at grid points."""
     found = np.zeros((3, index.size))
-    masses = grid.place(view.places).masses(view.places.count, view.n)
+    masses = grid.masses(view.places, view.n)
     for start, stop in grid.blocks(masses.index, grid.reach):
         a, b = np.searchsorted(index, (start, stop + 1))
         _, served, positive, rounding = grid.density(masses, start, stop + 1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
-from calcert.summary.points import Points
+from calcert.summary.points import Partition, Points, joined
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -28,10 +28,7 @@ FOR_WITNESSES = 5e-4
 
 def blocks(summary: Summary, scale: float) -> Points:
     """The cells put together up to widths of `scale` times the root of x, rounded down to a power of two."""
-    # Numba takes a moment to import: only those who ask for blocks wait for it.
-    from calcert.certificates.cell_sums import by_block
-
-    return Points(*by_block(summary.cell, summary.count, summary.offset, *_partition(_rings(scale))))
+    return joined(summary.cell, summary.count, summary.offset, _partition(_rings(scale)))
 
 
 @lru_cache(maxsize=2)
@@ -49,8 +46,7 @@ def _rings(scale: float) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=8)
-def _partition(rings: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
-    """For every cell: both edges of its block, and the cell's own left edge from that of the block, in units."""
+def _partition(rings: tuple[int, ...]) -> Partition:
     number = np.arange(cells.CELL_OF_ONE)
     left, wide = cells.bounds(number)
     upper = number >= cells.LOWER_HALF

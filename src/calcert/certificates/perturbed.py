@@ -142,7 +142,7 @@ def plug_in(summary: Summary, noise: Noise, parts: Parts = whole) -> PlugIn:
     if hidden >= 1:
         # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
         return PlugIn(0 * found, hidden, 1.0)
-    for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
         gap = t * served - positive
         found = found + parts(t, gap, grid.step)

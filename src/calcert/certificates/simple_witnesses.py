@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.coins import RUNS, largest_move, run_of
 from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
+from calcert.foundation.compiled import compiled_later
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
@@ -97,11 +98,21 @@ class Stretches(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _stretches(summary: Summary) -> Stretches:
-    # Numba takes a moment to import: only those who look at rows beside a bet wait for it.
-    from calcert.certificates.cell_sums import by_place
-
     of_all = by_place(summary.cell, summary.count, summary.offset, summary.left, _stretch_of_cells(), 4 * RUNS)
     return Stretches(*of_all.reshape(3, 4, RUNS))
+
+
+@compiled_later
+def by_place(cell: Integers, count: Integers, offset: Integers, left: Floats, place: Integers, places: int) -> Floats:
+    """Rows, sums of their scores, and positives, by what `place` says of every cell; `left` of those that hold rows."""
+    sums = np.zeros((3, places))
+    for i in range(cell.size):
+        p = place[cell[i]]
+        zeros, ones = count[i, 0], count[i, 1]
+        sums[0, p] += zeros + ones
+        sums[1, p] += (left[i] * zeros + offset[i, 0] * RESOLUTION) + (left[i] * ones + offset[i, 1] * RESOLUTION)
+        sums[2, p] += ones
+    return sums
 
 
 @lru_cache(maxsize=1)

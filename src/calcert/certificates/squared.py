@@ -87,7 +87,7 @@ def upper_terms(summary: Summary, noise: Noise, delta: float) -> dict[str, float
     if discretisation >= 1:
         return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
     areas = [end_squares(view) / view.n]
-    for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
         height = heights(where.score(place), served, positive, rounding)
         # m^2/D is jointly convex, so the trapezoid is above the integral along each grid cell.
         areas.append(float((height[:-1] + height[1:]).sum() * grid.step / 2))

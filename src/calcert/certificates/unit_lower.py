@@ -114,7 +114,7 @@ def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
     if hidden >= 1:
         return []
     sums = [np.zeros(edges.size + 1) for edges in PARTITIONS]
-    for place, served, positive, rounding in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
         gap = t * served - positive
         # Groups are made of whole grid cells, which the noise and the number of units decide.

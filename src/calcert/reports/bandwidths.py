@@ -270,7 +270,7 @@ def ranking_and_log_loss(summary: Summary, noise: Noise) -> tuple[float, float]:
     grid, view, pairs = where.grid(FINENESS), where.fewest_ends(summary), _Pairs()
     low = view.ends.high < 0.5
     pairs.add_as_they_are(chosen(view.ends, low), view.n)
-    for place, served, positive, _ in grid.densities(grid.place(view.places).masses(view.places.count, view.n)):
+    for place, served, positive, _ in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
         zeros, ones = (_per_cell(density, grid.step) for density in (served - positive, positive))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,6 +8,7 @@ charged that much each, without cancellation (theory of the odds, L6).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +22,7 @@ from calcert.serving.kernel import KERNEL_REACH, sech
 from calcert.serving.log_odds import largest_factor, logit, mean_factor
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
-from calcert.summary.points import Points, merged
+from calcert.summary.points import Partition, Points, joined, merged, partition
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -33,8 +34,12 @@ ENDS = (2.0**-20, 2.0**-18, 2.0**-16)
 FINENESS = 3.5
 """Grid points to a bandwidth, over the eighth root of the number of rows."""
 
-FINE, COARSE = 128, 32
-"""Cells are joined while so many of them make a bandwidth, for upper and for lower bounds: L2 costs 1e-6 and 2e-5."""
+FEWEST, DESERVED, MOST = 16, 2.0, 128
+"""For upper bounds cells are joined while so many of them make a bandwidth: the second times the fourth root of the
+number of rows, rounded up to a power of two, between the others. L2 costs about 0.004 / sqrt(n)."""
+
+COARSE = 32
+"""The same for lower bounds, where L2 costs 2e-5."""
 
 HELD = 16
 """A witness is constant up to so many bandwidths from where end rows begin: exp(-16) of their mass is beyond."""
@@ -104,7 +109,7 @@ class OddsCoordinate:
     def apart(self, summary: Summary) -> View:
         """The rows as the Summary has them, for squares, where no label makes a row weigh less."""
         points = summary.points
-        return self._view(summary, points, self._best_end(summary, points, np.ones(points.count.shape)))
+        return self._view(summary, points, self._best_end(summary, points, lambda near: np.ones(near.count.shape)))
 
     def fewest_ends(self, summary: Summary) -> View:
         """The rows as the Summary has them, as many of them placed as can be, for estimates."""
@@ -209,13 +214,13 @@ class OddsCoordinate:
         inside = points.fraction * (1 - points.fraction)
         return charges.cell(points, inside, far, self.b) + charges.unread(points, resolution, far, self.b)
 
-    def _best_end(self, summary: Summary, points: Points, far: Floats) -> float:
+    def _best_end(self, summary: Summary, points: Points, far: Callable[[Points], Floats]) -> float:
         """The end from which on rows are counted that makes least of counting and placing; free, as all are bounds."""
-        between = _is_between(points, ENDS[0])
-        inner = chosen(points, between)
-        placed = (inner.count * self._cells(inner, summary.resolution, far[between])).sum(axis=1)
-        counted = np.where(inner.low < 0.5, inner.count[:, 1], inner.count[:, 0])
-        distance = np.minimum(inner.low, 1 - inner.high)
+        # Rows beyond all ends are placed in any case.
+        near = chosen(points, _is_between(points, ENDS[0]) & (np.minimum(points.low, 1 - points.high) < ENDS[-1]))
+        placed = (near.count * self._cells(near, summary.resolution, far(near))).sum(axis=1)
+        counted = np.where(near.low < 0.5, near.count[:, 1], near.count[:, 0])
+        distance = np.minimum(near.low, 1 - near.high)
 
         def cost(end: float) -> float:
             return float(np.where(distance < end, counted, placed).sum())
@@ -239,8 +244,16 @@ class OddsCoordinate:
 def _joined(summary: Summary, where: OddsCoordinate) -> View:
     points = summary.points
     if not summary.is_finite:
-        points, _ = merged(points, where._join_width(points, FINE))
-    return where._view(summary, points, where._best_end(summary, points, _farthest(points)))
+        # The number of rows decides, and nothing else about them.
+        parts = 1 << math.ceil(math.log2(DESERVED * summary.rows**0.25))
+        parts = min(max(parts, FEWEST), MOST)
+        points = joined(summary.cell, summary.count, summary.offset, _partition(where, parts))
+    return where._view(summary, points, where._best_end(summary, points, _farthest))
+
+
+@lru_cache(maxsize=8)
+def _partition(where: OddsCoordinate, parts: int) -> Partition:
+    return partition(lambda points: where._join_width(points, parts))
 
 
 def _widest(nearest: Floats) -> Floats:

@@ -47,8 +47,11 @@ def unlikely_ends(view: View) -> tuple[int, int]:
 
 
 def chosen(points: Points, which: NDArray[np.bool_]) -> Points:
-    """Some of the points."""
-    return Points(points.low[which], points.high[which], points.fraction[which], points.count[which])
+    """Some of the points; looked at, not copied, where there is none between them that is left out."""
+    place = np.flatnonzero(which)
+    run = place.size > 0 and place[-1] - place[0] == place.size - 1
+    some = slice(int(place[0]), int(place[-1]) + 1) if run else place
+    return Points(points.low[some], points.high[some], points.fraction[some], points.count[some])
 
 
 def odds_slack(change: Floats) -> Floats:

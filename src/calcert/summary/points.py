@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.compiled import compiled_later
 from calcert.summary import cells
+from calcert.summary.cells import SCORE_BITS
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,9 +47,9 @@ class Points:
 
 def at_scores(score: Floats, count: Integers) -> Points:
     """Rows at scores that are listed."""
-    # A copy may be written to, as edges of cells may, as far as numba is concerned: kernels are compiled once for both.
+    # Copies may be written to, as joined cells may, as far as numba is concerned: kernels are compiled once for both.
     low = score.copy()
-    return Points(low, low, np.zeros(count.shape), count)
+    return Points(low, low, np.zeros(count.shape), count.copy())
 
 
 def in_cells(cell: Integers, count: Integers, offset: Integers) -> Points:
@@ -100,3 +103,51 @@ def merged(points: Points, widest: float | Floats) -> tuple[Points, Integers]:
     across = np.where(high > low, high - low, 1.0)[:, None]
     fraction = np.add.reduceat(points.count * inside, start, axis=0) / (across * np.maximum(count, 1))
     return Points(low, high, fraction, count), start
+
+
+Partition = tuple[Floats, Floats, Floats]
+"""For every cell that there is: both edges of the joined cell that holds it, and how far it is from the left one.
+
+In units of 2^-40.
+"""
+
+
+def partition(widest: Callable[[Points], Floats]) -> Partition:
+    """How :func:`merged` joins cells, looked up and not computed anew for the cells of a Summary."""
+    count = np.ones((cells.CELLS, 2), np.int64)
+    every = in_cells(np.arange(cells.CELLS), count, 0 * count)
+    whole, start = merged(every, widest(every))
+    inside = np.repeat(np.arange(start.size), np.diff(np.append(start, cells.CELLS)))
+    low, high = whole.low[inside] * cells.UNIT, whole.high[inside] * cells.UNIT
+    return low, high, every.low * cells.UNIT - low
+
+
+def joined(cell: Integers, count: Integers, offset: Integers, where: Partition) -> Points:
+    """Rows that are known to their cells, cells put together."""
+    return Points(*by_block(cell, count, offset, *where))
+
+
+@compiled_later
+def by_block(
+    cell: Integers, count: Integers, offset: Integers, left: Floats, right: Floats, inside: Floats
+) -> tuple[Floats, Floats, Floats, Integers]:
+    """The joined cells that hold rows, in one pass: what :class:`Points` has of them."""
+    low, high = np.empty(cell.size), np.empty(cell.size)
+    way, rows = np.zeros((cell.size, 2)), np.zeros((cell.size, 2), np.int64)
+    block, edge = -1, -1.0
+    for i in range(cell.size):
+        c = cell[i]
+        if left[c] != edge:
+            edge, block = left[c], block + 1
+            low[block], high[block] = edge, right[c]
+        for y in range(2):
+            rows[block, y] += count[i, y]
+            # From the left edge of the block, first to the cell and then inside it.
+            way[block, y] += count[i, y] * inside[c] + offset[i, y]
+    unit = 1.0 / (1 << SCORE_BITS)
+    for k in range(block + 1):
+        for y in range(2):
+            way[k, y] /= max(high[k] - low[k], 1.0) * max(rows[k, y], 1)
+        low[k] *= unit
+        high[k] *= unit
+    return low[: block + 1], high[: block + 1], way[: block + 1], rows[: block + 1]
