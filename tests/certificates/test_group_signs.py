@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,15 +26,37 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
     score = (points.low + points.high) / 2
     count = points.count.copy()
     count[:5] = 0
-    signs = unmodified_lower._GroupSigns(score, count)(groups)
+    gain = unmodified_lower.signed_gains(score, score, count, np.zeros_like(count), np.array([groups]))
+    signs = gain[:, 0] - gain[:, 1]
     rows = count.sum(axis=1)
     group = (np.cumsum(rows) - rows) * groups // rows.sum()
     for g in np.unique(group[rows > 0]):
         here = (group == g) & (rows > 0)
         excess = (score * rows - count[:, 1])[here].sum()
         spread = np.sqrt((count[:, 0] * score**2 + count[:, 1] * (1 - score) ** 2)[here].sum())
-        # Differences of running sums lose a few digits where a group is all but right.
         assert signs[here] == pytest.approx(np.clip(excess / spread, -1, 1), abs=1e-4)
+
+
+def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
+    kernel: Any = unmodified_lower.signed_gains
+    for seed in range(3):
+        points, rng = some_rows(seed).points, np.random.default_rng(seed)
+        low, high, known = points.low, points.low + 1e-4, points.count
+        for last in (rng.binomial(known, 0.4), known):
+            gain = kernel(low, high, known, last, unmodified_lower.SCALES)
+            assert gain == pytest.approx(kernel.py_func(low, high, known, last, unmodified_lower.SCALES), abs=1e-9)
+            alone = [kernel(low, high, known, last, np.array([scale])) for scale in unmodified_lower.SCALES]
+            chosen = [(gain == other).all() for other in alone]
+            if (last == known).all():
+                best = max(
+                    k for k, scale in enumerate(unmodified_lower.SCALES) if scale == 1 or scale**3 <= known.sum()
+                )
+            else:
+                taught = [
+                    kernel(low, high, known - last, 0 * last, np.array([scale])) for scale in unmodified_lower.SCALES
+                ]
+                best = int(np.argmax([(last * gains).sum() for gains in taught]))
+            assert chosen[best]
 
 
 def test_fast_lengths_are_the_smallest_products_of_twos_and_threes() -> None:

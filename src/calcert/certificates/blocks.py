@@ -31,10 +31,10 @@ def blocks(summary: Summary, scale: float) -> Points:
     return joined(summary.cell, summary.count, summary.offset, _partition(_rings(scale)))
 
 
-@lru_cache(maxsize=2)
-def middles(summary: Summary) -> Points:
+@lru_cache(maxsize=4)
+def middles(summary: Summary, scale: float = FOR_WITNESSES) -> Points:
     """Such blocks for witnesses, with all rows in their middles: as much as is known of a part of the rows."""
-    known = blocks(summary, FOR_WITNESSES)
+    known = blocks(summary, scale)
     return replace(known, fraction=np.full(known.count.shape, 0.5))
 
 

@@ -27,21 +27,21 @@ MANY = 1 << 13
 """From so many rows on, drawing how many go to a side takes less time than tossing for each."""
 
 
-FEW = 4
-"""Batches of each throw where rows are few."""
+FEW, GROWING = (1, 1, 1, 1), (3, 4, 5, 8)
+"""Parts of the rows that the batches of each throw get where rows are few: alike, or more for better witnesses."""
 
 
 @lru_cache(maxsize=2)
-def thrown(points: Points, seed: int) -> Integers:
+def thrown(points: Points, seed: int, few: tuple[int, ...] = FEW) -> Integers:
     """The rows of blocks thrown into batches, once for all statements that look at them."""
-    return thrown_counts(points.count, seed)
+    return thrown_counts(points.count, seed, few)
 
 
-def thrown_counts(count: Integers, seed: int) -> Integers:
+def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Integers:
     """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
 
     Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
-    table. Many rows are thrown once, few of them several times (:func:`calcert.certificates.betting.throws`). The draws
+    table. Many rows are thrown once, into eight batches; few several times, into those with the parts `few`. The draws
     are seeded by the seed and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
@@ -50,9 +50,10 @@ def thrown_counts(count: Integers, seed: int) -> Integers:
     if number == 1:
         return halved(count, rng)[None]
     owner = np.repeat(np.arange(count.size), count.ravel())
-    batch = rng.integers(0, FEW, (number, owner.size)) + FEW * np.arange(number)[:, None]
-    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * FEW * count.size)
-    return places.reshape(number, FEW, *count.shape)
+    batch = np.repeat(np.arange(len(few)), few)[rng.integers(0, sum(few), (number, owner.size))]
+    batch += len(few) * np.arange(number)[:, None]
+    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * len(few) * count.size)
+    return places.reshape(number, len(few), *count.shape)
 
 
 def halved(count: Integers, rng: np.random.Generator) -> Integers:

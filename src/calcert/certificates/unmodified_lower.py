@@ -9,85 +9,117 @@ The witness for the perturbed classifier is in :mod:`calcert.certificates.pertur
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, lower_limit
+from calcert.certificates.blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
-from calcert.certificates.score_groups import across_labels
 from calcert.certificates.simple_witnesses import FOR_L1
 from calcert.certificates.unit_bets import EVERY, lower_with_bets
 from calcert.certificates.unit_lower import error_patterns
-from calcert.summary.points import Points, relative
+from calcert.foundation.compiled import compiled_later, in_kernels
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 
-SCALES = (1, 8, 64, 512, 4096)
+SCALES = np.array([1, 8, 64, 512, 4096])
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""
+
+PART = 0.1
+"""Blocks are as wide as this times the root of x over n: not knowing where in them rows are costs a thirtieth of what
+so many rows leave open."""
 
 
 def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
         return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
-    points, start = relative(summary.cell_points)
-    middle = (points.low + points.high) / 2
+    from calcert.certificates import halving
 
-    def witness(known: Integers, last: Integers) -> Floats:
-        before = known - last
-        if before.any():
-            # What the rows of all batches but the last of them taught, judged by the last.
-            taught, rows = _GroupSigns(middle, before), across_labels(last)
-            ends = running([points.low * rows - last[:, 1], points.high * rows - last[:, 1]])
-            scale = max(SCALES, key=lambda s: taught.earned(s, ends))
-        else:
-            scale = max(s for s in SCALES if s == 1 or s**3 <= known.sum())
-        return worst_gain(points, _GroupSigns(middle, known)(scale))
-
-    return lower_limit(summary, delta, seed, witness, start, beside=FOR_L1)
+    points = middles(summary, min(FOR_WITNESSES, PART / math.sqrt(summary.n)))
+    return lower_limit(
+        summary,
+        delta,
+        seed,
+        lambda known, last: signed_gains(points.low, points.high, known, last, SCALES),
+        beside=FOR_L1,
+        thrown=halving.thrown(points, seed, halving.GROWING),
+    )
 
 
-def running(values: list[Floats]) -> Floats:
-    """Sums of each up to every point, from 0 on: those over any run of points are a difference."""
-    sums = np.zeros((len(values), values[0].size + 1))
-    for total, value in zip(sums, values, strict=True):
-        np.cumsum(value, out=total[1:])
-    return sums
+@compiled_later
+def signed_gains(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
+    """The least gain per point and label of signs that are constant on runs of points, at the best of some scales.
+
+    A run begins with the first point that has at least its share of the rows before it, if there is one: the run of a
+    score depends on the known rows below it alone. Its sign is the mean of x - y there in standard errors, cut to
+    [-1, 1]. What the rows of all batches but the last taught is judged by the last, with x at either end of its cell;
+    of the first batch alone nothing is, and its number of rows decides.
+    """
+    points, rows = low.size, known.sum()
+    taught = rows - last.sum()
+    # Running sums: of rows, x - y and its square over what taught, and of x - y over the last batch, x at either end.
+    before = np.zeros(points + 1, np.int64)
+    sums = np.zeros((points + 1, 4))
+    for i in range(points if taught > 0 else 0):
+        score, negative, positive = (low[i] + high[i]) / 2, known[i, 0] - last[i, 0], known[i, 1] - last[i, 1]
+        before[i + 1] = before[i] + negative + positive
+        sums[i + 1, 0] = sums[i, 0] + score * negative - (1 - score) * positive
+        sums[i + 1, 1] = sums[i, 1] + score**2 * negative + (1 - score) ** 2 * positive
+        sums[i + 1, 2] = sums[i, 2] + low[i] * last[i, 0] - (1 - low[i]) * last[i, 1]
+        sums[i + 1, 3] = sums[i, 3] + high[i] * last[i, 0] - (1 - high[i]) * last[i, 1]
+    best, most = 0, -np.inf
+    for s in range(scales.size):
+        if taught == 0 and scales[s] ** 3 <= rows:
+            best = s
+        earned, begin = 0.0, 0
+        while taught > 0 and begin < points:
+            end = run_end(before, begin, scales[s])
+            sign = in_errors(sums[end, 0] - sums[begin, 0], sums[end, 1] - sums[begin, 1])
+            side = 2 if sign >= 0 else 3
+            earned += sign * (sums[end, side] - sums[begin, side])
+            begin = end
+        if taught > 0 and earned > most:
+            best, most = s, earned
+    for i in range(points):
+        before[i + 1] = before[i] + known[i, 0] + known[i, 1]
+    gain = np.empty((points, 2))
+    begin = 0
+    while begin < points:
+        end, excess, wobble = run_end(before, begin, scales[best]), 0.0, 0.0
+        for i in range(begin, end):
+            score = (low[i] + high[i]) / 2
+            excess += score * known[i, 0] - (1 - score) * known[i, 1]
+            wobble += score**2 * known[i, 0] + (1 - score) ** 2 * known[i, 1]
+        sign = in_errors(excess, wobble)
+        for i in range(begin, end):
+            worst = low[i] if sign >= 0 else high[i]
+            gain[i, 0], gain[i, 1] = sign * worst, sign * (worst - 1)
+        begin = end
+    return gain
 
 
-class _GroupSigns:
-    """In each of some runs of points of equal mass: the mean of x - y in standard errors, cut to [-1, 1]."""
+@in_kernels
+def run_end(before: Integers, begin: int, groups: int) -> int:
+    """Where the run that begins at a point ends, if `before` has the rows before each point and their number."""
+    points, rows = before.size - 1, before[-1]
+    group = min(before[begin] * groups // rows, groups - 1)
+    if group == groups - 1:
+        return points
+    end = begin + 1
+    while end < points and before[end] * groups < (group + 1) * rows:
+        end += 1
+    return end
 
-    def __init__(self, score: Floats, count: Integers) -> None:
-        rows, positive = across_labels(count), count[:, 1]
-        upto = np.cumsum(rows)
-        self._rows = int(upto[-1])
-        self._before = upto - rows
-        # (x - y)^2 = x (x - y) - y (x - y)
-        excess = score * rows - positive
-        self._sums = running([excess, score * (excess - positive) + positive])
 
-    def __call__(self, groups: int) -> Floats:
-        edges, f = self._runs(groups)
-        return np.repeat(f, np.diff(edges))
-
-    def earned(self, groups: int, ends: Floats) -> float:
-        """What the signs earn where `ends` has the running sums of x - y with x at either end of its cell."""
-        edges, f = self._runs(groups)
-        low, high = np.diff(ends.take(edges, axis=1))
-        return float((f * np.where(f >= 0, low, high)).sum())
-
-    def _runs(self, groups: int) -> tuple[Integers, Floats]:
-        """Where runs begin, and the last one ends, and the sign of each."""
-        # A run begins with the first point that has at least its share of the rows before it, if there is one: the run
-        # of a score depends on the known rows below it alone.
-        begin = np.searchsorted(self._before, -(-np.arange(groups) * self._rows // groups))
-        begin = begin[(np.diff(begin, prepend=-1) > 0) & (begin < self._before.size)]
-        edges = np.append(begin, self._before.size)
-        excess, wobble = np.diff(self._sums.take(edges, axis=1))
-        # Differences of running sums are rounded: what is far below that has no sign.
-        return edges, np.clip(excess / np.sqrt(np.maximum(wobble, 0.0) + 1e-14), -1.0, 1.0)
+@in_kernels
+def in_errors(excess: float, wobble: float) -> float:
+    """A sum in standard errors, cut to [-1, 1]; differences of running sums are rounded: far below that is no sign."""
+    return min(max(excess / math.sqrt(max(wobble, 0.0) + 1e-14), -1.0), 1.0)
 
 
 def worst_gain(points: Points, f: Floats) -> Floats:

@@ -19,8 +19,6 @@ Floats = NDArray[np.float64]
 MERGED = 256
 """Cells narrower than a bandwidth over this are put together: that hides CURVATURE / (8 MERGED^2) at most, 1.3e-6."""
 
-RELATIVE, WIDEST = 512, 2.0**-14
-
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -69,19 +67,6 @@ def _edges() -> tuple[Floats, Floats, Floats]:
 def seen_from(points: Points, h: float) -> Points:
     """The points as a bandwidth of h needs them: cells far narrower than it are put together, exact scores are not."""
     return points if points.exact else merged(points, h / MERGED)[0]
-
-
-@lru_cache(maxsize=4)
-def relative(points: Points) -> tuple[Points, Integers]:
-    """Cells near 0 and 1 put together up to 1/512 of how far they are from there, exact scores not; where runs start.
-
-    Most cells lie there, and for what is linear in the score they are finer than anyone needs.
-    """
-    if points.exact:
-        return points, np.arange(points.low.size)
-    distance = np.minimum(points.low, 1 - points.high)
-    edge = np.ldexp(0.5, np.frexp(np.maximum(distance, 2.0**-40))[1])
-    return merged(points, np.minimum(edge / RELATIVE, WIDEST))
 
 
 def merged(points: Points, widest: float | Floats) -> tuple[Points, Integers]:
