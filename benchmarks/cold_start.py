@@ -43,11 +43,11 @@ from calcert.commands.reading import summarize
 from calcert.certificates import distance, perturbed
 from calcert.certificates.unmodified import as_it_is
 from calcert.reports.certify import certify
-from calcert.certificates.betting import split
+from calcert.certificates.halving import thrown
 from calcert.show.text.table_style import plain
 from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
-split(summary, 0); mark("throw rows into batches")
+thrown(summary.cell_points, 0); mark("throw rows into batches")
 from calcert.serving.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
 from calcert.certificates.perturbed_lower import perturbed_lower

@@ -39,22 +39,19 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
 
 def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
     kernel: Any = unmodified_lower.signed_gains
+    scales = unmodified_lower.SCALES
     for seed in range(3):
         points, rng = some_rows(seed).points, np.random.default_rng(seed)
         low, high, known = points.low, points.low + 1e-4, points.count
         for last in (rng.binomial(known, 0.4), known):
             gain = kernel(low, high, known, last, unmodified_lower.SCALES)
             assert gain == pytest.approx(kernel.py_func(low, high, known, last, unmodified_lower.SCALES), abs=1e-9)
-            alone = [kernel(low, high, known, last, np.array([scale])) for scale in unmodified_lower.SCALES]
+            alone = [kernel(low, high, known, last, np.array([scale])) for scale in scales]
             chosen = [(gain == other).all() for other in alone]
             if (last == known).all():
-                best = max(
-                    k for k, scale in enumerate(unmodified_lower.SCALES) if scale == 1 or scale**3 <= known.sum()
-                )
+                best = max(k for k, scale in enumerate(scales) if scale == 1 or scale**3 <= known.sum())
             else:
-                taught = [
-                    kernel(low, high, known - last, 0 * last, np.array([scale])) for scale in unmodified_lower.SCALES
-                ]
+                taught = [kernel(low, high, known - last, 0 * last, np.array([scale])) for scale in scales]
                 best = int(np.argmax([(last * gains).sum() for gains in taught]))
             assert chosen[best]
 

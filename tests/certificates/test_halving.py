@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import MANY, thrown_counts, tossed, turn, words
+from calcert.certificates.halving import GROWING, MANY, thrown_counts, throws, tossed, turn, words
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -60,6 +60,16 @@ def test_few_rows_fall_into_each_batch_of_each_throw_alike_and_independently() -
     for one, other in ((0, 1), (0, 2), (1, 2)):
         together = (batches[one, 0] * batches[other, 0]).sum()
         assert abs(together - 4000 / 16) < 5 * math.sqrt(4000 / 16)
+
+
+@pytest.mark.parametrize("rows", [40, 4000])
+def test_few_rows_are_thrown_into_batches_of_their_parts(rows: int) -> None:
+    thrown = np.concatenate([thrown_counts(np.array([[rows, 0]]), seed, GROWING) for seed in range(200)])
+    share = np.array(GROWING) / sum(GROWING)
+    deviation = thrown[:, :, 0, 0].mean(axis=0) - rows * share
+    assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(thrown))).all()
+    first, second = thrown[0 :: throws(rows), 0, 0, 0], thrown[1 :: throws(rows), 0, 0, 0]
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.4
 
 
 @pytest.mark.parametrize("rows", [9, 90])

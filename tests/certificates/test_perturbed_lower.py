@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
-from calcert.certificates.perturbed_lower import ServedWitness, perturbed_lower, pointwise_rounding
+from calcert.certificates.perturbed_lower import (
+    ServedWitness,
+    interpolate,
+    least_gains,
+    perturbed_lower,
+    pointwise_rounding,
+    signs_of,
+)
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 
@@ -127,3 +135,18 @@ def test_lower_bounds_find_errors_in_the_middle_and_among_rare_events(b: float) 
     zero = np.concatenate([np.zeros(50_000), x])
     wrong = np.concatenate([rng.random(50_000) < 0.05, rng.random(50_000) < x])
     assert 0.02 < perturbed_lower(calcert.summarize(zero, wrong), noise, 0.05, 0).limit < 0.03
+
+
+def test_the_kernels_do_as_they_are_written() -> None:
+    rng = np.random.default_rng(6)
+    served = rng.random(50) - 0.1
+    given: tuple[Any, ...] = (np.linspace(0, 1, 50), served, served * rng.random(50), 0.01, 1e-9)
+    kernels: Any = (signs_of, interpolate, least_gains)
+    signs, read, least = kernels
+    assert signs(*given) == pytest.approx(signs.py_func(*given), abs=1e-12)
+    at_grid, here, part = rng.random((2, 30)), rng.integers(0, 30, (4, 20)), rng.random((4, 20))
+    found, written = np.zeros((2, 20)), np.zeros((2, 20))
+    read(at_grid, here, part, np.arange(20), found)
+    read.py_func(at_grid, here, part, np.arange(20), written)
+    assert found == pytest.approx(written, rel=1e-12)
+    assert (least(found, np.arange(0, 19, 2)) == least.py_func(found, np.arange(0, 19, 2))).all()

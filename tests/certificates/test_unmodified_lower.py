@@ -15,7 +15,9 @@ from calcert import Summary
 from calcert.certificates import betting, distance_lower, halving, perturbed_lower, unmodified_lower
 from calcert.certificates.blocks import middles
 from calcert.serving import kernel
+from calcert.serving.coordinate import Coordinate
 from calcert.serving.noise import Noise
+from calcert.serving.odds_coordinate import OddsCoordinate
 from calcert.serving.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
@@ -44,7 +46,6 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
 
     real = betting.Round
     with (
-        mock.patch.object(betting, "split", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(halving, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
@@ -80,9 +81,12 @@ def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> No
     rng = np.random.default_rng(0)
     x = rng.random(400)
     summary = calcert.summarize(x, rng.random(400) < x**2)
-    throws = betting.split(summary, 0)
-    if not subject.startswith("perturbed"):
-        throws = halving.thrown(middles(summary), 0)
+    joined: dict[str, Coordinate] = {"additive": ScoreCoordinate(0.1), "odds": OddsCoordinate(0.25)}
+    if subject.startswith("perturbed"):
+        _, cells = joined["odds" if "odds" in subject else "additive"].by_joined_cell(summary)
+    else:
+        cells = middles(summary)
+    throws = halving.thrown(cells, 0)
     assert len(throws) > 1
     together = iter(bets(summary, throws, LOWER[subject]))
     for throw in throws:
@@ -99,7 +103,7 @@ def test_stakes_never_risk_more_than_there_is(subject: str) -> None:
     x = np.array([0.9] * 500 + [0.0] * 3)
     y = np.array([0] * 500 + [1] * 3)
     summary = calcert.summarize(x, y)
-    for stake, gain, _ in bets(summary, betting.split(summary, 0), LOWER[subject]):
+    for stake, gain, _ in bets(summary, halving.thrown(summary.cell_points, 0), LOWER[subject]):
         assert 0 < stake < 0.5
         assert (gain >= -1).all()
         assert (gain <= 1).all()

@@ -18,7 +18,7 @@ from scipy.stats import binom
 from calcert import Summary
 from calcert.certificates import betting, distance_lower, halving
 from calcert.certificates import unmodified_lower as lower_module
-from calcert.certificates.betting import Game, Round, lower_limit, split
+from calcert.certificates.betting import Game, Round, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.perturbed_lower import perturbed_lower
@@ -68,7 +68,6 @@ def judged(
             return games[-1]
 
         with (
-            mock.patch.object(betting, "split", return_value=np.stack(each)),
             mock.patch.object(halving, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
@@ -166,8 +165,7 @@ def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
         table = np.zeros((10, 1, 2), np.int64)
         table[0], table[1] = taught, [[n - positives, positives]]
         summary = summary_of((0.9,), table.sum(axis=0))
-        with mock.patch.object(betting, "split", return_value=table[None]):
-            limit = lower_limit(summary, delta, 0, lambda *_: gain).limit
+        limit = lower_limit(summary, delta, 0, lambda *_: gain, thrown=table[None]).limit
         return 0.9 - positives / n, limit
 
     return bound
@@ -197,32 +195,6 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(n: int, delta
 def test_a_margin_cut_by_a_fifth_is_caught() -> None:
     # Betting is as sharp as Chernoff's bound, so a fifth shows where delta is small.
     assert one_score_miss(10**6, 1e-9, cut=0.2) > 1e-9
-
-
-def test_rows_are_thrown_into_batches_like_independent_dice() -> None:
-    count = np.array([[1_000_000, 0], [3, 250_000]])
-    summary = summary_of((0.2, 0.7), count)
-    (batches,) = split(summary, 0)
-    assert (batches.sum(axis=0) == count).all()
-    assert (batches >= 0).all()
-    for n, thrown in ((1_000_000, batches[:, 0, 0]), (250_000, batches[:, 1, 1])):
-        assert (np.abs(thrown - n / 10) < 5 * math.sqrt(n * 0.09)).all()
-        assert thrown.std() > 0.3 * math.sqrt(n * 0.09)
-    assert (split(summary, 1)[0] != batches).any()
-    assert (split(summary, 0)[0] == batches).all()
-
-
-@pytest.mark.parametrize("rows", [40, 4000])
-def test_few_rows_are_thrown_several_times_into_batches_of_their_parts(rows: int) -> None:
-    plan = betting.throws(rows)
-    assert plan.number > 1
-    thrown = np.concatenate([split(summary_of((0.2,), np.array([[rows, 0]])), seed) for seed in range(200)])
-    assert (thrown.sum(axis=1) == [rows, 0]).all()
-    share = np.array(plan.parts) / sum(plan.parts)
-    deviation = thrown[:, :, 0, 0].mean(axis=0) - rows * share
-    assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(thrown))).all()
-    first, second = thrown[0 :: plan.number, 0, 0, 0], thrown[1 :: plan.number, 0, 0, 0]
-    assert abs(np.corrcoef(first, second)[0, 1]) < 0.4
 
 
 @pytest.mark.parametrize("stake", [1e-6, 0.001, 0.01, 0.03, 0.031, 0.3, 0.49])

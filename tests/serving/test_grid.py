@@ -14,7 +14,7 @@ import calcert
 from calcert.certificates import perturbed, squared
 from calcert.serving import grid as grid_module
 from calcert.serving import kernel
-from calcert.serving.grid import Grid, absolute_integral
+from calcert.serving.grid import Grid, absolute_integral, spread
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
@@ -208,3 +208,15 @@ def test_masses_in_one_pass_are_those_of_the_placement(cubic: bool, exact: bool)
     rest = (points.low, points.high, points.fraction, points.count, 5000, grid.size, cubic)
     spread = cast("Any", grid_module.placed_at_once)
     assert (spread(*rest) == spread.py_func(*rest)).all()
+
+
+def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
+    rng = np.random.default_rng(5)
+    count, fraction = rng.integers(0, 5, (40, 2)), rng.random((40, 2))
+    slot, part = rng.integers(0, 9, (4, 2, 40)), rng.random((4, 2, 40))
+    for ends in (1, 2):
+        found, written = np.zeros((2, 9)), np.zeros((2, 9))
+        spread(count, fraction, 77.0, slot, part, ends, found)
+        spread.py_func(count, fraction, 77.0, slot, part, ends, written)  # type: ignore[attr-defined]
+        assert found == pytest.approx(written, rel=1e-12)
+        assert found.sum() > 0

@@ -15,7 +15,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Protocol
 
@@ -32,9 +32,6 @@ Integers = NDArray[np.int64]
 
 LARGEST_STAKE = 0.49
 """Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
-
-FEW_ROWS = 48
-"""Up to so many rows of a cell and label, throwing each takes less time than drawing how many go to every batch."""
 
 SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
@@ -68,24 +65,6 @@ class Beside(Protocol):
         """Every error below this is refuted with probability at most share * delta of being wrong; `enough` will do."""
 
 
-@dataclass(frozen=True)
-class Throws:
-    """How often rows are thrown, and the parts of them that the batches get."""
-
-    number: int
-    parts: tuple[int, ...]
-
-
-MANY_ROWS = 5000
-ONE, SEVERAL = Throws(1, (1,) * 10), Throws(3, (3, 4, 5, 8))
-"""Three throws into four growing batches need as many witnesses as one throw into ten, and find no less."""
-
-
-def throws(n: int) -> Throws:
-    """One throw of many rows, several of few: a choice by the number of rows alone."""
-    return ONE if n >= MANY_ROWS else SEVERAL
-
-
 def generator(summary: Summary, seed: int) -> np.random.Generator:
     """Random numbers for one Summary, seeded by the seed and by a digest of the Summary.
 
@@ -96,39 +75,11 @@ def generator(summary: Summary, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
 
 
-@lru_cache(maxsize=2)
-def split(summary: Summary, seed: int) -> Integers:
-    """Throw every row into one of the batches independently, once for each throw.
-
-    The shape is (throws, batches, cells, 2), and the batches of each throw add up to the counts.
-    """
-    rng, plan = generator(summary, seed), throws(summary.n)
-    return np.stack([_thrown(summary.count, plan.parts, rng) for _ in range(plan.number)])
-
-
-def _thrown(counts: Integers, parts: tuple[int, ...], rng: np.random.Generator) -> Integers:
-    """One throw: the number of rows of each batch, cell and label."""
-    count = counts.ravel()
-    few = count <= FEW_ROWS
-    owner = np.repeat(np.flatnonzero(few), count[few])
-    batch = np.repeat(np.arange(len(parts)), parts)[rng.integers(0, sum(parts), owner.size, np.uint8)]
-    batches = np.bincount(owner + batch * count.size, minlength=len(parts) * count.size).reshape(-1, count.size)
-    many = np.flatnonzero(~few)
-    remaining = count[many]
-    for b, part in enumerate(parts[:-1]):
-        drawn = rng.binomial(remaining, part / sum(parts[b:]))
-        batches[b, many] = drawn
-        remaining = remaining - drawn
-    batches[-1, many] = remaining
-    return batches.reshape(len(parts), *counts.shape)
-
-
 def lower_limit(
     summary: Summary,
     delta: float,
     seed: int,
     witness: Witness,
-    start: Integers | None = None,
     beside: Beside | None = None,
     thrown: Integers | None = None,
 ) -> Lower:
@@ -141,12 +92,11 @@ def lower_limit(
         most the error with probability at least 1 - delta over the rows and the throws. If the error is 0, the mean of
         the e-value is at most 1: it reaches 20 with probability at most 1/20.
 
-    The witness is told and judged by counts per cell, or per run of cells that begins at `start`, or as rows were
-    `thrown` already. Errors below a number that depends on n alone may be refuted by `beside` or by what is left of
-    delta for the bet, larger ones by the bet with all of delta: every error has one test of level delta (theory, "Near
-    calibration").
+    The witness is told and judged by counts per cell, or as rows were `thrown` already. Errors below a number that
+    depends on n alone may be refuted by `beside` or by what is left of delta for the bet, larger ones by the bet with
+    all of delta: every error has one test of level delta (theory, "Near calibration").
     """
-    game = play(summary, delta, seed, witness, start, thrown)
+    game = play(summary, delta, seed, witness, thrown)
     return Lower(_limit(game, summary, delta, beside), game.e_value)
 
 
@@ -165,19 +115,20 @@ def play(
     delta: float,
     seed: int,
     witness: Witness,
-    start: Integers | None = None,
     thrown: Integers | None = None,
 ) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
     refuse_units(summary)  # Rows of one unit would be witness and judge.
-    batches_of = split(summary, seed) if thrown is None else thrown
-    return Game(tuple(tuple(_rounds(batches, summary.n, delta, witness, start)) for batches in batches_of))
+    if thrown is None:
+        # Numba takes a moment to import: only those who throw rows wait for it.
+        from calcert.certificates import halving
+
+        thrown = halving.thrown(summary.cell_points, seed)
+    return Game(tuple(tuple(_rounds(batches, summary.n, delta, witness)) for batches in thrown))
 
 
-def _rounds(batches: Integers, n: int, delta: float, witness: Witness, start: Integers | None) -> Iterator[Round]:
+def _rounds(batches: Integers, n: int, delta: float, witness: Witness) -> Iterator[Round]:
     """The bets on the batches of one throw."""
-    if start is not None:
-        batches = np.add.reduceat(batches, start, axis=1)
     known = np.zeros_like(batches[0])
     for last, judged in pairwise(batches):
         known = known + last

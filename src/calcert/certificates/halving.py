@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.betting import throws
 from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points
 
@@ -31,6 +30,16 @@ FEW, GROWING = (1, 1, 1, 1), (3, 4, 5, 8)
 """Parts of the rows that the batches of each throw get where rows are few: alike, or more for better witnesses."""
 
 
+MANY_ROWS = 5000
+ONE, SEVERAL = 1, 3
+"""Three throws into four batches need as many witnesses as one throw into ten, and find no less."""
+
+
+def throws(n: int) -> int:
+    """One throw of many rows, several of few: a choice by the number of rows alone."""
+    return ONE if n >= MANY_ROWS else SEVERAL
+
+
 @lru_cache(maxsize=2)
 def thrown(points: Points, seed: int, few: tuple[int, ...] = FEW) -> Integers:
     """The rows of blocks thrown into batches, once for all statements that look at them."""
@@ -42,11 +51,12 @@ def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Int
 
     Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
     table. Many rows are thrown once, into eight batches; few several times, into those with the parts `few`. The draws
-    are seeded by the seed and a digest of the counts, as in :func:`calcert.certificates.betting.split`.
+    are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a little would be
+    split almost alike, and one unlucky split would be unlucky for all of them.
     """
     digest = hashlib.sha256(count.tobytes()).digest()
     rng = np.random.default_rng([seed, 0, *np.frombuffer(digest, np.uint32).tolist()])
-    number = throws(int(count.sum())).number
+    number = throws(int(count.sum()))
     if number == 1:
         return halved(count, rng)[None]
     owner = np.repeat(np.arange(count.size), count.ravel())

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_lower import served_patterns, units_lower
+from calcert.foundation.compiled import compiled_later
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length, linear_weights
 from calcert.serving.kernel import gudermannian
@@ -42,7 +43,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
             raise ValueError("sides are proved for independent rows of equal weight alone")
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
-    (view, start), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
+    (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
     hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         return Lower(
@@ -58,7 +59,9 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
             found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
 
-    return lower_limit(summary, delta, seed, gain, start)
+    from calcert.certificates import halving
+
+    return lower_limit(summary, delta, seed, gain, thrown=halving.thrown(cells, seed, halving.GROWING))
 
 
 @dataclass(frozen=True)
@@ -93,26 +96,16 @@ class ServedWitness:
                 f = self.cut(stretch.edges[:-1], stretch.edges[1:], f)
             smoothed, _ = self.grid.smooth(np.stack([f, f * stretch.mean_score]), self._kernel)
             at_grid = smoothed[:, reach : reach + stretch.scale.size] / stretch.scale
-            ends[:, stretch.inside] = sum(
-                at_grid.take(here, axis=1) * part for here, part in zip(stretch.here, stretch.part, strict=True)
-            )
-        ends[0] = ends[1] - ends[0]
-        low, high = self._ends
-        worst = np.minimum(ends.take(low, axis=1), ends.take(high, axis=1))
-        return np.stack([worst[1], worst[0]], axis=1)
+            interpolate(at_grid, stretch.here, stretch.part, stretch.inside, ends)
+        return least_gains(ends, self._first)
 
     def signs(self, masses: Masses, low: int, high: int, held: tuple[float, float]) -> Floats:
         """f on the grid cells low, ..., high - 1; zero off the grid."""
         grid = self.grid
         first, last = max(low, 0), min(high, grid.size + 1)
         _, served, positive, rounding = grid.density(masses, first, last)
-        t = self._score[first:last]
-        served = np.maximum(served, 0.0)
-        positive = np.clip(positive, 0.0, served)
         spread = 2 / (np.pi**2 * grid.h * masses.rows)
-        noise = np.maximum(served * t * t + positive * (1 - 2 * t), 0.0)
-        f = np.clip((t * served - positive) / (np.sqrt(spread * noise) + 10 * rounding + 1e-300), -1.0, 1.0)
-        f = (f[:-1] + f[1:]) / 2
+        f = signs_of(self._score[first:last], served, positive, spread, 10 * rounding + 1e-300)
         cells = self.where.held_cells(grid)
         if not math.isnan(held[0]):
             f[: max(cells - first, 0)] = held[0]
@@ -151,12 +144,12 @@ class ServedWitness:
         return np.insert(places.low, np.flatnonzero(follows) + 1, places.high[follows])
 
     @cached_property
-    def _ends(self) -> tuple[Integers, Integers]:
-        """Which of the places each cell begins and ends at."""
+    def _first(self) -> Integers:
+        """Which of the places each cell begins at; it ends at the next."""
         places = self.view.places
-        low = np.arange(places.low.size)
-        low[1:] += np.cumsum(places.low[1:] != places.high[:-1])
-        return low, low + 1
+        first = np.arange(places.low.size)
+        first[1:] += np.cumsum(places.low[1:] != places.high[:-1])
+        return first
 
     @cached_property
     def _stretches(self) -> list[_Stretch]:
@@ -170,7 +163,7 @@ class ServedWitness:
             mean_score = self.where.mean_score(grid, low, high)
             edges = self.where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
             scale = grid.normalizers(start, stop + 1)
-            which = slice(None) if inside.all() else inside
+            which = np.flatnonzero(inside)
             here, near = np.ascontiguousarray(index[:, which] - start), np.ascontiguousarray(part[:, which])
             found.append(_Stretch(start, stop, mean_score, edges, scale, which, here, near))
         return found
@@ -185,9 +178,46 @@ class _Stretch:
     mean_score: Floats
     edges: Floats
     scale: Floats
-    inside: NDArray[np.bool_] | slice
+    inside: Integers
     here: Integers
     part: Floats
+
+
+@compiled_later
+def signs_of(score: Floats, served: Floats, positive: Floats, spread: float, floor: float) -> Floats:
+    """On each grid cell, the mean over its ends of m^ in standard errors, cut to [-1, 1]."""
+    f, before = np.empty(max(score.size - 1, 0)), 0.0
+    for i in range(score.size):
+        t, both = score[i], max(served[i], 0.0)
+        ones = min(max(positive[i], 0.0), both)
+        noise = max(both * t * t + ones * (1 - 2 * t), 0.0)
+        sign = min(max((t * both - ones) / (math.sqrt(spread * noise) + floor), -1.0), 1.0)
+        if i > 0:
+            f[i - 1] = (before + sign) / 2
+        before = sign
+    return f
+
+
+@compiled_later
+def interpolate(at_grid: Floats, here: Integers, part: Floats, inside: Integers, ends: Floats) -> None:
+    """Fill in F0 and F1 at the places inside a stretch, from those at the grid points around each."""
+    for k in range(inside.size):
+        for row in range(2):
+            value = 0.0
+            for side in range(len(here)):
+                value += at_grid[row, here[side, k]] * part[side, k]
+            ends[row, inside[k]] = value
+
+
+@compiled_later
+def least_gains(ends: Floats, first: Integers) -> Floats:
+    """The smaller of G at both ends of each cell, per label: G(x, 0) = F1 and G(x, 1) = F1 - F0."""
+    gain = np.empty((first.size, 2))
+    for i in range(first.size):
+        a, b = first[i], first[i] + 1
+        gain[i, 0] = min(ends[1, a], ends[1, b])
+        gain[i, 1] = min(ends[1, a] - ends[0, a], ends[1, b] - ends[0, b])
+    return gain
 
 
 @lru_cache(maxsize=16)

@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 SCALES = np.array([1, 8, 64, 512, 4096])
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""
 
-PART = 0.1
-"""Blocks are as wide as this times the root of x over n: not knowing where in them rows are costs a thirtieth of what
+PART = 0.07
+"""Blocks are as wide as this times the root of x over n: not knowing where in them rows are costs a fiftieth of what
 so many rows leave open."""
 
 

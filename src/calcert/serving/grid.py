@@ -70,14 +70,25 @@ class Placement:
         """The shares of `count` rows per point and label on the grid, out of `total` where there are others too."""
         rows = count.sum() if total is None else total
         weight = np.zeros((2, self.index.size))
-        for y, (number, fraction) in enumerate(zip(count.T, self.points.fraction.T, strict=True)):
-            share = number / rows
-            high = share * fraction
-            # Exact scores go to one place.
-            for end, here in enumerate((share - high,) if self.points.exact else (share - high, high)):
-                for slot, part in zip(self.slot[:, end], self.part[:, end], strict=True):
-                    weight[y] += np.bincount(slot, here * part, self.index.size)
+        # Exact scores go to one place.
+        spread(count, self.points.fraction, float(rows), self.slot, self.part, 1 if self.points.exact else 2, weight)
         return Masses(self.index, weight, round(rows))
+
+
+@compiled_later
+def spread(
+    count: Integers, fraction: Floats, total: float, slot: Integers, part: Floats, ends: int, weight: Floats
+) -> None:
+    """Add the shares of `count` rows out of `total` to the grid points that they go to, per label."""
+    for i in range(len(count)):
+        for y in range(2):
+            if count[i, y] > 0:
+                share = count[i, y] / total
+                high = share * fraction[i, y]
+                for end in range(ends):
+                    here = high if end == 1 else share - high
+                    for side in range(len(slot)):
+                        weight[y, slot[side, end, i]] += here * part[side, end, i]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from calcert.serving.kernel import KERNEL_REACH, sech
 from calcert.serving.log_odds import largest_factor, logit, mean_factor
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
-from calcert.summary.points import Partition, Points, joined, merged, partition
+from calcert.summary.points import Partition, Points, joined, partition
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ Integers = NDArray[np.int64]
 ENDS = (2.0**-20, 2.0**-18, 2.0**-16)
 """Rows nearer to 0 or 1 than one of these are end rows: edges of cells, and of joined ones."""
 
-FINENESS = 3.5
+FINENESS, WITNESS_FINENESS = 3.5, 2.6
 """Grid points to a bandwidth, over the eighth root of the number of rows."""
 
 FEWEST, DESERVED, MOST = 16, 2.0, 128
@@ -68,8 +68,8 @@ class OddsCoordinate:
         return shared_grid(self.b / (2 * self.half), math.ceil(FINENESS * n**0.125), cubic=True)
 
     def witness_grid(self, n: int) -> Grid:
-        """The grid for witnesses found on so many rows: the same."""
-        return self.grid_for(n)
+        """The grid for witnesses found on so many rows: it hides less than a hundredth of what they leave open."""
+        return shared_grid(self.b / (2 * self.half), math.ceil(WITNESS_FINENESS * n**0.125), cubic=True)
 
     def broken_line(self, gap: Floats, grid: Grid) -> float:
         """What is hidden by the line through the values `gap` at neighbouring grid points, beside :meth:`hidden`."""
@@ -115,10 +115,9 @@ class OddsCoordinate:
         """The rows as the Summary has them, as many of them placed as can be, for estimates."""
         return self._view(summary, summary.points, ENDS[0])
 
-    def by_joined_cell(self, summary: Summary) -> tuple[View, Integers]:
-        """The rows by cells that do not depend on where rows are, joined, and where the run of each begins."""
-        points, start = merged(summary.cell_points, self._join_width(summary.cell_points, COARSE))
-        return self._view(summary, points, ENDS[0]), start
+    def by_joined_cell(self, summary: Summary) -> tuple[View, Points]:
+        """The rows by cells that do not depend on where rows are, joined, and these."""
+        return _by_joined_cell(summary, self)
 
     def by_cell(self, summary: Summary) -> View:
         """The rows by cell, even where distinct scores are listed."""
@@ -254,6 +253,12 @@ def _joined(summary: Summary, where: OddsCoordinate) -> View:
 @lru_cache(maxsize=8)
 def _partition(where: OddsCoordinate, parts: int) -> Partition:
     return partition(lambda points: where._join_width(points, parts))
+
+
+@lru_cache(maxsize=2)
+def _by_joined_cell(summary: Summary, where: OddsCoordinate) -> tuple[View, Points]:
+    points = joined(summary.cell, summary.count, summary.offset, _partition(where, COARSE))
+    return where._view(summary, points, ENDS[0]), points
 
 
 def _widest(nearest: Floats) -> Floats:

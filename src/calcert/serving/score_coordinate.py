@@ -13,7 +13,7 @@ from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH
 from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
-from calcert.summary.points import MERGED, Points, merged, seen_from
+from calcert.summary.points import Points, seen_from
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -79,10 +79,10 @@ class ScoreCoordinate:
         """The rows as the Summary has them, for estimates."""
         return self.apart(summary)
 
-    def by_joined_cell(self, summary: Summary) -> tuple[View, Integers]:
-        """The rows by cells that do not depend on where rows are, joined, and where the run of each begins."""
-        points, start = merged(summary.cell_points, self.h / MERGED)
-        return self._view(summary, points), start
+    def by_joined_cell(self, summary: Summary) -> tuple[View, Points]:
+        """The rows by cells that do not depend on where rows are, joined, and these."""
+        points = seen_from(summary.cell_points, self.h)
+        return self._view(summary, points), points
 
     def by_cell(self, summary: Summary) -> View:
         """The rows by cell, even where distinct scores are listed."""
