@@ -16,6 +16,7 @@ import torch
 import calcert
 from calcert.sources import arrays
 from calcert.sources.arrays import pair, summarize_arrays
+from calcert.sources.collector import Collector
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.8125, 1.0, 2.0**-7]
 LABELS = [0, 1, 0, 1, 1, 1, 0]
@@ -190,6 +191,6 @@ def test_few_rows_are_counted_as_many_are(n: int, kind: str) -> None:
         "crowded": rng.beta(0.01, 0.01, n),
     }[kind]
     y = rng.random(n) < 0.4
-    collector = arrays.Collector()
+    collector = Collector()
     collector.add(x, y)
     assert arrays.summarize_arrays(x, y) == collector.summary()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import Summary
-from calcert.sources.arrays import Collector
+from calcert.sources.collector import Collector
 from calcert.summary import cells
 from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
+from calcert.sources.collector import Collector, label_chunk, score_chunk
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.consistency import DISTINCT_LIMIT
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
@@ -29,7 +29,7 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     x, y = column("scores", scores), column("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
-    if x.size <= FEW_ROWS and (found := _few_rows(_score_chunk(x), _label_chunk(y))) is not None:
+    if x.size <= FEW_ROWS and (found := _few_rows(score_chunk(x), label_chunk(y))) is not None:
         return found
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
@@ -93,83 +93,6 @@ def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(label_message(x, y, row, place(row)))
-
-
-class Collector:
-    """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
-
-    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. Where only `few` rows
-    are to come, a few million, they are counted without numba, which takes longer to import than they take.
-    """
-
-    def __init__(self, place: Callable[[int], str] = "at row {}".format, *, few: bool = False) -> None:
-        kernel: Any
-        if few and "numba" not in sys.modules:
-            from calcert.sources import count_numpy as kernel
-        else:
-            from calcert.sources import count_numba as kernel
-
-        self._kernel = kernel
-        self._packed = np.zeros(2 * cells.CELLS, np.uint64)
-        self._count = np.zeros(2 * cells.CELLS, np.int64)
-        self._offset = np.zeros(2 * cells.CELLS, np.int64)
-        self._keys = np.full(kernel.SLOTS, -1, np.int64)
-        self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
-        self._distinct = 0
-        self._rows = 0
-        self._unflushed = 0
-        self._place = place
-
-    @property
-    def rows(self) -> int:
-        """The number of rows so far."""
-        return self._rows
-
-    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
-        """Add rows; `scores` and `labels` are what :func:`column` returns."""
-        if self._rows + scores.size > ROW_LIMIT:
-            raise OverflowError("a Summary holds at most 2^36 rows. Certify the parts.")
-        for start in range(0, scores.size, self._kernel.CHUNK):
-            x = _score_chunk(scores[start : start + self._kernel.CHUNK])
-            y = _label_chunk(labels[start : start + self._kernel.CHUNK])
-            if self._unflushed + x.size > self._kernel.CHUNK:
-                self._flush()
-            bad = self._kernel.fill(x, y, self._packed)
-            if bad >= 0:
-                self._refuse(scores, labels, start + bad)
-            self._unflushed += x.size
-            if self._distinct >= 0:
-                # Adding 0.0 turns -0.0 into 0.0, which is the same score.
-                bits = (x.astype(np.float64) + 0.0).view(np.int64)
-                self._distinct = self._kernel.tally(bits, y, self._keys, self._tally, self._distinct, DISTINCT_LIMIT)
-        self._rows += scores.size
-
-    def summary(self) -> Summary:
-        """The Summary of all rows so far."""
-        distinct = distinct_count = None
-        if self._distinct >= 0:
-            used = np.flatnonzero(self._keys >= 0)
-            used = used[np.argsort(self._keys[used])]
-            distinct, distinct_count = self._keys[used], self._tally.reshape(-1, 2)[used]
-        if self._unflushed == self._rows:
-            # All rows are still packed: no table of all cells is needed to unpack them.
-            cell = np.flatnonzero(self._packed[::2] | self._packed[1::2])
-            packed = self._packed.reshape(-1, 2)[cell]
-            count, offset = np.zeros(packed.shape, np.int64), np.zeros(packed.shape, np.int64)
-            self._kernel.flush(packed.ravel(), count.ravel(), offset.ravel())
-            return Summary(cell, count, offset, distinct, distinct_count)
-        self._flush()
-        return Summary.from_dense(self._count.reshape(-1, 2), self._offset.reshape(-1, 2), distinct, distinct_count)
-
-    def _flush(self) -> None:
-        self._kernel.flush(self._packed, self._count, self._offset)
-        self._unflushed = 0
-
-    def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int) -> None:
-        where = self._place(self._rows + row)
-        if 0 <= scores[row] <= 1:
-            raise ValueError(label_message(scores, labels, row, where))
-        raise ValueError(score_message(scores, row, where))
 
 
 def column(name: str, values: Any) -> NDArray[Any]:
@@ -293,19 +216,3 @@ def check_indexes(**columns: Any) -> None:
                     f"{one} and {two} must have the same index; got {a!r} and {b!r} at row {row}. Align them first "
                     f"or, if rows belong together by position, pass {one}.to_numpy() and {two}.to_numpy()."
                 )
-
-
-def _score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
-    """Scores in a type that the kernel is compiled for, exactly."""
-    wanted = chunk.dtype if chunk.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(chunk, wanted)
-
-
-def _label_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
-    """Labels as uint8, int64 or float64: three compiled kernels instead of a dozen."""
-    if chunk.dtype in (np.bool_, np.int8):
-        # Read as unsigned, a negative label is still neither 0 nor 1.
-        return np.ascontiguousarray(chunk).view(np.uint8)
-    if chunk.dtype in (np.uint8, np.int64):
-        return np.ascontiguousarray(chunk)
-    return np.ascontiguousarray(chunk, np.float64 if chunk.dtype.kind in "fu" else np.int64)

@@ -1,4 +1,4 @@
-"""The numba kernels that read rows: one pass, serial, cached on disk."""
+"""The numba kernels that read rows: one pass, serial, cached on disk, and side by side where several threads call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def located(score: float) -> tuple[np.int64, np.int64]:
     return np.int64(108544) if score == 1.0 else np.int64(-1), np.int64(0)
 
 
-@compiled
+@compiled(nogil=True)
 def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64]) -> int:
     """Add rows to `packed`, one word per cell and label: count above bit 45, offset sum below.
 
@@ -53,7 +53,7 @@ def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64])
     return -1
 
 
-@compiled
+@compiled(nogil=True)
 def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
     """Move the packed words into 64-bit counts and offset sums, and clear them."""
     mask = (np.uint64(1) << np.uint64(OFFSET_BITS)) - np.uint64(1)
@@ -65,7 +65,7 @@ def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[
             packed[j] = 0
 
 
-@compiled
+@compiled(nogil=True)
 def tally(
     bits: NDArray[np.int64],
     labels: NDArray[Any],

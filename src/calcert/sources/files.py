@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message
-from calcert.sources.arrays import Collector, numbers_of, refuse_bad
+from calcert.sources.arrays import numbers_of, refuse_bad
 from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
+from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
@@ -38,13 +39,15 @@ NAMES = ("scores", "labels")
 
 
 class Taker(Protocol):
-    """Whatever takes rows chunk by chunk, and knows how many it has got."""
+    """Whatever takes rows chunk by chunk, and knows how many it has got; when it has settled, it has looked at all."""
 
     @property
     def rows(self) -> int: ...
 
     @property
     def add(self) -> Callable[..., None]: ...
+
+    def settle(self) -> None: ...
 
 
 Taking = TypeVar("Taking", bound=Taker)
@@ -109,6 +112,7 @@ def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
         for batch in batches:
             taker.add(*(batch if batch.groups else batch[:2]))
             progress.advance_to(taker.rows, table.share_read())
+        taker.settle()
     if taker.rows == 0:
         raise ValueError(f"{table.name} must hold at least one row; got none.")
     return taker
@@ -167,12 +171,15 @@ def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], star
     else:
         with RowProgress(f"reading {table.name}") as progress:
             for batch in table.batches(x, y, BATCH, others):
+                if any(column.null_count for column in batch.columns[:2]):
+                    taker.settle()  # A bad row before the missing value is named first.
                 scores, labels = (
                     arrow_values(name, column, lambda row: table.place(taker.rows + row))
                     for name, column in zip(NAMES, batch.columns[:2], strict=True)
                 )
                 taker.add(scores, labels, *batch.columns[2:])
                 progress.advance_to(taker.rows, table.share_read())
+            taker.settle()
     if taker.rows != table.rows:
         raise ValueError(
             f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {taker.rows:,} were "
@@ -221,6 +228,9 @@ class Kept:
         self._scores.append(scores.astype(np.float64))
         self._labels.append(labels.astype(np.int8))
         self.rows += scores.size
+
+    def settle(self) -> None:
+        """Nothing waits."""
 
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         return np.concatenate(self._scores), np.concatenate(self._labels)

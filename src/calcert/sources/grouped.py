@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import Collector, check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
+from calcert.sources.arrays import check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
+from calcert.sources.collector import Collector
 from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
 from calcert.sources.source_kinds import refuse_ignored, source_of
 from calcert.sources.weighing import PLAIN_ROWS, Weighing, choose_all
@@ -247,11 +248,19 @@ class ByGroup:
         self.rows += scores.size
         self._waiting_rows += scores.size
         if self._waiting_rows >= WAITING:
-            self._sort_out()
+            self.settle()
+
+    def settle(self) -> None:
+        """Give rows that wait to their groups."""
+        if self._waiting:
+            x, y, code = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
+            for name, part in _parts(list(self._known), code).items():
+                if part.size:
+                    self._groups[name].add(x[part], y[part])
+        self._waiting, self._waiting_rows = [], 0
 
     def summaries(self) -> dict[str, Summary]:
         """The Summary of every group, by its name."""
-        self._sort_out()
         return {name: self._groups[name].summary() for name in sorted(self._known)}
 
     def _numbers(self, groups: Any) -> NDArray[np.int64]:
@@ -269,15 +278,6 @@ class ByGroup:
         refuse_many(len(self._known))
         return np.array(code, np.int64)
 
-    def _sort_out(self) -> None:
-        """Give rows that wait to their groups."""
-        if self._waiting:
-            x, y, code = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
-            for name, part in _parts(list(self._known), code).items():
-                if part.size:
-                    self._groups[name].add(x[part], y[part])
-        self._waiting, self._waiting_rows = [], 0
-
 
 class _Group:
     """The rows of a group: kept while they are few, then counted."""
@@ -293,7 +293,7 @@ class _Group:
             self._kept.append((scores, labels))
             if self._rows < LARGE:
                 return
-            self._collector, (scores, labels) = Collector(), self._columns()
+            self._collector, (scores, labels) = Collector(threads=1), self._columns()
             self._kept = []
         self._collector.add(scores, labels)
 

@@ -1,0 +1,230 @@
+"""Rows chunk by chunk into a Summary, counted by as many threads as there are cores.
+
+Every thread counts into tables of its own. What they hold are integers, so that it does not matter which rows went into
+which: added up they are what one thread would have counted, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.validation import label_message, score_message
+from calcert.summary import cells
+from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.summary import Summary
+
+Integers = NDArray[np.int64]
+
+MOST_THREADS = 8
+"""More of them only wait for memory."""
+
+ENOUGH = 1 << 17
+"""Rows at once that are worth waking a thread."""
+
+STEP = 1 << 18
+"""Rows that a thread counts at once: half of what one word can count, so that scattered rows are seldom unpacked."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Tables:
+    """What one thread has counted."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.count = np.zeros(2 * cells.CELLS, np.int64)
+        self.offset = np.zeros(2 * cells.CELLS, np.int64)
+        self.distinct = 0
+        self.flushed = False
+        self._kernel = kernel
+        self._packed = np.zeros(2 * cells.CELLS, np.uint64)
+        self._keys = np.full(kernel.SLOTS, -1, np.int64)
+        self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
+        self._most = 0  # No packed word counts more rows than this.
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> int:
+        """Count rows, at most as many as one word can count; the first that is none, else -1."""
+        x, y = score_chunk(scores), label_chunk(labels)
+        if self._most + x.size > self._kernel.CHUNK:
+            self._most = int(self._packed.max()) >> self._kernel.OFFSET_BITS
+        if self._most + x.size > self._kernel.CHUNK:
+            self.flush()
+        bad = int(self._kernel.fill(x, y, self._packed))
+        if bad >= 0:
+            return bad
+        self._most += x.size
+        # Many distinct scores show themselves in the first rows, mostly.
+        for here in (slice(None, 2 * DISTINCT_LIMIT), slice(2 * DISTINCT_LIMIT, None)):
+            if self.distinct >= 0:
+                # Adding 0.0 turns -0.0 into 0.0, which is the same score.
+                bits = (x[here].astype(np.float64) + 0.0).view(np.int64)
+                filled = self._kernel.tally(bits, y[here], self._keys, self._tally, self.distinct, DISTINCT_LIMIT)
+                self.distinct = int(filled)
+        return -1
+
+    def flush(self) -> None:
+        """Have everything in `count` and `offset`."""
+        self._kernel.flush(self._packed, self.count, self.offset)
+        self._most, self.flushed = 0, True
+
+    def packed(self) -> tuple[Integers, Integers, Integers]:
+        """Cells, counts and sums where all rows are still packed: no table of all cells is needed to unpack them."""
+        cell = np.flatnonzero(self._packed[::2] | self._packed[1::2])
+        packed = self._packed.reshape(-1, 2)[cell]
+        count, offset = np.zeros(packed.shape, np.int64), np.zeros(packed.shape, np.int64)
+        self._kernel.flush(packed.ravel(), count.ravel(), offset.ravel())
+        return cell, count, offset
+
+    def listed(self) -> tuple[Integers, Integers]:
+        """The distinct scores, as the integers whose bits they are, and their rows by label."""
+        used = np.flatnonzero(self._keys >= 0)
+        return self._keys[used], self._tally.reshape(-1, 2)[used]
+
+
+class _Pending(NamedTuple):
+    """Rows that a thread counts, beginning at `start` of the arrays that were added, whose first row is `first`."""
+
+    counted: Future[int]
+    scores: NDArray[Any]
+    labels: NDArray[Any]
+    start: int
+    first: int
+
+
+class Collector:
+    """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
+
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. Where only `few` rows
+    are to come, a few million, they are counted without numba, which takes longer to import than they take. A bad row
+    is refused when its turn comes, at the latest by `settle` or `summary`; the first one is named, whatever the number
+    of `threads`.
+    """
+
+    def __init__(
+        self,
+        place: Callable[[int], str] = "at row {}".format,
+        *,
+        few: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        kernel: Any
+        if few and "numba" not in sys.modules:
+            from calcert.sources import count_numpy as kernel
+        else:
+            from calcert.sources import count_numba as kernel
+
+        self._kernel = kernel
+        self._place = place
+        self._rows = 0
+        self._threads = 1 if few else threads or min(cores(), MOST_THREADS)
+        self._tables = [Tables(kernel)]
+        self._free: SimpleQueue[Tables] = SimpleQueue()
+        self._free.put(self._tables[0])
+        self._pool: ThreadPoolExecutor | None = None
+        self._pending: deque[_Pending] = deque()
+
+    @property
+    def rows(self) -> int:
+        """The number of rows so far."""
+        return self._rows
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Add rows; `scores` and `labels` are what :func:`calcert.sources.arrays.column` returns."""
+        if self._rows + scores.size > ROW_LIMIT:
+            raise OverflowError("a Summary holds at most 2^36 rows. Certify the parts.")
+        parallel = self._threads > 1 and scores.size >= ENOUGH and self._rows + scores.size > STEP
+        if not parallel:
+            self.settle()
+        for start in range(0, scores.size, STEP):
+            here = slice(start, start + STEP)
+            if parallel:
+                counted = self._submit(scores[here], labels[here])
+                self._pending.append(_Pending(counted, scores, labels, start, self._rows))
+                self._settle(down_to=2 * self._threads)
+            elif (bad := self._tables[0].add(scores[here], labels[here])) >= 0:
+                self._refuse(scores, labels, start + bad, self._rows)
+        self._rows += scores.size
+
+    def settle(self) -> None:
+        """Wait until everything is counted."""
+        self._settle(down_to=0)
+
+    def summary(self) -> Summary:
+        """The Summary of all rows so far."""
+        self.settle()
+        first, *others = self._tables
+        if not others and not first.flushed:
+            return Summary(*first.packed(), *self._listed())
+        for tables in self._tables:
+            tables.flush()
+        count = sum((tables.count for tables in others), start=first.count).reshape(-1, 2)
+        offset = sum((tables.offset for tables in others), start=first.offset).reshape(-1, 2)
+        return Summary.from_dense(count, offset, *self._listed())
+
+    def _listed(self) -> tuple[Integers, Integers] | tuple[None, None]:
+        if any(tables.distinct < 0 for tables in self._tables):
+            return None, None
+        keys, rows = (np.concatenate(parts) for parts in zip(*(t.listed() for t in self._tables), strict=True))
+        distinct, slot = np.unique(keys, return_inverse=True)
+        if distinct.size > DISTINCT_LIMIT:
+            return None, None
+        count = np.zeros((distinct.size, 2), np.int64)
+        np.add.at(count, slot, rows)
+        return distinct, count
+
+    def _submit(self, scores: NDArray[Any], labels: NDArray[Any]) -> Future[int]:
+        if self._pool is None:
+            # Ctrl-C waits for compiling in this thread alone.
+            self._tables[0].add(scores[:0], labels[:0])
+            self._pool = ThreadPoolExecutor(self._threads)
+            for _ in range(self._threads - 1):
+                self._tables.append(Tables(self._kernel))
+                self._free.put(self._tables[-1])
+        return self._pool.submit(self._count, scores, labels)
+
+    def _count(self, scores: NDArray[Any], labels: NDArray[Any]) -> int:
+        tables = self._free.get()
+        try:
+            return tables.add(scores, labels)
+        finally:
+            self._free.put(tables)
+
+    def _settle(self, down_to: int) -> None:
+        while len(self._pending) > down_to:
+            counted, scores, labels, start, first = self._pending.popleft()
+            bad = counted.result()
+            if bad >= 0:
+                self._refuse(scores, labels, start + bad, first)
+
+    def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int, first: int) -> None:
+        where = self._place(first + row)
+        if 0 <= scores[row] <= 1:
+            raise ValueError(label_message(scores, labels, row, where))
+        raise ValueError(score_message(scores, row, where))
+
+
+def score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
+    """Scores in a type that the kernel is compiled for, exactly."""
+    wanted = chunk.dtype if chunk.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(chunk, wanted)
+
+
+def label_chunk(chunk: NDArray[Any]) -> NDArray[Any]:
+    """Labels as uint8, int64 or float64: three compiled kernels instead of a dozen."""
+    if chunk.dtype in (np.bool_, np.int8):
+        # Read as unsigned, a negative label is still neither 0 nor 1.
+        return np.ascontiguousarray(chunk).view(np.uint8)
+    if chunk.dtype in (np.uint8, np.int64):
+        return np.ascontiguousarray(chunk)
+    return np.ascontiguousarray(chunk, np.float64 if chunk.dtype.kind in "fu" else np.int64)
