@@ -20,6 +20,7 @@ import click
 import calcert
 from calcert.commands.interruption import heard
 from calcert.commands.options import debug
+from calcert.foundation import program
 from calcert.foundation.visible import visible
 
 COMMANDS = ("certify", "check", "plan", "choose", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
@@ -109,6 +110,7 @@ class CommandGroup(click.Group):
         # Started as a program, which lives for a second: collecting garbage and taking everything apart at the end
         # would be a tenth of it.
         gc.set_threshold(100_000, 50, 50)
+        program.alone = True
         try:
             super().main(**options)
         except SystemExit as end:

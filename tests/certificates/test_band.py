@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scipy.special import gammaln, logit
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.band import CalibrationBand, calibration_band, share_limits
+from calcert.certificates.band import CalibrationBand, _averaging, _largest_share, calibration_band, share_limits
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
 from calcert.serving.kernel import weight_ceiling
@@ -186,3 +187,36 @@ def test_densities_of_both_labels_integrate_to_one() -> None:
     band = calibration_band(calcert.summarize(x, x > 0.7), bandwidth=1 / 32)
     assert abs(float(np.trapezoid(band.negative + band.positive, band.t)) - 1) < 1e-3
     assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3
+
+
+def exact_averaging(hits: float, misses: float) -> mpmath.mpf:
+    """ln of the largest likelihood over its mean by Jeffreys' law, to 40 digits."""
+    a, b = mpmath.mpf(hits), mpmath.mpf(misses)
+    likeliest = sum((z * mpmath.log(z / (a + b)) for z in (a, b) if z > 0), mpmath.mpf(0))
+    return likeliest - mpmath.log(mpmath.beta(a + 0.5, b + 0.5)) + mpmath.log(mpmath.pi)
+
+
+def test_averaging_over_jeffreys_law_costs_what_exact_arithmetic_says() -> None:
+    edges = [0.0, 1e-9, 0.5, 15.999, 16.0, 16.001, 1e6, 5e10]
+    hits, misses = (part.ravel() for part in np.meshgrid(edges, edges))
+    with mpmath.workdps(40):
+        exact = [float(exact_averaging(*pair)) for pair in zip(hits.tolist(), misses.tolist(), strict=True)]
+    assert np.abs(_averaging(hits, misses) - exact).max() < 1e-12
+
+
+def test_the_largest_share_is_where_the_divergence_is_spent_and_not_below() -> None:
+    share, allowed = (part.ravel() for part in np.meshgrid([0.0, 1e-12, 0.3, 1 - 1e-9, 1.0], [1e-9, 1e-3, 1.0, 20.0]))
+    found = _largest_share(share, allowed)
+    with mpmath.workdps(40):
+        for q, c, spent in zip(share.tolist(), found.tolist(), allowed.tolist(), strict=True):
+            # Rounded by less than share_limits adds to what is allowed.
+            assert divergence(q, c) >= spent - 1e-14
+            assert divergence(q, c - 1e-15) <= spent * (1 + 1e-4) + 1e-14
+
+
+def divergence(q: float, c: float) -> float:
+    """kl(q, c) as it is."""
+    parts = ((mpmath.mpf(q), mpmath.mpf(c)), (1 - mpmath.mpf(q), 1 - mpmath.mpf(c)))
+    if q == c == 1:
+        return math.inf  # There is no larger share.
+    return float(sum((a * mpmath.log(a / b) if b > 0 else mpmath.inf for a, b in parts if a > 0), mpmath.mpf(0)))

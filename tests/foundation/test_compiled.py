@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import calcert
@@ -111,7 +113,7 @@ def garble(path: Path, how: int) -> None:
 
 COUNT = """
 import numpy as np, calcert
-x = np.random.default_rng(0).random(9000)
+x = np.random.default_rng(0).random(20_000)
 print(calcert.summarize(x, x > 0.5).count.sum(axis=0).tolist())
 """
 """A few kernels, quickly compiled, that call each other: every cache is read and written in the same way."""
@@ -126,7 +128,7 @@ def test_a_garbled_cache_is_written_again_or_done_without(kind: str, tmp_path: P
     for how, path in enumerate(files):
         garble(path, how)
     garbled = [None if path.is_dir() else path.read_bytes() for path in files]
-    x = np.random.default_rng(0).random(9000)
+    x = np.random.default_rng(0).random(20_000)
     expected = [int((x <= 0.5).sum()), int((x > 0.5).sum())]
     assert json.loads(run({**os.environ, "NUMBA_CACHE_DIR": str(cache)}, "-c", COUNT)) == expected
     mended = [path.is_dir() or path.read_bytes() != before for path, before in zip(files, garbled, strict=True)]
@@ -165,3 +167,38 @@ def test_an_interruption_while_a_kernel_is_compiled_is_not_lost(monkeypatch: pyt
     with pytest.raises(KeyboardInterrupt):
         twice(21.0)
     assert twice(21.0) == 42.0
+
+
+def test_the_program_loads_no_library_that_it_has_no_use_for(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(20_000)
+    rows = pa.table({"p": scores, "y": rng.random(20_000) < scores})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    command = [sys.executable, "-X", "importtime", "-m", "calcert", "certify", "rows.parquet", "--score", "p"]
+    done = subprocess.run([*command, "--label", "y"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "20,000 rows" in done.stdout
+    assert {"numba", "calcert.certificates.band"} <= loaded
+    spared = ("scipy.linalg.blas", "scipy.special", "pyarrow", "pandas", "narwhals")
+    assert not [name for name in loaded if name.startswith(spared)]
+
+
+def test_linear_algebra_is_there_for_whoever_wants_it() -> None:
+    code = """
+import sys
+from calcert.foundation import program
+program.alone = {}
+from calcert.foundation.compiled import compiled
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+compiled(lambda x: x)
+print("scipy.linalg" in sys.modules)
+import scipy.linalg.cython_blas
+from numba import njit
+product = njit(lambda a, b: a @ b)
+print(product(np.eye(2), np.full((2, 2), 3.0)).sum())
+"""
+    for alone in (True, False):
+        done = subprocess.run([sys.executable, "-c", code.format(alone)], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["False", "12.0"]

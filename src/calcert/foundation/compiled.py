@@ -7,12 +7,17 @@ Ctrl-C while a kernel is compiled or loaded would be lost in a callback of LLVM;
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
+from calcert.foundation import program
 from calcert.foundation.uninterrupted import uninterrupted
+
+BLAS = "scipy.linalg.cython_blas"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -74,6 +79,9 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     import numba
     from numba.extending import register_jitable
 
+    if program.alone:
+        spare_linear_algebra()
+
     while _noted:
         register_jitable(_noted.pop())
     try:
@@ -84,6 +92,22 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         kernel._cache = Forgiving(kernel._cache)
     kernel.compile = uninterrupted()(kernel.compile)
     return kernel
+
+
+def spare_linear_algebra() -> None:
+    """Have numba look for BLAS now, and find none.
+
+    It would import all of scipy.linalg, an eighth of the time that the program takes, to multiply matrices with it,
+    which no kernel here does. Whoever else wants BLAS finds it.
+    """
+    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
+        return
+    # As with all modules that are None there, importing it fails at once.
+    sys.modules[BLAS] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules[BLAS]
 
 
 class Forgiving:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,6 +91,14 @@ class Table:
     def rows(self) -> int:
         """The number of rows of all files, as these say themselves."""
         return self._ends[-1]
+
+    @property
+    def rows_by_file(self) -> dict[str, int]:
+        """Likewise, of every file."""
+        return {
+            file: rows - before
+            for file, (before, rows) in zip(self._files.values(), pairwise([0, *self._ends]), strict=True)
+        }
 
     def columns(self) -> list[Column]:
         """What the first file has, and what the names of folders add."""

@@ -154,6 +154,7 @@ def _read_parquet(
         beside = {} if groups is None else {"groups": groups}
         x, y = choose(columns, score, label, table.name, table.first, beside)
         account.columns = {"score": x.name, "label": y.name, **beside}
+        account.rows.update(table.rows_by_file)
         table.check_same(*account.columns.values())
         if groups is None:
             remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
