@@ -153,7 +153,7 @@ def _environment() -> dict[str, str]:
     beside_python = os.path.dirname(sys.executable)
     return kept | {
         "PATH": beside_python + os.pathsep + kept.get("PATH", os.defpath),
-        "COLUMNS": "100",
+        "COLUMNS": "80",
         "NO_COLOR": "1",
         "LC_ALL": "C.UTF-8",
         "MPLBACKEND": "Agg",

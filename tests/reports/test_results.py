@@ -270,3 +270,8 @@ def test_the_frame_of_a_report_holds_its_bounds() -> None:
     frame = report.to_frame().set_index("statement")
     for name, certificate in report.certificates.items():
         assert (frame.loc[name, "lower"], frame.loc[name, "upper"]) == (certificate.lower, certificate.upper)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_fit_a_terminal(kind: str) -> None:
+    assert max(map(len, str(results()[kind]).splitlines())) <= 80

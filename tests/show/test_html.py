@@ -286,3 +286,15 @@ def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_the
     plain = " ".join(page(calcert.certify(x, rng.random(4_000) < x)).split())
     assert "It needs independent rows that were" in plain
     assert "calcert.certify(scores, labels, delta=0.05" in plain
+
+
+def test_the_page_of_a_plan_has_its_sentences_and_a_table(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(1_000)
+    plan = calcert.plan(calcert.summarize(x, rng.random(1_000) < x), 0.05)
+    text = plan.to_html(tmp_path / "plan.html").read_text()
+    cells = re.findall("<td class=.number.>([^<]*)</td>", text)
+    shown = [line.split() for line in str(plan).splitlines() if re.match(r"[ \d,]+ +0\.", line)]
+    assert cells == list(itertools.chain.from_iterable(shown))
+    assert len(shown) == len(plan.sizes)
+    assert f"<p>{str(plan).splitlines()[0]}" in text

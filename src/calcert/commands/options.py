@@ -224,12 +224,9 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
     return with_spelling
 
 
+lines = click.IntRange(min=0)
 skip_lines = click.option(
-    "--skip-lines",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Pass over so many lines, such as titles, that stand above the column names.",
+    "--skip-lines", metavar="N", type=lines, default=0, help="Pass over so many lines, such as titles, above the names."
 )
 sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
 SPELLING = (

@@ -131,7 +131,8 @@ def lists_of(lists: Any, place: Place) -> NDArray[Any]:
 def _from_text(table: TextTable, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
     if table.spelling.positive is not None:
         raise ValueError("--positive must not come with classes: labels are names or numbers of classes.")
-    chosen = choose_classes(table.columns(), columns, label, names, table.name)
+    with table.named_columns():
+        chosen = choose_classes(table.columns(), columns, label, names, table.name)
     table.account.columns = chosen.account
     collector = Collector(chosen, table.place)
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
 from calcert.show.pages.layout import fragment, picture, render
 from calcert.show.pictures import PICTURES
 from calcert.show.text import VIEWS
@@ -47,5 +51,24 @@ def notebook_view(result: Result) -> str:
 
 
 def _shown(result: Result) -> dict[str, Any]:
-    text, title = plain(VIEWS[result.kind](result)), TITLES[result.kind]
-    return {"text": text, "picture": picture(PICTURES[result.kind](result), result.kind, title, text, "")}
+    view, title = VIEWS[result.kind](result), TITLES[result.kind]
+    text, pieces = plain(view), view.renderables if isinstance(view, Group) else [view]
+    return {
+        "text": text,
+        "pieces": [_table(piece) if isinstance(piece, Table) else str(piece) for piece in pieces if str(piece)],
+        "picture": picture(PICTURES[result.kind](result), result.kind, title, text, ""),
+    }
+
+
+def _table(shown: Table) -> dict[str, Any]:
+    """A table of a text, to be one of the page."""
+    rows = zip(*([_cell(cell) for cell in column.cells] for column in shown.columns), strict=True)
+    return {
+        "headings": [_cell(column.header) for column in shown.columns],
+        "numbers": [column.justify == "right" for column in shown.columns],
+        "rows": [(row.style == "bold", cells) for row, cells in zip(shown.rows, rows, strict=True)],
+    }
+
+
+def _cell(cell: Any) -> str:
+    return Text.from_markup(cell).plain if isinstance(cell, str) else str(cell)

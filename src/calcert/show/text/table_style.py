@@ -8,7 +8,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-WIDTH = 100
+WIDTH = 80
+"""Of a terminal that nobody made wider."""
 
 
 def table() -> Table:
