@@ -6,6 +6,7 @@ import html
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,15 @@ def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
     refused = run("certify", "rows.csv", "--html", str(tmp_path))
     assert refused.exit_code == 2
     assert "is a folder. Name a file in it, such as" in " ".join(refused.stderr.split())
+
+
+def test_what_a_page_needs_is_asked_for_before_rows_are_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("jinja2", "matplotlib"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for option, library in (("--html", "jinja2"), ("--plot", "matplotlib")):
+        refused = run("certify", "there is no such file.csv", option, "report")
+        assert refused.exit_code == 2
+        assert f"need {library}, which is not installed" in " ".join(refused.stderr.split())
 
 
 def test_several_files_are_one_source(run: Run, rows: tuple[Any, Any], tmp_path: Path) -> None:

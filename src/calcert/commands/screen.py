@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,8 +63,17 @@ class Written(click.Path):
             self.fail(f"{value!r} is a folder. Name a file in it{own}.", param, ctx)
         if not os.path.isdir(folder):
             self.fail(f"{value!r} must lie in a folder that exists; there is no {folder}.", param, ctx)
+        for library in NEEDS.get(param.name or "" if param else "", ()):
+            if find_spec(library) is None:
+                from calcert.show.requirements import needed_for_reports
+
+                with needed_for_reports():
+                    import_module(library)
         return super().convert(value, param, ctx)
 
+
+NEEDS = {"html": ("jinja2", "matplotlib"), "picture": ("matplotlib",)}
+"""What is asked for before rows are read, which may take long, by the option that needs it."""
 
 ENDINGS = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml"}
 """What files might be called, by the option that names them."""
