@@ -135,18 +135,18 @@ class Grid:
                 f"block holds what is in reach; got {self.fineness}."
             )
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of grid cells on [0, 1]; even on a cubic grid, so that its middle is a grid point."""
         cells = math.ceil(self.fineness / min(self.h, 1.0))
         return cells + cells % 2 if self.cubic else cells
 
-    @property
+    @cached_property
     def step(self) -> float:
         """The width of a grid cell."""
         return 1 / self.size
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """Grid cells after which the kernel has vanished."""
         return min(math.ceil(KERNEL_REACH * self.h / self.step), self.size)
@@ -189,12 +189,17 @@ class Grid:
         there are (theory of computing). The first and last `reach` results are contaminated by wrapping.
         """
         size = values.shape[1]
-        length = fast_length(max(size, kernel.values.size))
-        result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)[:, :size]
+        result, length = self.convolved(values, kernel)
         # Not np.linalg.norm: it wakes the threads of BLAS, which stall on a busy machine.
         whole = math.sqrt(max(size - kernel.values.size + 1, 1))  # without what is contaminated
         norm = math.sqrt(np.square(values).sum(axis=1).max()) + float(np.abs(values).sum(axis=1).max()) / whole
         return result, 10 * float(np.finfo(float).eps) * math.log2(length + 2) * norm * kernel.norm
+
+    def convolved(self, values: Floats, kernel: Kernel) -> tuple[Floats, int]:
+        """The convolution alone, and the length of its transforms."""
+        length = fast_length(max(values.shape[1], kernel.values.size))
+        result = fft.irfft(fft.rfft(values, length) * kernel.spectrum(length), length)
+        return result[:, : values.shape[1]], length
 
     @cached_property
     def kernel(self) -> Kernel:
