@@ -105,7 +105,8 @@ def spare_linear_algebra() -> None:
     # As with all modules that are None there, importing it fails at once.
     sys.modules[BLAS] = None  # type: ignore[assignment]
     try:
-        importlib.import_module("numba.np.arraymath")
+        with suppress(ImportError):  # Another numba may keep it elsewhere, and then loads what it loads.
+            importlib.import_module("numba.np.arraymath")
     finally:
         del sys.modules[BLAS]
 
