@@ -68,7 +68,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     from calcert.certificates import halving
 
     thrown = halving.thrown(cells, seed, FEW)
-    if summary.n >= PAIRED:
+    if summary.n >= PAIRED and len(thrown) == 1:
         thrown = np.add.reduceat(thrown, (0, 1, 2, 4, 6), axis=1)
     return lower_limit(summary, delta, seed, gain, thrown=thrown)
 
