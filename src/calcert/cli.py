@@ -43,7 +43,6 @@ SHELL_WORDS = {
     "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
     " pass labels ": " write labels ",
     "round on purpose: numpy.round(values / unit) * unit.": "round them in the file, on purpose.",
-    "calcert.certify(..., largest_weight=..., delta=delta / number).": "--delta divided by their number.",
 }
 
 
@@ -63,6 +62,7 @@ SPELLING_WORDS = {
 NO_LABELS = {"For percentages pass scores / 100.": "If they are percentages, write score/100 to the file."}
 """And for perturb, which copies scores as they are."""
 
+EACH_APART = re.compile(r"calcert\.certify\(\.\.\., \w+=\.\.\., delta=delta / number\)\.")
 ARGUMENT = re.compile(
     r"(?<![-\w'\"])(largest_weight|largest_gain|weight_unit|soft_labels|pair_sums|smallest_group)\b(=?)"
 )
@@ -174,6 +174,7 @@ def in_shell_words(message: str, *, labels: bool = True) -> str:
     message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
     for python, shell in ((SPELLING_WORDS if labels else NO_LABELS) | SHELL_WORDS).items():
         message = message.replace(python, shell)
+    message = EACH_APART.sub("--delta divided by their number.", message)
     message = ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", message)
     return f"{message} Some text in it is not UTF-8: save it as CSV UTF-8." if NOT_UTF_8.search(message) else message
 
