@@ -29,11 +29,8 @@ from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 
-FEW = (5, 6, 9)
-"""Parts of the rows that the batches of each throw get where rows are few: finding a witness takes longest."""
-
 PAIRED = 50_000
-"""From so many rows on the last six of eight batches are judged in pairs, by a witness each: bounds are as good."""
+"""From so many rows on the last six of eight batches are judged in pairs, by a witness each: finding one takes longest."""
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
@@ -67,7 +64,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
 
     from calcert.certificates import halving
 
-    thrown = halving.thrown(cells, seed, FEW)
+    thrown = halving.thrown(cells, seed, halving.GROWING)
     if summary.n >= PAIRED and len(thrown) == 1:
         thrown = np.add.reduceat(thrown, (0, 1, 2, 4, 6), axis=1)
     return lower_limit(summary, delta, seed, gain, thrown=thrown)
