@@ -30,7 +30,7 @@ from calcert.summary.summary import Summary
 Floats = NDArray[np.float64]
 
 PAIRED = 50_000
-"""From so many rows on the last six of eight batches are judged in pairs, by a witness each: finding one takes longest."""
+"""From so many rows on the last six of eight batches are judged in pairs: finding a witness takes longest."""
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
