@@ -217,6 +217,9 @@ def test_where_classes_are_called_by_numbers_a_number_is_a_name() -> None:
     at = "at row {}".format
     assert ClassNumbers(["0", "1", "10", "2"], 4).of([10, 2, "2", 2.0], at).tolist() == [2, 3, 3, 3]
     assert ClassNumbers(["1", "2", "3"], 3).of(np.array([1, 3]), at).tolist() == [0, 2]
+    assert ClassNumbers(["1.0", "2.0", "3.0"], 3).of([1.0, 2, "1", "2.0"], at).tolist() == [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"labels must be names of classes, '1', '1\.0', '2'; got 1 at row 0"):
+        ClassNumbers(["1", "1.0", "2"], 3).of([1], at)
     with pytest.raises(ValueError, match="labels must be names of classes, '1', '2', '3'; got 0 at row 0"):
         ClassNumbers(["1", "2", "3"], 3).of([0], at)
     for wrong in (True, 1.5, None, float("nan"), float("inf"), "1e-1", -1, 3):

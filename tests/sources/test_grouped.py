@@ -16,6 +16,7 @@ import pytest
 import calcert
 from calcert.sources import grouped, tables
 from calcert.sources.grouped import summarize_groups
+from calcert.sources.weighing import PLAIN_ROWS, Weighing
 from tests.sources.test_engines import AWKWARD
 
 Build = Callable[[pa.Table], Any]
@@ -100,6 +101,16 @@ def test_groups_of_every_type_have_the_names_that_they_have_in_memory(tmp_path: 
     rows = pa.table({"p": [0.5, 0.25, 0.75, 1.0], "y": [1, 0, 0, 1], "g": values})
     found = summarize_groups(write(tmp_path / "rows.parquet", rows), None, "g", score="p", label="y")
     assert found == summarize_groups(rows["p"], rows["y"], values.to_pylist())
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_zero_and_false_name_groups_of_json_lines(tmp_path: Path, weights: bool) -> None:
+    path = tmp_path / "rows.jsonl"
+    groups = ["0", "0", "1", "false", "true", '""', "null"]
+    path.write_text("".join(f'{{"p": 0.5, "y": 1, "g": {group}, "w": 1}}\n' for group in groups))
+    weighing = Weighing(weights="w", largest_weight=1.0) if weights else PLAIN_ROWS
+    found = summarize_groups(path, None, "g", score="p", label="y", weighing=weighing)
+    assert {name: part.rows for name, part in found.items()} == {"0": 2, "1": 1, "False": 1, "True": 1, "missing": 2}
 
 
 def test_a_bad_row_of_a_file_with_groups_is_named(tmp_path: Path) -> None:

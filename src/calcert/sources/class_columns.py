@@ -189,8 +189,11 @@ class ClassNumbers:
         self._size = size
         self._names = counted if names is None else list(names)
         self._known = {name: place for place, name in enumerate(self._names)}
-        # Where classes are called by numbers, a number is a name.
-        self._by_number = self._names == counted or not any(name.lstrip("+-").isdigit() for name in self._names)
+        # Where classes are called by numbers, 1 or 1.0, a number is a name; one that two names stand for is neither's.
+        read = [number(name) for name in self._names]
+        single = {value for value in read if value is not None and read.count(value) < 2}
+        self._called: dict[Any, int] = {value: read.index(value) for value in single}
+        self._by_number = self._names == counted or all(value is None for value in read)
         self._both_ways = self._by_number and self._names != counted
         self._first: tuple[str, str] | None = None
 
@@ -221,12 +224,11 @@ class ClassNumbers:
         return found
 
     def _numbered(self, value: Any) -> int | None:
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or value % 1 != 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             return None
-        whole = int(value)
         if not self._by_number:
-            return self._known.get(str(whole))
-        return whole if 0 <= whole < self._size else None
+            return self._called.get(value)
+        return int(value) if value % 1 == 0 and 0 <= value < self._size else None
 
     def _complaint(self, label: Any, where: str) -> str:
         if is_gap(label):

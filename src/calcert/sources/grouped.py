@@ -220,7 +220,7 @@ def _weighed_text(
     for x, y, others, names in text_batches(table, score, label, weighing, groups):
         every.add(x, y, others)
         kept.append({"scores": x, "labels": y, **others})
-        codes += [known.setdefault(name_of(name or None), len(known)) for name in names]
+        codes += [known.setdefault(name_of(None if name == "" else name), len(known)) for name in names]
         refuse_many(len(known))
     whole = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     columns = whole.pop("scores"), whole.pop("labels"), whole
@@ -265,7 +265,7 @@ class ByGroup:
 
     def _numbers(self, groups: Any) -> NDArray[np.int64]:
         if isinstance(groups, (list, tuple)):
-            return self._numbers_of([group or None for group in groups])
+            return self._numbers_of([None if group == "" else group for group in groups])
         try:
             encoded = groups.dictionary_encode("encode")
         except NotImplementedError:  # of columns inside of columns
