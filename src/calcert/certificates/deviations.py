@@ -304,7 +304,7 @@ def crossing(
     for _ in range(100):
         if high - low <= precision * abs(high):
             break
-        share = at_low / (at_low - at_high) if math.isfinite(at_low) else 0.5
+        share = at_low / (at_low - at_high) if math.isfinite(at_low - at_high) else 0.5
         middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
         value = falling(middle, *known)
         if value > 0:
