@@ -20,6 +20,7 @@ from calcert.certificates.perturbed_lower import (
     pointwise_rounding,
     signs_of,
 )
+from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 
@@ -135,6 +136,21 @@ def test_lower_bounds_find_errors_in_the_middle_and_among_rare_events(b: float) 
     zero = np.concatenate([np.zeros(50_000), x])
     wrong = np.concatenate([rng.random(50_000) < 0.05, rng.random(50_000) < x])
     assert 0.02 < perturbed_lower(calcert.summarize(zero, wrong), noise, 0.05, 0).limit < 0.03
+
+
+@pytest.mark.parametrize("noise", [Noise("odds", 1 / 16), Noise("additive", 1 / 16)])
+def test_where_later_rows_lie_changes_no_bit_of_what_a_witness_earns(noise: Noise) -> None:
+    # Half-way between rows that are known, and beyond them, signs are made of nothing but rounding.
+    where, known_rows = coordinate_of(noise), calcert.summarize([0.2, 0.3, 0.9], [0, 1, 1])
+    later = calcert.summarize([1e-4, 2e-4, 0.55, 0.9999], [0, 1, 0, 1])
+    witness_grid, found = where.witness_grid(1000), []
+    for summary in (known_rows + later, known_rows + calcert.summarize([0.55], [1])):
+        view, cells = where.by_joined_cell(summary)
+        known = cells.count * np.isin(cells.low, where.by_joined_cell(known_rows)[1].low)[:, None]
+        gains = ServedWitness(where, view, witness_grid).gain(known)
+        found.append(dict(zip(cells.low.tolist(), gains.tolist(), strict=True)))
+    assert len(found[1]) == 4
+    assert {low: found[0][low] for low in found[1]} == found[1]
 
 
 def test_the_kernels_do_as_they_are_written() -> None:

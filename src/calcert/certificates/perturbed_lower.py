@@ -162,7 +162,9 @@ class ServedWitness:
         grid, found = self.grid, []
         index, part = grid.around(self._places)
         beside = len(part) // 2 - 1
-        for first, last in grid.blocks(index[beside], 0):
+        # Blocks of the grid, whole: where no row is known signs are rounding, which must not tell where later rows lie.
+        for first in (np.unique(index[beside] // BLOCK) * BLOCK).tolist():
+            last = min(first + BLOCK, grid.size)
             inside = (index[beside] >= first) & (index[beside] < last)
             start, stop = first - beside, last + beside
             low, high = start - grid.reach, stop + grid.reach + 1
@@ -240,5 +242,5 @@ def pointwise_rounding(grid: Grid) -> float:
     Each of F0 and F1 is a convolution of at most N values up to 1 with a kernel whose sum is at most twice the
     normaliser; its error is at most 3 r sqrt(N) times that, r = 3.33 eps log2 N (theory of computing).
     """
-    length = fast_length(min(grid.size, BLOCK) + 2 * grid.reach + 1)
+    length = fast_length(min(grid.size, BLOCK) + 2 * grid.reach + 3)
     return 12 * 3.33 * float(np.finfo(float).eps) * math.log2(length) * math.sqrt(length)

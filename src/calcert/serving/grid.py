@@ -176,7 +176,7 @@ class Grid:
     def blocks(self, index: Integers, reach: int) -> Iterator[tuple[int, int]]:
         """Ranges [start, stop] of grid points that hold everything within `reach` (less than a block) of `index`."""
         last = (self.size - 1) // BLOCK
-        near = [np.clip((index + shift) // BLOCK, 0, last) for shift in ((-reach, 0, reach) if reach else (0,))]
+        near = [np.clip((index + shift) // BLOCK, 0, last) for shift in (-reach, 0, reach)]
         first, end = (int(index.min()) - reach, int(index.max()) + reach) if index.size else (0, 0)
         for block in np.flatnonzero(sum(np.bincount(places, minlength=last + 1) for places in near)).tolist():
             start, stop = block * BLOCK, min((block + 1) * BLOCK, self.size)
