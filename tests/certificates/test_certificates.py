@@ -203,7 +203,7 @@ def test_a_report_cannot_be_changed_and_prints_its_three_statements() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         report.advice = ""  # type: ignore[misc]
     text = str(report)
-    for words in ("20,000 rows", "served with", "as it is", "distance from calibration", "0.95"):
+    for words in ("20,000 rows", "served with", "as it is", "distance from", "0.95"):
         assert words in text
     for c in report.certificates.values():
         assert f"{at_most(c.upper)}" in text
