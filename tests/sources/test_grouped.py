@@ -144,3 +144,9 @@ def test_the_log_of_duckdb_has_three_queries(groups: int) -> None:
     assert summarize_groups(relation, None, "g", score="p", label="y") == one_by_one(rows)
     logged = database.execute("SELECT message FROM duckdb_logs WHERE type = 'QueryLog'").fetchall()
     assert 2 <= sum("SELECT" in query for (query,) in logged) <= MOST_QUERIES
+
+
+def test_a_group_called_missing_is_not_that_of_rows_without_one() -> None:
+    rows = pa.table({"p": [0.5] * 5, "y": [0, 1, 0, 1, 1], "g": ["missing", None, "missing", "<NA>", "a"]})
+    found = summarize_groups(rows, None, "g", score="p", label="y")
+    assert {name: part.rows for name, part in found.items()} == {"'missing'": 2, "<NA>": 1, "a": 1, "missing": 1}

@@ -52,6 +52,23 @@ def test_a_file_and_a_link_to_it_are_one(here: Path, make: Any) -> None:
         assert said in refusal(*paths)
 
 
+def test_a_copy_is_remarked_on(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = (here / "data" / "a.csv").read_bytes()
+    copy = here / "data" / "copy.csv"
+    copy.write_bytes(rows)
+    calcert.summarize("data", score="p", label="y")
+    said = "data/a.csv and data/copy.csv hold the same bytes: if one is a copy, its rows are counted twice"
+    assert [words.partition(";")[0] for words in caplog.messages] == [said]
+    caplog.clear()
+    copy.write_bytes(rows[:-1] + b" ")  # As long, and other bytes.
+    calcert.summarize("data", score="p", label="y")
+    (here / "data" / "day=1").mkdir()
+    copy.rename(here / "data" / "day=1" / "a.csv")
+    (here / "data" / "day=1" / "a.csv").write_bytes(rows)  # Rows of another day, as the folder says.
+    calcert.summarize("data", score="p", label="y")
+    assert caplog.messages == []
+
+
 @pytest.mark.parametrize("meant", ["data", "data/**/*.csv", "data/**", "**/*.parquet", "*/**/a.csv"])
 def test_folders_that_lead_back_to_themselves_are_refused(here: Path, meant: str) -> None:
     # Two of them make 2^40 paths before the system says stop.

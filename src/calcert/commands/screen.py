@@ -59,10 +59,10 @@ class Written(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         folder = os.path.dirname(value) or "."
         if os.path.isdir(value):
-            own = "" if param is None or param.name is None else f", such as {os.path.join(value, ENDINGS[param.name])}"
-            self.fail(f"{value!r} is a folder. Name a file in it{own}.", param, ctx)
+            own = "" if param is None or param.name is None else os.path.join(value, ENDINGS[param.name])
+            self.fail(f"{value!r} is a folder. Name a file in it{own and f', such as {visible(own)}'}.", param, ctx)
         if not os.path.isdir(folder):
-            self.fail(f"{value!r} must lie in a folder that exists; there is no {folder}.", param, ctx)
+            self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
         for library in NEEDS.get(param.name or "" if param else "", ()):
             if find_spec(library) is None:
                 from calcert.show.requirements import needed_for_reports

@@ -82,7 +82,7 @@ def spread(
     """Add the shares of `count` rows out of `total` to the grid points that they go to, per label."""
     for i in range(len(count)):
         for y in range(2):
-            if count[i, y] > 0:
+            if count[i, y] != 0:  # Residuals are spread, too, and may be negative.
                 share = count[i, y] / total
                 high = share * fraction[i, y]
                 for end in range(ends):

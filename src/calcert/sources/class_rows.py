@@ -118,7 +118,7 @@ def _check_range(p: NDArray[Any], place: Place, columns: Sequence[str] | None) -
         row = int(np.argmin(good.all(axis=0)))
         column = int(np.argmin(good[:, row]))
         raise ValueError(
-            f"probabilities must lie in [0, 1]; got {p[column, row]:.6g} {place(row)}, column "
+            f"probabilities must lie in [0, 1]; got {float(p[column, row])!r} {place(row)}, column "
             f"{column if columns is None else repr(columns[column])}. "
             "For logits pass scipy.special.softmax(logits, axis=1)."
         )

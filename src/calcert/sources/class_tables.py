@@ -77,10 +77,11 @@ def _as_arrow(series: Any) -> Any:
 def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
     from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
     from calcert.sources.files import arrow_values, parquet_table
-    from calcert.sources.paths import resolve
+    from calcert.sources.paths import remark_on_copies, resolve
     from calcert.sources.spelling import PLAIN, account_of, spelling_of
 
     files, form = resolve(paths)
+    remark_on_copies(files)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
         return _from_text(TextTable(files, form, spelling, account), columns, label, names)

@@ -25,7 +25,7 @@ from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.duckdb_table import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
-from calcert.sources.paths import resolve, title
+from calcert.sources.paths import remark_on_copies, resolve, title
 from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
 from calcert.summary.summary import Summary
 
@@ -72,6 +72,7 @@ def read_files(
 ) -> Taking:
     """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
     files, form = resolve(paths)
+    remark_on_copies(files)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
         return _read_text(TextTable(files, form, spelling, account), score, label, start, groups)

@@ -185,12 +185,13 @@ def _from_files(
     from calcert.sources.columns import check_groups
     from calcert.sources.exact_text import TextTable
     from calcert.sources.files import parquet_table, read_files
-    from calcert.sources.paths import resolve
+    from calcert.sources.paths import remark_on_copies, resolve
     from calcert.sources.spelling import PLAIN, account_of, spelling_of
 
     if not weighing.given:
         return read_files(paths, score, label, lambda place, few: ByGroup(place), groups).summaries()
     files, form = resolve(paths)
+    remark_on_copies(files)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
         return _weighed_text(TextTable(files, form, spelling, account), groups, score, label, weighing)

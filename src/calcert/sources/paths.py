@@ -6,9 +6,11 @@ Folders may name a column and its value, ``y=1/part.parquet``, as Hive, Spark an
 from __future__ import annotations
 
 import glob
+import hashlib
+import logging
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Literal
 from urllib.parse import unquote
@@ -17,6 +19,8 @@ from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import check_regular
 from calcert.sources.columns import Column
 from calcert.sources.values_in_text import WORDS, kind_of
+
+LOG = logging.getLogger("calcert")
 
 Format = Literal["parquet", "csv", "json", "sheet"]
 
@@ -168,6 +172,27 @@ def _check_readable(file: str) -> None:
         raise PermissionError(f"{visible(file)} must be readable; this user has no permission to read it.") from error
     if empty:
         raise ValueError(f"{visible(file)} must hold rows; got an empty file.")
+
+
+def remark_on_copies(files: Sequence[str]) -> None:
+    """Say, through the logger ``calcert``, that two files hold the same bytes; only files of one size are compared.
+
+    It is no error: parts without rows are alike, and folders may name values that files do not.
+    """
+    seen: dict[tuple[object, ...], str] = {}
+    sizes = Counter(os.path.getsize(file) for file in files)
+    for file in files:
+        if sizes[os.path.getsize(file)] > 1:
+            with open(file, "rb") as content:
+                key = (hashlib.file_digest(content, "sha256").digest(), *keys_of(file).items())
+            first = seen.setdefault(key, file)
+            if first != file:
+                LOG.warning(
+                    "%s and %s hold the same bytes: if one is a copy, its rows are counted twice; leave it out",
+                    visible(first),
+                    visible(file),
+                )
+                return
 
 
 def title(files: Sequence[str]) -> str:

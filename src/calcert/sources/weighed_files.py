@@ -16,7 +16,7 @@ from calcert.sources.columns import Column, check_groups
 from calcert.sources.duckdb_table import Table
 from calcert.sources.exact_text import TextTable
 from calcert.sources.files import arrow_values, parquet_table
-from calcert.sources.paths import resolve
+from calcert.sources.paths import remark_on_copies, resolve
 from calcert.sources.spelling import PLAIN, Spelling, account_of, spelling_of
 from calcert.sources.weigher import CHUNK, Weigher
 from calcert.sources.weighing import Weighing, choose_all
@@ -28,6 +28,7 @@ def weigh_files(
 ) -> Summary:
     """The Summary of all rows of some files, with the columns of clusters, weights or counts that were named."""
     files, form = resolve(paths)
+    remark_on_copies(files)
     spelling, account = spelling_of(paths), account_of(paths)
     if form != "parquet" or spelling != PLAIN:
         return _text(TextTable(files, form, spelling, account), score, label, weighing)
