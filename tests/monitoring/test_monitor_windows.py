@@ -169,6 +169,33 @@ def test_prometheus_reads_every_line(monitor: Monitor) -> None:
     assert all('{model="a \\"b\\""' in line for line in labelled)
 
 
+def test_a_batch_added_late_moves_no_end_of_the_range_inwards(tmp_path: Path) -> None:
+    from calcert.show.exports.prometheus import prometheus_text
+
+    monitor, rng = Monitor(tmp_path / "state"), np.random.default_rng(0)
+    for day in (20, 21, 22, 3, 1, 2):
+        scores = rng.random(100)
+        monitor.add(scores, rng.random(100) < scores**2, batch_id=str(day), time=date(2026, 4, day))
+    status = monitor.status(alarm=0.05)
+    assert "600 rows in 6 batches, 2026-04-01 to 2026-04-22" in str(status)
+    values = status.to_dict()
+    assert (values["first"], values["last"]) == ("2026-04-01T00:00:00", "2026-04-22T00:00:00")
+    latest = int(datetime(2026, 4, 22, tzinfo=UTC).timestamp())
+    assert f"calcert_last_batch_timestamp_seconds {latest}\n" in prometheus_text(status)
+    # The alarm came with a late batch: some batch of the stretch is meant, so its dates are those of all of them.
+    assert status.alarm is not None
+    assert status.alarm.since < status.alarm.between
+    stretch = [point.time[:10] for point in status.history[status.alarm.between_number - 1 : status.alarm.number]]
+    text = " ".join(str(status).split())
+    assert f"ALARM since {status.alarm.since[:10]} (batch" in text
+    assert f"in some batch from {min(stretch)} to {max(stretch)}." in text
+    pytest.importorskip("matplotlib")
+    times = list(status.plot().axes[0].lines[0].get_xdata())
+    assert times == sorted(times)
+    page = status.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "600 rows in 6 batches, 2026-04-01 to 2026-04-22" in page
+
+
 def test_keys_of_days_weeks_and_months() -> None:
     time = moment("2026-01-01T23:30:00-05:00")
     assert window_key("day", time) == "2026-01-01"

@@ -254,13 +254,13 @@ class Status(Result):
 
     @property
     def first(self) -> str:
-        """The time of the first batch."""
-        return self.history[0].time
+        """The earliest time of any batch, which may have been added late."""
+        return min(point.time for point in self.history)
 
     @property
     def last(self) -> str:
-        """The time of the last batch."""
-        return self.history[-1].time
+        """The latest time of any batch."""
+        return max(point.time for point in self.history)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [dict(vars(point)) for point in self.history]

@@ -20,11 +20,11 @@ def prometheus_text(status: Status, model: str | None = None) -> str:
     """
     named = {} if model is None else {"model": model}
     below = f"{MEASURE[status.below]} (as it is)"
-    last = datetime.fromisoformat(status.history[-1].time).replace(tzinfo=UTC).timestamp()
+    last = datetime.fromisoformat(status.last).replace(tzinfo=UTC).timestamp()
     gauges: list[tuple[str, str, list[tuple[dict[str, str], float]]]] = [
         ("rows", "Labelled rows added so far.", [({}, status.rows)]),
         ("batches", "Batches added so far.", [({}, len(status.history))]),
-        ("last_batch_timestamp_seconds", "Time of the last batch.", [({}, int(last))]),
+        ("last_batch_timestamp_seconds", "Latest time of any batch.", [({}, int(last))]),
         ("delta", "Probability with which each statement may ever fail.", [({}, status.delta)]),
         (
             "error_lower",

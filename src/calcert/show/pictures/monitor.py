@@ -78,7 +78,8 @@ def _draw(status: Status, axes: Axes) -> Axes:
 
 
 def _times(points: Iterable[BatchPoint | Look]) -> list[Any]:
-    return [datetime.fromisoformat(point.time) for point in points]
+    """The latest time so far at each point: a batch that was added late takes no step back."""
+    return list(accumulate((datetime.fromisoformat(point.time) for point in points), max))
 
 
 def _middle(start: str, end: str) -> Any:

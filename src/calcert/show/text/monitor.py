@@ -74,10 +74,12 @@ def alarm_sentence(status: Status) -> str:
     if status.alarm is None:
         return f"No alarm: it is not proven that {watched(status)} ever exceeded {given(status.limit)}."
     alarm = status.alarm
-    first, last = day(alarm.between), day(alarm.since)
+    # Batches may have been added late: the stretch is one of numbers, and its times need not be in order.
+    times = [point.time for point in status.history if alarm.between_number <= point.number <= alarm.number]
+    first, last = day(min(times)), day(max(times))
     where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
     exceeded = f"{watched(status)} exceeded {given(alarm.limit)}"
-    return f"ALARM since {last} (batch {alarm.batch_id!r}): {exceeded} in {where}."
+    return f"ALARM since {day(alarm.since)} (batch {alarm.batch_id!r}): {exceeded} in {where}."
 
 
 def watched(status: Status) -> str:
@@ -110,8 +112,7 @@ def always(status: Status) -> str:
 
 def reach(status: Status) -> str:
     """How many rows, and from when."""
-    first, last = day(status.history[0].time), day(status.history[-1].time)
-    return f"{status.rows:,} rows in {len(status.history):,} batches, {first} to {last}"
+    return f"{status.rows:,} rows in {status.batches:,} batches, {day(status.first)} to {day(status.last)}"
 
 
 def _window_table(status: Status) -> Table:
