@@ -53,6 +53,17 @@ def test_the_same_batch_again_is_no_error_and_says_so(state: Path) -> None:
     assert "is there already, as batch 2: nothing was changed" in done.stdout
 
 
+def test_the_same_rows_under_another_id_are_remarked_on_beside_the_answer(state: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "state"
+    copy.write_bytes(state.read_bytes())
+    given = ("add", copy, state.parent / "2.csv", "--batch-id", 4, "--score", "p", "--label", "y")
+    done = subprocess.run(
+        [*CALCERT, "monitor", *map(str, given)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "Added batch '4': 4,000 rows, batch 4 of this state.\n"
+    assert "batch '4' has the very scores and labels of batch '2' (batch 2, of 2026-05-02T00:00:00)" in done.stderr
+
+
 def test_status_in_words_and_the_exit_code_of_an_alarm(state: Path) -> None:
     run("status", state, "--alarm", 0, code=1)
     assert "No alarm" in spawn("status", state, "--alarm", 0.5)

@@ -15,6 +15,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring import connection
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
+from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
@@ -263,3 +264,26 @@ def test_the_same_batch_twice_changes_nothing_and_says_so(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="'monday' is there already as batch 1 with 2 other rows"):
         monitor.add([0.2, 0.8], [0, 1], batch_id="monday")
     assert monitor.path.read_bytes() == before
+
+
+def test_the_same_rows_under_another_id_are_added_with_a_remark(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monitor, rng = Monitor(tmp_path / "state"), np.random.default_rng(0)
+    # So many distinct scores that they are not listed one by one.
+    scores, labels = rng.random(5_000), rng.random(5_000) < 0.5
+    monitor.add(scores, labels, batch_id="a", time="2026-04-01")
+    monitor.add(scores, ~labels, batch_id="b", time="2026-04-02")
+    monitor.add(scores, labels, batch_id="a", time="2026-04-01")
+    assert caplog.messages == []
+    added = monitor.add(scores[::-1], labels[::-1], batch_id="c", time="2026-04-03")
+    assert (added.number, added.duplicate) == (3, False)
+    (remark,) = caplog.messages
+    assert "batch 'c' has the very scores and labels of batch 'a' (batch 1, of 2026-04-01T00:00:00)" in remark
+    assert "they count twice" in remark
+    assert monitor.status().rows == 15_000
+    # The file remembers, whoever asks.
+    remembered.cache_clear()
+    caplog.clear()
+    Monitor(monitor.path).add(scores, ~labels, batch_id="d", time="2026-04-04")
+    assert "batch 'd' has the very scores and labels of batch 'b'" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ from calcert.reports.statements import check_statement
 from calcert.sources import summarize
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
+
+LOG = logging.getLogger("calcert")
 
 
 class Monitor:
@@ -125,6 +128,7 @@ class Monitor:
         batch_id
             A name for the batch. Adding the same batch under the same id again changes nothing and says so, so that a
             failed job may simply run again; other rows under an id that is there are refused.
+            The same scores and labels under another id are added, with a remark: rows that are there count twice.
         time
             When the rows are from; now, if left out.
         window
@@ -154,6 +158,8 @@ class Monitor:
                 )
         # Only now is the batch safe, and may be acknowledged.
         batch = there or new
+        if there is None:
+            _remark_on_the_same_rows(batch, batches)
         return Added(name, batch.number, batch.rows, batch is there, batch.lower)
 
     def status(self, *, alarm: float | None = None) -> Status:
@@ -273,6 +279,21 @@ def _rows_of(scores: Any, labels: Any, score: str | None, label: str | None) -> 
                 f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
             )
     return scores
+
+
+def _remark_on_the_same_rows(new: Batch, batches: Sequence[Batch]) -> None:
+    """A remark and no refusal: a few rows may honestly be like a few others."""
+    twin = next((batch for batch in batches if batch.summary_digest == new.summary_digest), None)
+    if twin is not None:
+        LOG.warning(
+            "batch %r has the very scores and labels of batch %r (batch %s, of %s), as far as a state keeps them. If "
+            "they are the same rows, they count twice now and no bound can be relied on: go back to a copy of the "
+            "state from before, or start another.",
+            new.id,
+            twin.id,
+            f"{twin.number:,}",
+            twin.time,
+        )
 
 
 def _check_name(argument: str, value: Any) -> str:
