@@ -217,7 +217,7 @@ class Monitor:
         >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
         >>> _ = monitor.add([0.2, 0.7, 0.7], [0, 1, 0], batch_id="monday")
         >>> print(monitor.check())
-        1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due.
+        1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due; the next status computes the rest.
         """
         with connection.reading(self.path, update) as database:
             state = State(database, self.path)

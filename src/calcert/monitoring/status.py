@@ -64,7 +64,7 @@ class Checked:
     --------
     >>> from calcert.monitoring.status import Checked
     >>> print(Checked(batches=42, rows=63_000, due=30, kept=28))
-    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due.
+    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due; the next status computes the rest.
     """
 
     batches: int
@@ -75,7 +75,8 @@ class Checked:
     def __str__(self) -> str:
         batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due."
+        rest = "" if self.kept == self.due else "; the next status computes the rest"
+        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due{rest}."
 
 
 @dataclass(frozen=True)
