@@ -218,7 +218,7 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--class-names", "a,b,c"), "--class-names must come with --class-columns"),
-        (("--workers", "2"), "--workers must come with groups or classes; got 2, and neither."),
+        (("--workers", "2"), "--workers must come with groups or classes; got 2, and none."),
         (("--class-columns", "p_*", "--groups", "y"), "groups must not come with classes"),
         (("--class-columns", "p_*", "--smallest-group", "9"), "--smallest-group must not come with classes"),
         (("--class-columns", "p_*", "--cluster", "y"), "clusters must not come with classes"),

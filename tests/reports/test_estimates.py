@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,3 +106,38 @@ def test_what_so_many_rows_can_show_stands_before_what_they_show_and_in_json() -
     assert str(again) == str(report)
     before = {name: value for name, value in report.to_dict().items() if name != "detectable"}
     assert calcert.Report.from_dict(before).detectable is None
+
+
+NONE_SHOWN = {
+    "one row": (np.array([0.3]), {}),
+    "few rows": (np.linspace(0.1, 0.9, 79), {}),
+    "clusters": (np.linspace(0.1, 0.9, 300), {"clusters": np.arange(300) // 3}),
+    "clusters of one": (np.linspace(0.1, 0.9, 300), {"clusters": np.arange(300)}),
+    "weights of one": (np.linspace(0.1, 0.9, 300), {"weights": np.ones(300)}),
+    "shares": (np.linspace(0.1, 0.9, 300), {"soft_labels": True, "weight_unit": 0.5}),
+    "rare labels": (np.full(1_000, 0.001), {}),
+    "common labels": (np.full(1_000, 0.999), {}),
+    "decisions": (np.arange(1_000) % 2, {}),
+    "mostly decisions": (np.where(np.arange(1_000) % 10, np.arange(1_000) % 2, 0.5), {}),
+}
+
+
+@pytest.mark.parametrize(("scores", "units"), NONE_SHOWN.values(), ids=NONE_SHOWN)
+def test_which_error_shows_is_left_out_where_it_is_not_known(scores: np.ndarray, units: dict[str, Any]) -> None:
+    labels = np.random.default_rng(0).random(scores.size) < scores
+    report = calcert.certify(scores, labels, **units)
+    assert report.detectable is None
+    assert report.to_dict()["detectable"] is None
+    assert "to one side" not in " ".join(str(report).split())
+
+
+@pytest.mark.parametrize("score", [0.02, 0.5, 0.98])
+def test_an_error_that_is_said_to_show_shows_in_about_every_other_sample(score: float) -> None:
+    n = 2_000
+    rng = np.random.default_rng(8)
+    x = np.full(n, score)
+    size = calcert.certify(x, rng.random(n) < x).detectable
+    assert size is not None
+    chance = score + size * (1 if score <= 0.5 else -1)
+    samples = (calcert.summarize(x, rng.random(n) < chance) for _ in range(100))
+    assert 40 <= sum(calcert.distance(sample).lower > 0 for sample in samples) <= 80

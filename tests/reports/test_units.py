@@ -59,6 +59,13 @@ def test_a_heavy_cluster_is_warned_of() -> None:
     assert any("one cluster holds 2% of the weight" in warning for warning in report.warnings)
 
 
+def test_few_clusters_of_nearly_one_size_are_no_heavy_ones() -> None:
+    report = calcert.certify(X[:298], Y[:298], clusters=np.arange(298) % 100)
+    assert not any("of the weight" in warning for warning in report.warnings)
+    one = calcert.certify(X[:298], Y[:298], clusters=np.maximum(np.arange(298) % 100 - 5, 0))
+    assert any("one cluster holds 6% of the weight" in warning for warning in one.warnings)
+
+
 def test_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
     summary = CLUSTERED.summary
     assert summary is not None

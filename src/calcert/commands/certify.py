@@ -66,7 +66,7 @@ Examples:
     "or one column that holds lists. --label then names classes, or numbers them from 0.",
 )
 @click.option("--class-names", metavar="NAMES", help="What the classes are called, with commas between them.")
-@options.workers
+@options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
 @click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
@@ -125,7 +125,7 @@ def command(
         values["classes"] = [chosen(each, statements) for each in values["classes"]]
         values |= {name: chosen(values[name], statements) for name in ("mean", "worst")}
     elif groups is None:
-        options.refuse_of_many(smallest_group, workers)
+        options.refuse_of_many("groups or classes", smallest_group, workers)
         summary = summarize(files, score, label, **weighing)
         with working("certifying"):
             report = filed(certify_summary(summary, settings), said, files)

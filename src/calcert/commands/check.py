@@ -50,7 +50,7 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
-@options.workers
+@options.workers("groups")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
 @options.debug.option
@@ -86,7 +86,7 @@ def command(
     version = None if demanded is None else demanded.version
     outcome = Outcome(about, largest, policy=version)
     if groups is None:
-        options.refuse_of_many(smallest_group, workers)
+        options.refuse_of_many("groups", smallest_group, workers)
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:

@@ -169,21 +169,23 @@ smallest_group = click.option(
 )
 
 
-workers = click.option(
-    "--workers",
-    metavar="NUMBER",
-    type=click.IntRange(min=1),
-    help="Processes for groups or classes, where they take more than a second; bounds do not depend on it.  "
-    "[default: as many as there are free cores]",
-)
+def workers(many: str) -> Callable[[Any], Any]:
+    """``--workers``, of a command that certifies `many`."""
+    return click.option(
+        "--workers",
+        metavar="NUMBER",
+        type=click.IntRange(min=1),
+        help=f"Processes for {many}, where they take more than a second; bounds do not depend on it.  "
+        "[default: as many as there are free cores]",
+    )
 
 
-def refuse_of_many(smallest_group: int, workers: int | None) -> None:
+def refuse_of_many(many: str, smallest_group: int, workers: int | None) -> None:
     """Where there is but one of what could be many, there is no smallest, and nothing to spread."""
     if smallest_group != 1:
         raise click.UsageError(f"--smallest-group must come with --groups; got {smallest_group}, and no groups.")
     if workers is not None:
-        raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and neither.")
+        raise click.UsageError(f"--workers must come with {many}; got {workers}, and none.")
 
 
 def rows(command: Callable[..., None]) -> Callable[..., None]:

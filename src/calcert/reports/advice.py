@@ -15,7 +15,10 @@ from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN
 
 LARGE_SHARE = 0.01
-"""A unit with more of the weight than this is warned of."""
+"""A unit with more of the weight than this is warned of, if it also weighs :data:`HEAVY` times the average one."""
+
+HEAVY = 3
+"""A unit of so many times the average weight is heavy: lighter ones are as large as their like, not an exception."""
 
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
@@ -96,7 +99,7 @@ def _classes(summary: Summary) -> list[str]:
 def _heavy_unit(summary: Summary) -> list[str]:
     """A warning where a single unit has much of the weight."""
     units = summary.units
-    if units is None or units.largest <= LARGE_SHARE * summary.n:
+    if units is None or units.largest <= max(LARGE_SHARE, HEAVY / units.number) * summary.n:
         return []
     share = percent(float(f"{units.largest / summary.n:.2g}"))
     if units.design.clustered:

@@ -12,7 +12,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
-from calcert.reports.advice import advise, design_effect, sample_words, warnings_of
+from calcert.reports.advice import advise, sample_words, warnings_of
 from calcert.reports.estimates import estimates, fingerprint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
@@ -34,6 +34,9 @@ Curve = Literal["served", "as it is"]
 
 FEW_SCORES = 40
 """So many distinct scores are drawn one by one."""
+
+ENOUGH_VARIANCE, ENOUGH_SHARE = 20, 1 / 8
+"""Which error shows is known if the number of labels 1 varies so much, given scores, also next to not given them."""
 
 NO_ROWS = (
     "the report must hold the Summary of its rows for its {}; it has none, as after a round trip through JSON. Certify "
@@ -110,8 +113,10 @@ class Report(Certified, Result):
     def detectable(self) -> float | None:
         """About the smallest error that so many rows show: one to one side shows in every other sample. An estimate.
 
-        It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score, n the rows that count as independent.
-        None where it is not known, as in JSON that was written before it was.
+        It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score. None where that does not hold: for
+        rows in clusters, with weights or shares, where n v is below 20, as for few rows and rare labels, where v is
+        below an eighth of m (1 - m), m the mean score, as scores are nearly all 0 and 1, and in JSON that was written
+        before it was.
 
         Examples
         --------
@@ -120,11 +125,14 @@ class Report(Certified, Result):
         >>> round(calcert.certify(x, rng.random(2_000) < x).detectable, 3)
         0.022
         """
-        if self.summary is None:
+        if self.summary is None or self.summary.units is not None:
             return None
-        points, rows = self.summary.points, self.summary.rows / design_effect(self.summary)
-        spread = float((points.count * points.positions * (1 - points.positions)).sum()) / self.summary.n
-        return math.sqrt(2 * spread * math.log(1 / self.settings.delta) / max(rows, 1.0))
+        points, n = self.summary.points, self.summary.n
+        ones = float((points.count * points.positions).sum())
+        variance = float((points.count * points.positions * (1 - points.positions)).sum())
+        if variance < max(ENOUGH_VARIANCE, ENOUGH_SHARE * ones * (1 - ones / n)):
+            return None
+        return math.sqrt(2 * variance * math.log(1 / self.settings.delta)) / n
 
     @property
     def has_band(self) -> bool:
