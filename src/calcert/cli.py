@@ -49,6 +49,7 @@ SHELL_WORDS = {
 SPELLING_WORDS = {
     "For percentages pass scores / 100.": "If they are percentages, pass --percent.",
     "Write decimal points, not commas.": "For decimal commas pass --decimal , (a comma).",
+    "a missing value, leave such rows out, on purpose.": "a missing value, pass --drop-missing --missing TEXT.",
     "Drop such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
     "Drop or impute such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
     "For one class against the rest pass labels == positive_class.": "For one label against the rest pass --positive.",

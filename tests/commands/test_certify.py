@@ -230,3 +230,20 @@ def test_what_does_not_go_with_classes_is_refused(run: Run, arguments: tuple[str
     done = run("certify", "rows.csv", "--label", "y", *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("score", "options", "hint"),
+    [
+        ("k.A.", [], "If it stands for a missing value, pass --drop-missing --missing TEXT."),
+        ("k.A.", ["--decimal", ","], "If it stands for a missing value, pass --drop-missing --missing TEXT."),
+        ("1,25 %", [], "If they are percentages, pass --percent. For decimal commas pass --decimal , (a comma)."),
+    ],
+)
+def test_a_score_that_cannot_be_read_gets_all_options_that_would_help(
+    run: Run, tmp_path: Path, score: str, options: list[str], hint: str
+) -> None:
+    (tmp_path / "bad.csv").write_text(f"p;y\n{score};1\n0;0\n")
+    refused = run("certify", str(tmp_path / "bad.csv"), "--score", "p", "--label", "y", *options)
+    assert refused.exit_code == 2
+    assert hint in refused.stderr

@@ -210,18 +210,20 @@ def unreadable_message(name: str, value: Any, where: str, wanted: str | None = N
     `wanted` says what it must be where somebody said so.
     """
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    absent = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
+    gone = " If it stands for a missing value, leave such rows out, on purpose." if absent else ""
     if wanted is not None:
-        return f"{name} must be {wanted}; got {shown} {where}."
+        return f"{name} must be {wanted}; got {shown} {where}.{gone}"
     if name == "labels":
         return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
     hint = ""
-    if isinstance(value, str) and value.strip().replace(".", "", 1).isdigit():
+    if isinstance(value, str) and value.isascii() and value.strip().replace(".", "", 1).isdigit():
         hint = " Write it without quotes."
-    elif isinstance(value, str) and value.strip().replace(",", "", 1).isdigit():
-        hint = " Write decimal points, not commas."
-    elif isinstance(value, str) and value.strip().endswith("%"):
-        hint = " For percentages pass scores / 100."
-    return f"scores must be numbers in [0, 1]; got {shown} {where}.{hint}"
+    elif isinstance(value, str):
+        hint = " For percentages pass scores / 100." if value.strip().endswith("%") else ""
+        if value.strip().rstrip("% ").replace(",", "", 1).isdigit() and "," in value:
+            hint += " Write decimal points, not commas."
+    return f"scores must be numbers in [0, 1]; got {shown} {where}.{gone or hint}"
 
 
 AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
