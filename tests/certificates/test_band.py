@@ -13,7 +13,8 @@ from scipy.special import gammaln, logit
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.band import CalibrationBand, _averaging, _largest_share, calibration_band, share_limits
+from calcert.certificates.band import CalibrationBand, calibration_band
+from calcert.certificates.share_limits import _averaging, _largest_share, share_limits
 from calcert.serving import kernel
 from calcert.serving.grid import Grid
 from calcert.serving.kernel import weight_ceiling

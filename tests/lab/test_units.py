@@ -29,7 +29,8 @@ from calcert.certificates import (
     unit_squares,
     unmodified_lower,
 )
-from calcert.certificates.band import served_band, share_limits
+from calcert.certificates.band import served_band
+from calcert.certificates.share_limits import share_limits
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.laws import ROUNDING, Floats, Integers, summary_of, too_many, upper

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.bends import Bend, bends_of
+from calcert.certificates.share_limits import share_limits
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.coordinate import coordinate_of
@@ -41,9 +42,6 @@ FINENESS = 512
 POINT_LIMIT = 1 << 17
 CUT_OFF = 1e-16
 """More than the weight of any row further away than the grid's reach: sech(40) times at most pi."""
-
-FEW = 16.0
-"""From so many tosses on Stirling's series is good to 1e-13."""
 
 
 @dataclass(frozen=True)
@@ -244,67 +242,6 @@ def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Floats, evidence
         negative=around(band.negative, 0.0, np.zeros(2)),
         positive=around(band.positive, 0.0, np.zeros(2)),
     )
-
-
-def share_limits(hits: Floats, misses: Floats, evidence: Floats | float) -> tuple[Floats, Floats]:
-    """The shares c that weighted coin tosses do not exclude: those with likelihood ratio at most exp(evidence).
-
-    Guarantee
-        With hits = sum of w y and misses = sum of w (1 - y) over independent rows, weights w in [0, 1], the share
-        E[sum w y] / E[sum w] lies outside the limits with probability at most exp(-evidence).
-    """
-    total = hits + misses
-    share = hits / np.maximum(total, 1e-300)
-    allowed = (evidence + _averaging(hits, misses)) * (1 + 1e-6) / np.maximum(total, 1e-300) + 1e-14
-    return 1 - _largest_share(1 - share, allowed), _largest_share(share, allowed)
-
-
-def _averaging(hits: Floats, misses: Floats) -> Floats:
-    """What averaging the likelihood over Jeffreys' law costs against the likeliest p, as a logarithm.
-
-    The law has density 1 / (pi sqrt(p (1 - p))), so that this is ln pi and the logarithm of the likelihood at its best,
-    less ln B(hits + 1/2, misses + 1/2). By Stirling's formula what is large cancels, and remainders are left.
-    """
-    total = hits + misses
-    n = np.maximum(total, FEW)
-    found = np.log(n * (math.pi / 2)) / 2 + 1 / (12 * n) - 1 / (360 * n**3) + 1 / (1260 * n**5) - 1 / (1680 * n**7)
-    found = np.asarray(found - _remainder(hits) - _remainder(misses))
-    few = total < FEW
-    a, b, n = hits[few], misses[few], total[few]
-    found[few] = _x_log_x(a) + _x_log_x(b) - _x_log_x(n) + math.log(math.pi)
-    found[few] -= _log_gamma(a + 0.5) + _log_gamma(b + 0.5) - _log_gamma(n + 1)
-    return found
-
-
-def _remainder(number: Floats) -> Floats:
-    """ln Gamma(z + 1/2) - z ln z + z - ln(2 pi) / 2."""
-    z = np.maximum(number, FEW)
-    found = np.asarray(-1 / (24 * z) + 7 / (2880 * z**3) - 31 / (40320 * z**5) + 127 / (215040 * z**7))
-    z = number[number < FEW]
-    found[number < FEW] = _log_gamma(z + 0.5) - _x_log_x(z) + z - math.log(2 * math.pi) / 2
-    return found
-
-
-def _log_gamma(values: Floats) -> Floats:
-    return np.array([math.lgamma(value) for value in values.tolist()])
-
-
-def _x_log_x(values: Floats) -> Floats:
-    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
-
-
-def _largest_share(share: Floats, allowed: Floats) -> Floats:
-    """The largest c with kl(share, c) <= allowed, from above."""
-    rest = 1 - share
-    own = _x_log_x(share) + _x_log_x(rest)
-    low, high = share.copy(), np.ones_like(share)
-    for _ in range(60):
-        middle = (low + high) / 2
-        # Where the share is 1, so is the middle. Rounding is below 1e-15, less than `allowed` has to spare.
-        far = np.maximum(1 - middle, 1e-300)
-        within = own - share * np.log(middle) - rest * np.log(far) <= allowed
-        low, high = np.where(within, middle, low), np.where(within, high, middle)
-    return np.where(allowed >= 700, 1.0, high)
 
 
 def _moved(share: Floats, by: Floats | float) -> Floats:
