@@ -3,8 +3,8 @@
 python benchmarks/denoise.py [--rows 10000000]
 
 At the published penalty, on the laws of the experiments. Both run in one process by turns and the shortest of three
-times counts; held to three sorts. ``denoise`` is what `calcert.published.denoise.denoise` does for anyone; ``pieces``
-what the published bound calls on rows that are sorted already.
+times counts; held to three sorts. ``denoise`` is what `calcert.published.taut_string.denoise` does for anyone;
+``pieces`` what the published bound calls on rows that are sorted already.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from experiments.laws import LAWS
 
-from calcert.published.denoise import denoise, pieces
+from calcert.published.taut_string import denoise, pieces
 from calcert.published.total_variation import noise
 
 LIMIT = 3.0

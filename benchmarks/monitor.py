@@ -25,12 +25,12 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
-from calcert.monitoring import connection
+from calcert.monitoring import state_file
 from calcert.monitoring.batches import append
 from calcert.monitoring.gamblers import Wealth, gains
 from calcert.monitoring.older_states import update
 from calcert.monitoring.state import State
-from calcert.monitoring.watching import USUAL
+from calcert.monitoring.watched_statements import USUAL
 from calcert.monitoring.witnesses import Memory
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
@@ -93,7 +93,7 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     rows = [calcert.summarize(*rows_of(rng, 1_000, 1.0)) for _ in range(30)]
     packed = [pack(summary) for summary in rows]
     # One transaction for all, because a sync for each would take longer than everything else.
-    with connection.starting(path, update) as database:
+    with state_file.starting(path, update) as database:
         state = State(database, path)
         state.set(Settings(), USUAL)
         tip = state.tip()

@@ -19,8 +19,8 @@ import numpy as np
 from rich.progress import Progress
 
 from calcert.certificates import perturbed
-from calcert.reports.bandwidths import ranking_and_log_loss
 from calcert.reports.estimates import auroc, log_loss
+from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
 from calcert.summary.summary import Summary

@@ -12,7 +12,7 @@ from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show.words import verdict
 from calcert.sources import summarize
-from calcert.sources.weighing import Weighing
+from calcert.sources.weighing_options import Weighing
 
 __all__ = ["assert_calibrated"]
 

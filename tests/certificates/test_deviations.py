@@ -20,8 +20,6 @@ from scipy.stats import binom, norm
 
 from calcert.certificates.deviations import (
     SPLIT,
-    _largest,
-    _largest_grouped,
     _mean_upper,
     bernstein,
     berry_esseen_constant,
@@ -30,12 +28,11 @@ from calcert.certificates.deviations import (
     grouped_limit,
     hoeffding,
     iid_limit,
-    invert,
-    invert_squared,
     mean_lower,
     mean_upper,
     relative_entropy,
 )
+from calcert.certificates.inversion import _largest, _largest_grouped, invert, invert_squared
 
 DELTAS = (0.5, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12)
 CUT = 0.8

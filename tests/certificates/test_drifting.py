@@ -10,9 +10,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
-from calcert.certificates.deviations import SLACK, bernstein, hoeffding, iid_limit
+from calcert.certificates.deviations import bernstein, hoeffding, iid_limit
 from calcert.certificates.drifting import drifting_limit, pooled_upper, schedule, share
 from calcert.certificates.perturbed import upper_terms
+from calcert.certificates.root_search import SLACK
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
 from tests.monitoring.lives import finite_summary

@@ -24,8 +24,9 @@ from calcert import Summary
 from calcert.certificates import (
     bounded_variation,
     deviations,
+    inversion,
     lipschitz,
-    sampling,
+    sampling_term,
     score_groups,
     squared,
 )
@@ -311,15 +312,15 @@ def asking_only_for(truth: float) -> Iterator[None]:
         inside = truth <= math.sqrt(second_moment)
         if inside and truth - limit(second_moment - truth**2, 1 + truth, n, delta) <= plug_in:
             return max(truth, min(plug_in, math.sqrt(second_moment)))
-        return deviations.invert(plug_in, second_moment, n, delta, limit)
+        return inversion.invert(plug_in, second_moment, n, delta, limit)
 
     def invert_squared(plug_in: float, n: float, delta: float) -> float:
         if truth - deviations.bernstein(4 * truth / 3 - truth**2, 1 + truth, n, delta) <= plug_in:
             return max(truth, min(plug_in, 1.0))
-        return deviations.invert_squared(plug_in, n, delta)
+        return inversion.invert_squared(plug_in, n, delta)
 
     with (
-        mock.patch.object(sampling, "invert", invert),
+        mock.patch.object(sampling_term, "invert", invert),
         mock.patch.object(squared, "invert_squared", invert_squared),
     ):
         yield

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.inversion import invert
 from tests.lab.laws import SMALL_LAWS, Law, outcomes
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calcert import Summary
-from calcert.sources.pairing import pair_sums
+from calcert.sources.summing_pairs import pair_sums
 from calcert.summary import cells
 from calcert.summary.design import Design
 from calcert.summary.pair_sums import PairSums

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from calcert.monitoring.gamblers import Wealth
-from calcert.monitoring.watching import Learned
+from calcert.monitoring.watched_statements import Learned
 from calcert.monitoring.witnesses import Memory
 from calcert.summary import cells
 from calcert.summary.summary import Summary

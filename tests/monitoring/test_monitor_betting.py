@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from calcert.certificates.deviations import iid_limit
 from calcert.monitoring import gamblers
+from calcert.monitoring.forgetting import BLOCKS, block_of
 from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
-from calcert.monitoring.memory_blocks import BLOCKS, block_of
 from calcert.monitoring.witnesses import Memory
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high

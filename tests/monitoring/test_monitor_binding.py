@@ -14,7 +14,7 @@ import pytest
 
 import calcert
 from calcert.certificates.drifting import schedule
-from calcert.monitoring import connection, looks
+from calcert.monitoring import looks, state_file
 from calcert.monitoring.batches import append
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
@@ -303,7 +303,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
     path = tmp_path / "state"
 
     def interrupted() -> None:
-        with connection.starting(path, update) as database:
+        with state_file.starting(path, update) as database:
             State(database, path).set(Settings(), "perturbed")
             raise KeyboardInterrupt
 
@@ -338,7 +338,7 @@ def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_pat
 def test_a_state_that_took_empty_batches_before_they_were_refused_still_speaks(tmp_path: Path) -> None:
     assert schedule([0, 0, 5, 0, 2]) == [2, 4]
     path, full = tmp_path / "state", tmp_path / "full"
-    with connection.starting(path, update) as database:
+    with state_file.starting(path, update) as database:
         state = State(database, path)
         state.set(Settings(), "perturbed")
         tip = state.tip()

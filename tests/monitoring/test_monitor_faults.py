@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitoring import connection
+from calcert.monitoring import state_file
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
@@ -33,7 +33,7 @@ def batch(seed: int, rows: int = 200, decimals: int = 2) -> Summary:
 
 def ids(path: Path) -> list[str]:
     """The ids in a state whose every checksum, row and number has been read."""
-    with connection.reading(path, update) as database:
+    with state_file.reading(path, update) as database:
         state = State(database, path)
         tip = state.tip()
         batches = state.batches(tip)

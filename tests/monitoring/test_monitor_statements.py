@@ -21,7 +21,7 @@ from calcert.monitoring import gamblers
 from calcert.monitoring.gamblers import NODES, Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
-from calcert.monitoring.watching import WATCHED, Learned
+from calcert.monitoring.watched_statements import WATCHED, Learned
 from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.show.exports.prometheus import prometheus_text
 from calcert.summary.summary import Summary

@@ -12,7 +12,7 @@ import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring import connection
+from calcert.monitoring import state_file
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered import remembered
@@ -244,7 +244,7 @@ def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> Non
     for noise in kinds:
         path = tmp_path / repr(noise)
         Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
-        with connection.reading(path, update) as database:
+        with state_file.reading(path, update) as database:
             assert State(database, path).settings() == {"delta": 0.05, "variation": 1.0, "seed": 0.0} | noise
         assert dict(Monitor(path).status().upper.parameters) == noise
     with pytest.raises(

@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from scipy.stats import rankdata
 
 import calcert
-from calcert.reports.bandwidths import MOST, ODDS, bandwidth_costs, default_bandwidths, ranking_and_log_loss
+from calcert.reports.bandwidths import MOST, ODDS, bandwidth_costs, default_bandwidths
 from calcert.reports.estimates import log_loss
+from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
 

@@ -15,7 +15,7 @@ from calcert.foundation.numbers import at_most
 from calcert.reports.groups import GroupReport
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
-from calcert.sources.weighing import Weighing
+from calcert.sources.weighing_options import Weighing
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)

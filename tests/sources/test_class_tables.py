@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calcert.sources.class_columns import ClassNumbers
+from calcert.sources.class_labels import ClassNumbers
 from calcert.sources.class_rows import ClassRows, rows_of_arrays
 from calcert.sources.class_tables import read_classes
 from calcert.sources.source_kinds import source_of

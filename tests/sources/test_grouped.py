@@ -16,7 +16,7 @@ import pytest
 import calcert
 from calcert.sources import grouped, tables
 from calcert.sources.grouped import summarize_groups
-from calcert.sources.weighing import PLAIN_ROWS, Weighing
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from tests.sources.test_engines import AWKWARD
 
 Build = Callable[[pa.Table], Any]

@@ -7,7 +7,8 @@ import pytest
 
 from calcert import Summary
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT
 from tests.summary.crafted import HONEST, altered, crafted, put, unlisted
 
 CONTRADICTIONS = {

@@ -14,7 +14,8 @@ import calcert
 from calcert import Summary
 from calcert.sources.collector import Collector
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT
 
 score = st.one_of(
     st.floats(0.0, 1.0), st.sampled_from([0.0, -0.0, 1.0, 0.5, 0.1, 2**-4, 1 - 2**-8, 5e-324, np.nextafter(1.0, 0)])

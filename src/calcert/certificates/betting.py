@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Lower
-from calcert.certificates.deviations import crossing
+from calcert.certificates.root_search import crossing
 from calcert.foundation.validation import refuse_units
 from calcert.summary.summary import Summary
 

@@ -10,7 +10,7 @@ import numpy as np
 from calcert.certificates import choice
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import grouped_limit
-from calcert.certificates.sampling import upper_mean
+from calcert.certificates.sampling_term import upper_mean
 from calcert.certificates.score_groups import (
     Groups,
     Rows,

@@ -1,4 +1,4 @@
-"""Deviation lemmas D1, D2, D3 and the one inversion that every upper certificate uses.
+"""Deviation lemmas D1, D2, D3: how far a mean may be from what is true.
 
 All are non-asymptotic. Rounding is on the safe side: a search returns the end of its last bracket that cannot be too
 small. `delta` is the probability with which the statement may fail.
@@ -9,15 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any
 
+from calcert.certificates.root_search import SLACK, crossing
 from calcert.foundation.compiled import compiled_later, in_kernels
-
-SLACK = 1e-12
-"""Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
-
-PRECISION = 1e-10
-"""How far a search may stop above what it searches for, relatively: nothing next to what a limit gives away."""
 
 normal_quantile = NormalDist().inv_cdf
 """Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
@@ -199,120 +193,3 @@ def grouped_limit(variance: float, bound: float, n: float, delta: float) -> floa
 
 
 Limit = Callable[[float, float, float, float], float]
-
-
-def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: Limit) -> float:
-    """INVERT: the largest c in [0, 1] with c - limit(second_moment - c^2, 1 + c, n, delta) <= plug_in.
-
-    Guarantee
-        If the plug-in is at least the sample mean of variables with mean CE whose deviations obey `limit`, and
-        `second_moment` is at least theirs, then CE is at most the result with probability at least 1 - delta.
-        The second moment is at least CE^2, so that the search ends at its square root.
-
-    The set of such c need not be an interval. An interval [a, b] is passed over only if no c inside it can qualify,
-    since limit grows with the variance and with the bound.
-    """
-    top = min(1.0, math.sqrt(second_moment) * (1 + SLACK))
-    low = min(max(plug_in, 0.0), top)
-    if limit is iid_limit or limit is grouped_limit:
-        known = (float(value) for value in (low, top, plug_in, second_moment, n, delta))
-        return (_largest if limit is iid_limit else _largest_grouped)(*known)
-
-    def excess(a: float, b: float) -> float:
-        return a - limit(max(second_moment - a * a, 0.0), 1 + b, n, delta) - plug_in
-
-    return largest_candidate(excess, low, top)
-
-
-@in_kernels
-def _beyond(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return beyond_iid_limit(a - plug_in, max(second_moment - a * a, 0.0), 1 + b, n, delta)
-
-
-@in_kernels
-def _beyond_grouped(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return a - plug_in - grouped_limit(max(second_moment - a * a, 0.0), 1 + b, n, delta)
-
-
-@compiled_later
-def _largest(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return largest_candidate(_beyond, low, top, (plug_in, second_moment, n, delta))
-
-
-@compiled_later
-def _largest_grouped(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return largest_candidate(_beyond_grouped, low, top, (plug_in, second_moment, n, delta))
-
-
-def invert_squared(plug_in: float, n: float, delta: float) -> float:
-    """The largest c in [0, 1] with c - bernstein(4c/3 - c^2, 1 + c) <= plug_in (theorem 7), by the same search."""
-
-    def excess(a: float, b: float) -> float:
-        peak = min(max(2 / 3, a), b)
-        return a - bernstein(4 * peak / 3 - peak * peak, 1 + b, n, delta) - plug_in
-
-    return largest_candidate(excess, min(max(plug_in, 0.0), 1.0), 1.0)
-
-
-Excess = Callable[..., float]
-"""Positive where no c in [a, b] qualifies."""
-
-
-@in_kernels
-def largest_candidate(excess: Excess, low: float, high: float, known: tuple[float, ...] = ()) -> float:
-    """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
-
-    Where candidates seem to end is found first. From there all of [c, high] is passed over in steps as wide as `excess`
-    allows; a sliver that it cannot rule out moves c to its end. `excess` is told what is `known` beside the ends.
-    """
-    if excess(high, high, *known) <= 0:
-        return min(high + SLACK, 1.0)
-    c = low
-    while c < high:
-        if excess(c, c, *known) <= 0:
-            c = crossing(_short_of, c, high, PRECISION, (excess, known))[1]
-        sliver = PRECISION * max(c - low, PRECISION) + SLACK
-        a, step = c + sliver, sliver
-        while a < high:
-            b = min(a + step, high)
-            if excess(a, b, *known) > 0:
-                a, step = b, 64 * step
-            elif step > sliver:
-                step /= 8
-            else:
-                break
-        if a >= high:
-            return min(c + sliver, 1.0)
-        c = min(a + step, high)
-    return min(high + SLACK, 1.0)
-
-
-@in_kernels
-def _short_of(c: float, excess: Excess, known: tuple[float, ...]) -> float:
-    return -excess(c, c, *known)
-
-
-@in_kernels
-def crossing(
-    falling: Callable[..., float], low: float, high: float, precision: float = PRECISION, known: tuple[Any, ...] = ()
-) -> tuple[float, float]:
-    """Where a function that is positive at `low` and not at `high` changes sign, to `precision` of the end (Illinois).
-
-    It stays positive at the first number returned, and not at the second. It is told what is `known` beside the place.
-    """
-    at_low, at_high, side = falling(low, *known), falling(high, *known), 0
-    for _ in range(100):
-        if high - low <= precision * abs(high):
-            break
-        share = at_low / (at_low - at_high) if math.isfinite(at_low - at_high) else 0.5
-        middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
-        value = falling(middle, *known)
-        if value > 0:
-            low, at_low = middle, value
-            at_high /= 2 if side > 0 else 1
-            side = 1
-        else:
-            high, at_high = middle, value
-            at_low /= 2 if side < 0 else 1
-            side = -1
-    return low, high

@@ -6,7 +6,7 @@ import math
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.sampling import brier_above, upper_mean
+from calcert.certificates.sampling_term import brier_above, upper_mean
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.points import Points
@@ -71,7 +71,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    from calcert.certificates.distance_plan import best_plan
+    from calcert.certificates.distance_transport import best_plan
 
     points = placed(summary)
     second = brier_above(summary)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calcert.certificates.bends import Bend, bends_of
-from calcert.certificates.coins import share_lower, share_upper
 from calcert.certificates.score_groups import across_labels
+from calcert.certificates.share_limits import share_lower, share_upper
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_scores, check_summary
 from calcert.summary.summary import Summary

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower, mean_e_value
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.inversion import invert
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
 

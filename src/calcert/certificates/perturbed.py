@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.perturbed_lower import perturbed_lower
-from calcert.certificates.sampling import upper_mean
+from calcert.certificates.sampling_term import upper_mean
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import kernel
 from calcert.serving.coordinate import coordinate_of

@@ -13,7 +13,7 @@ from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
-from calcert.certificates.sampling import largest_mean_terms
+from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_lower import range_patterns, units_lower

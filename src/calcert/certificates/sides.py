@@ -13,7 +13,7 @@ from calcert.certificates.betting import lower_limit
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
-from calcert.certificates.sampling import largest_mean_terms
+from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.unmodified_lower import worst_gain
 from calcert.foundation.result import Result

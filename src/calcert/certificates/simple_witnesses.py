@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.coins import RUNS, largest_move, run_of
-from calcert.certificates.deviations import SLACK, mean_lower, share_beyond
+from calcert.certificates.deviations import mean_lower, share_beyond
+from calcert.certificates.root_search import SLACK
 from calcert.foundation.compiled import compiled_later
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION

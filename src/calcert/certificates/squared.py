@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.deviations import invert_squared
+from calcert.certificates.inversion import invert_squared
 from calcert.certificates.perturbed import served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.foundation.validation import check_delta, check_seed, check_summary

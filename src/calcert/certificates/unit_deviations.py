@@ -14,17 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calcert.certificates.deviations import (
-    SLACK,
-    SPLIT,
-    bernstein,
-    gaussian_sharp,
-    invert,
-    largest_candidate,
-    mean_lower,
-    mean_upper,
-    sharp,
-)
+from calcert.certificates.deviations import SPLIT, bernstein, gaussian_sharp, mean_lower, mean_upper, sharp
+from calcert.certificates.inversion import invert
+from calcert.certificates.root_search import SLACK, largest_candidate
 from calcert.serving import kernel
 from calcert.serving.log_odds import mean_factor
 from calcert.serving.noise import Noise

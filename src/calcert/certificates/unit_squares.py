@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.deviations import SLACK
+from calcert.certificates.root_search import SLACK
 from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE
 from calcert.serving.log_odds import relative_shift

@@ -101,7 +101,7 @@ def command(
     from calcert.commands.screen import note, refuse_overwriting, show, working
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
-    from calcert.sources.weighing import Weighing
+    from calcert.sources.weighing_options import Weighing
 
     refuse_overwriting(files, {"--html": html, "--plot": picture})
     drawn = None if picture is None else picture_path(picture, "--plot")

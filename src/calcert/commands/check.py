@@ -131,7 +131,7 @@ def _write_json(
     import json
 
     from calcert.commands.filing import facts_of
-    from calcert.foundation.plain import plain
+    from calcert.foundation.plain_types import plain
 
     values = {
         "kind": "check",
@@ -168,7 +168,7 @@ def _certified(
         summary = summarize(files, score, label, **weighing)
         return Found(STATEMENTS[statement].certify(summary, settings), summary, summary.rows)
     from calcert.reports.groups import GroupRows
-    from calcert.sources.weighing import Weighing
+    from calcert.sources.weighing_options import Weighing
 
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group, Weighing(**weighing))

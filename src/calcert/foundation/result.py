@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from calcert.foundation.facts import Facts
-from calcert.foundation.plain import plain_fields, restored_fields
+from calcert.foundation.plain_types import plain_fields, restored_fields
 
 SCHEMA = 2
 READ = (1, 2)

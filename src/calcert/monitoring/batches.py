@@ -9,7 +9,7 @@ from calcert.monitoring.looks import Life
 from calcert.monitoring.state import State, Tip
 from calcert.monitoring.state_layout import Batch, digest
 from calcert.monitoring.status import Alarm, Checked
-from calcert.monitoring.watching import WATCHED
+from calcert.monitoring.watched_statements import WATCHED
 from calcert.summary.summary import Summary
 
 

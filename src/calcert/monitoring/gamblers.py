@@ -2,9 +2,9 @@
 
 Setting. Before batch k comes, everything about earlier batches is known; given that, its rows are independent draws
 from a law whose error is C_k. The law may be another one for every batch, and may depend on the past. The error is what
-the state watches (:mod:`calcert.monitoring.watching`). Each of three gamblers g has a witness that is fixed before the
-batch comes; with it a row gains G in [-1, 1], and E[G | past] <= C_k. For the L1 calibration error and for ranges of
-scores a witness is a function f of the score, and G = f(X)(X - Y); for the distance it is a pair of functions.
+the state watches (:mod:`calcert.monitoring.watched_statements`). Each of three gamblers g has a witness that is fixed
+before the batch comes; with it a row gains G in [-1, 1], and E[G | past] <= C_k. For the L1 calibration error and for
+ranges of scores a witness is a function f of the score, and G = f(X)(X - Y); for the distance it is two functions.
 
 For a start s, a gambler g with stake l, and a limit c, the wealth W(s, g, l, c) is 1 before batch s and is then
 multiplied, for every row, by 1 + l (G - c). The evidence against c after batch k is
@@ -36,7 +36,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.monitoring.memory_blocks import HALF_LIVES, block_of
+from calcert.monitoring.forgetting import HALF_LIVES, block_of
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]

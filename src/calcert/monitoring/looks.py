@@ -17,7 +17,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import schedule, share
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import BatchPoint, Look
-from calcert.monitoring.watching import WATCHED, certify_pool
+from calcert.monitoring.watched_statements import WATCHED, certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary

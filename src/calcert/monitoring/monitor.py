@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from calcert.foundation.validation import check_delta, check_seed, check_variation
-from calcert.monitoring import connection
+from calcert.monitoring import state_file
 from calcert.monitoring.batches import append, check, first_alarm
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.older_states import update
@@ -21,7 +21,7 @@ from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import Added, Checked, Status
-from calcert.monitoring.watching import USUAL, WATCHED
+from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, moment, window_key, written
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
@@ -141,7 +141,7 @@ class Monitor:
         if not rows.n:
             raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
         packed = pack(rows)
-        with connection.starting(self.path, update) as database:
+        with state_file.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
                 state.set(Settings.of(**self._given), self._statement or USUAL)
@@ -173,7 +173,7 @@ class Monitor:
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
-        with connection.reading(self.path, update) as database:
+        with state_file.reading(self.path, update) as database:
             state = State(database, self.path)
             tip = state.tip()
             life = book.read(state, tip) if tip.number else None
@@ -219,7 +219,7 @@ class Monitor:
         >>> print(monitor.check())
         1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due; the next status computes the rest.
         """
-        with connection.reading(self.path, update) as database:
+        with state_file.reading(self.path, update) as database:
             state = State(database, self.path)
             found = check(state)
             if found.batches:
@@ -246,7 +246,7 @@ class Monitor:
 
     def _rows(self, batch: Batch) -> Summary:
         # A transaction of its own for every batch, so that no writer waits for all of them to be read.
-        with connection.reading(self.path, update) as database:
+        with state_file.reading(self.path, update) as database:
             state = State(database, self.path)
             if not state.holds(batch):
                 raise ValueError(
@@ -255,14 +255,14 @@ class Monitor:
             return state.summary(batch)
 
     def _pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
-        with connection.reading(self.path, update) as database:
+        with state_file.reading(self.path, update) as database:
             return State(database, self.path).pool(batches)
 
     def _keep(self, certifier: Certifier) -> None:
         """Keep new certificates for the next time, if this user may write and the state is still the same one."""
         if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
             # A full disk, or a file that has gone, costs no more than computing them again.
-            with suppress(OSError, ValueError), connection.writing(self.path, update) as database:
+            with suppress(OSError, ValueError), state_file.writing(self.path, update) as database:
                 state, batches = State(database, self.path), certifier.life.batches
                 if state.holds(batches[-1]):
                     state.keep_looks(certifier.fresh)

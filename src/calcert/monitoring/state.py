@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.connection import DamagedState
+from calcert.monitoring.forgetting import HALF_LIVES
 from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due
-from calcert.monitoring.memory_blocks import HALF_LIVES
+from calcert.monitoring.state_file import DamagedState
 from calcert.monitoring.state_layout import Batch, digest
-from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
+from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
@@ -59,7 +59,7 @@ class Tip:
 
 
 class State:
-    """The content of a state, inside one transaction of :mod:`calcert.monitoring.connection`."""
+    """The content of a state, inside one transaction of :mod:`calcert.monitoring.state_file`."""
 
     def __init__(self, database: sqlite3.Connection, path: Path) -> None:
         self._database = database

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.monitoring.watching import BEFORE_THERE_WAS_A_CHOICE, WATCHED
+from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
 from calcert.reports.statements import check_statement
 

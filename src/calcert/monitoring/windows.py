@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import schedule, share
-from calcert.foundation.plain import plain_fields
+from calcert.foundation.plain_types import plain_fields
 from calcert.monitoring.state_layout import Batch
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.ranges import widest_run
+from calcert.monitoring.forgetting import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
 from calcert.monitoring.gamblers import gains, shared
-from calcert.monitoring.memory_blocks import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
 from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary

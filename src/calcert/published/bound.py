@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calcert.foundation.plain import UNSAVED
+from calcert.foundation.plain_types import UNSAVED
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.deviations import SPLIT, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.inversion import invert
 from calcert.certificates.unit_deviations import POPULATION_SPLIT, DrawnWeights, Gains
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import column, pair

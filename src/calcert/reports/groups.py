@@ -16,7 +16,7 @@ from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
-from calcert.sources.weighing import PLAIN_ROWS, Weighing
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 

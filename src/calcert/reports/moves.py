@@ -96,7 +96,7 @@ def distance_plan(summary: Summary) -> Moves:
     rows move by 0.038; those of label 1 near 0.2 most
     """
     # Numba takes a moment to import: only those who ask for a plan wait for it.
-    from calcert.certificates.distance_plan import best_plan
+    from calcert.certificates.distance_transport import best_plan
 
     check_summary(summary)
     points = placed(summary)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.plain import UNSAVED, restored
+from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import advise, sample_words, warnings_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.source_kinds import Source, refuse_ignored, source_of
-from calcert.sources.weighing import Weighing
+from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 
@@ -93,7 +93,7 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
     if source.kind == "summary":
         raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
     if source.kind == "arrays":
-        from calcert.sources.weigher import weigh_arrays
+        from calcert.sources.weighed_rows import weigh_arrays
 
         return weigh_arrays(source.value, labels, weighing)
     if source.kind == "files":

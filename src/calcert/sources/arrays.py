@@ -14,7 +14,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
 from calcert.sources.collector import Collector, label_chunk, score_chunk
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}

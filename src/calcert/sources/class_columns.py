@@ -1,19 +1,13 @@
-"""Which columns of a table hold the probabilities of many classes, how the classes are called, whose label is which."""
+"""Which columns of a table hold the probabilities of many classes, and how the classes are called."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from calcert.foundation.validation import missing_message
 from calcert.sources.columns import LABEL_NAMES, Column, check_alone, named
-from calcert.sources.values_in_text import is_gap, number
 
 LOG = logging.getLogger("calcert")
 
@@ -176,65 +170,3 @@ def _label(columns: Sequence[Column], label: str | None, taken: Sequence[Column]
     if found.kind == "other" and _holds_lists(found):
         raise TypeError(f"label must name a column of one class a row; got {label!r}, which has type {found.type}.")
     return found
-
-
-class ClassNumbers:
-    """Labels as numbers of classes, 0 to K - 1: by name or, where no name is a number, by number as well.
-
-    One column holds names, or numbers; a mixture is refused, as somebody joined what does not belong together.
-    """
-
-    def __init__(self, names: Sequence[str] | None, size: int) -> None:
-        counted = list(map(str, range(size)))
-        self._size = size
-        self._names = counted if names is None else list(names)
-        self._known = {name: place for place, name in enumerate(self._names)}
-        # Where classes are called by numbers, 1 or 1.0, a number is a name; one that two names stand for is neither's.
-        read = [number(name) for name in self._names]
-        single = {value for value in read if value is not None and read.count(value) < 2}
-        self._called: dict[Any, int] = {value: read.index(value) for value in single}
-        self._by_number = self._names == counted or all(value is None for value in read)
-        self._both_ways = self._by_number and self._names != counted
-        self._first: tuple[str, str] | None = None
-
-    def of(self, labels: Sequence[Any] | NDArray[Any], place: Callable[[int], str]) -> NDArray[np.int64]:
-        """The number of the class of every row; `place` says in words where a row stands."""
-        found = np.empty(len(labels), np.int64)
-        seen: dict[tuple[type, Any], int] = {}
-        for row, label in enumerate(labels.tolist() if isinstance(labels, np.ndarray) else labels):
-            key = (type(label), label)
-            if key not in seen:
-                seen[key] = self._one(label, place(row))
-            found[row] = seen[key]
-        return found
-
-    def _one(self, label: Any, where: str) -> int:
-        text = label.strip() if isinstance(label, str) else None
-        way, found = "name", self._known.get(text) if text is not None else None
-        if found is None:
-            way, found = "number", self._numbered(label if text is None else number(text))
-        if found is None:
-            raise ValueError(self._complaint(label, where))
-        self._first = self._first or (way, f"{label!r} {where}")
-        if self._both_ways and way != self._first[0]:
-            raise ValueError(
-                f"labels must be names of classes throughout, or numbers; got {label!r} {where}, and {self._first[1]}. "
-                "Write all of them one way."
-            )
-        return found
-
-    def _numbered(self, value: Any) -> int | None:
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-            return None
-        if not self._by_number:
-            return self._called.get(value)
-        return int(value) if value % 1 == 0 and 0 <= value < self._size else None
-
-    def _complaint(self, label: Any, where: str) -> str:
-        if is_gap(label):
-            return missing_message("labels", where, label)
-        numbers = f", or whole numbers from 0 to {self._size - 1}" if self._by_number else ""
-        text = str(label).strip()
-        around = next((name for name in self._names if text and text in name), None)
-        hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
-        return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.validation import check_scores
-from calcert.sources.class_columns import ClassColumns, ClassNumbers, check_names
+from calcert.sources.class_columns import ClassColumns, check_names
+from calcert.sources.class_labels import ClassNumbers
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""

@@ -75,8 +75,8 @@ def _as_arrow(series: Any) -> Any:
 
 
 def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
     from calcert.sources.files import arrow_values, parquet_table
+    from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
     from calcert.sources.paths import remark_on_copies, resolve
     from calcert.sources.spelling import PLAIN, account_of, spelling_of
 

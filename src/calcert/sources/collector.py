@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import label_message, score_message
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.summary import Summary
 
 Integers = NDArray[np.int64]

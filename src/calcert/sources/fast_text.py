@@ -17,7 +17,7 @@ from calcert.foundation.uninterrupted import load
 from calcert.sources.arrays import numbers_of
 from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile
-from calcert.sources.duckdb_table import connect, interruptible, quoted
+from calcert.sources.duckdb_files import connect, interruptible, quoted
 from calcert.sources.exact_text import Batch, TextTable
 from calcert.sources.json_text import JsonFile
 from calcert.sources.paths import keys_of, literal

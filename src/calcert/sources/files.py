@@ -20,11 +20,11 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import numbers_of, refuse_bad
-from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
-from calcert.sources.duckdb_table import Table, connect, interruptible
+from calcert.sources.duckdb_files import Table, connect, interruptible
 from calcert.sources.exact_text import Batch, TextTable
+from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import remark_on_copies, resolve, title
 from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
 from calcert.summary.summary import Summary

@@ -15,8 +15,8 @@ from calcert.sources.arrays import check_indexes, numbers_of, pair, refuse_bad, 
 from calcert.sources.collector import Collector
 from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
 from calcert.sources.source_kinds import refuse_ignored, source_of
-from calcert.sources.weighing import PLAIN_ROWS, Weighing, choose_all
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing, choose_all
+from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.query_result import Listing
 from calcert.summary.summary import Summary
 
@@ -72,7 +72,7 @@ def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, 
     """Checked columns in memory: of scores, of labels, and what says how rows come."""
     if not weighing.given:
         return *pair(scores, labels), {}
-    from calcert.sources.weigher import columns_of
+    from calcert.sources.weighed_rows import columns_of
 
     return columns_of(scores, labels, weighing)
 
@@ -82,7 +82,7 @@ def summarize_parts(
 ) -> dict[str, Summary]:
     """The Summary of every part of the rows."""
     if weighing.given:
-        from calcert.sources.weigher import weigh_parts
+        from calcert.sources.weighed_rows import weigh_parts
 
         return weigh_parts(columns, weighing, parts)
     x, y, _ = columns
@@ -212,7 +212,7 @@ def _weighed_text(
     table: Any, groups: str, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
     from calcert.sources.weighed_files import text_batches
-    from calcert.sources.weigher import Weigher
+    from calcert.sources.weighed_rows import Weigher
 
     # One that takes all rows says what is wrong with one, and where, before groups part them.
     every, known = Weigher(weighing, table.place), dict[str, int]()

@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 
 from calcert.sources.sql_units import units_text
-from calcert.summary.cells import PIECES, UNIT, WIDEST
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT, PIECES, UNIT, WIDEST
 from calcert.summary.query_result import INVALID, LISTED, MISSING
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.design import CLOSE
 from calcert.summary.query_result import INVALID_WEIGHT, LISTED, MISSING_CLUSTER, MISSING_WEIGHT, UNIT_LINE
 from calcert.summary.units import GAIN, HEAVIEST, SUMS

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.cluster_names import LOOKED_AT, remark_on_clusters
 from calcert.sources.columns import Column, choose
-from calcert.summary.cells import CELL_OF_ONE, PIECES, UNIT, WIDEST
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
+from calcert.summary.cells import CELL_OF_ONE, DISTINCT_LIMIT, PIECES, UNIT, WIDEST
 from calcert.summary.query_result import INVALID, LISTED, MISSING, Lines, Listing
 from calcert.summary.summary import Summary
 

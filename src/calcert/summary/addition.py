@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.pair_sums import HEAVIEST_SQUARES
 from calcert.summary.units import SQUARES, Units
 

@@ -41,6 +41,12 @@ CELLS = CELL_OF_ONE + 1
 WIDEST = 1 << 26
 """Width of the widest cells, in units: every cell lies between two neighbouring multiples of it."""
 
+DISTINCT_LIMIT = 4096
+"""Distinct scores are listed exactly up to this number."""
+
+BITS_OF_ONE = int(np.float64(1.0).view(np.int64))
+"""Floats that are not negative are ordered as their bits: scores in [0, 1] are the integers from 0 to this."""
+
 
 def locate(units: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cell number and offset inside the cell of scores given in units of 2^-40."""

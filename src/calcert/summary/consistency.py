@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
+from calcert.summary.cells import BITS_OF_ONE, DISTINCT_LIMIT
 
 Integers = NDArray[np.int64]
 
@@ -18,12 +19,6 @@ Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
 
 ROW_LIMIT = 1 << 36
 """More rows than this could overflow the 64-bit sum of offsets of one cell."""
-
-DISTINCT_LIMIT = 4096
-"""Distinct scores are listed exactly up to this number."""
-
-BITS_OF_ONE = int(np.float64(1.0).view(np.int64))
-"""Floats that are not negative are ordered as their bits: scores in [0, 1] are the integers from 0 to this."""
 
 
 def checked(arrays: Arrays) -> Arrays:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, check_cells, checked, largest_offsets
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import check_cells, checked, largest_offsets
 from calcert.summary.summary import Summary
 
 Integers = NDArray[np.int64]

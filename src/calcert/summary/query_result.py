@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT, listing_fits
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT, listing_fits
 from calcert.summary.design import Design
 from calcert.summary.units import SUMS, refuse_heavy
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, Arrays, checked
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import Arrays, checked
 from calcert.summary.pair_sums import LENGTH
 from calcert.summary.units import Units, check_units
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from calcert.foundation.whole_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
-from calcert.summary.consistency import DISTINCT_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
 from calcert.summary.units import Units, assembled

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.reports.estimates import log_loss, score_quantiles
 from calcert.show import words
+from calcert.show.pages.for_reviewers import reviewed
 from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
-from calcert.show.pages.reviewed import reviewed
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, invert, mean_upper
+from calcert.certificates.deviations import (
+    SPLIT,
+    Limit,
+    grouped_limit,
+    iid_limit,
+    mean_upper,
+)
+from calcert.certificates.inversion import invert
 from calcert.certificates.score_groups import brier
 from calcert.certificates.unit_deviations import FixedWeights, second_limit, served_squares, weights_of
 from calcert.certificates.unit_squares import any_squares, served_form

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
-from calcert.published import denoise as module
-from calcert.published.denoise import denoise, pieces
+from calcert.published import taut_string as module
+from calcert.published.taut_string import denoise, pieces
 from tests.published import literal_reading
 
 penalties = st.floats(1e-3, 1e3)

@@ -53,7 +53,7 @@ def denoise(values: ArrayLike, penalty: float) -> Floats:
 
     Examples
     --------
-    >>> from calcert.published.denoise import denoise
+    >>> from calcert.published.taut_string import denoise
     >>> denoise([0, 0, 1, 0, 1, 1], penalty=0.5)
     array([0.25, 0.25, 0.5 , 0.5 , 0.75, 0.75])
     """

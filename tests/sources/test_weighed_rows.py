@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.sources import kept_parts, weigher
-from calcert.sources.weighing import Weighing
+from calcert.sources import kept_parts, weighed_rows
+from calcert.sources.weighing_options import Weighing
 from tests.lab.units import units_of
 
 RNG = np.random.default_rng(0)
@@ -25,9 +25,9 @@ def test_chunks_and_a_temporary_file_change_nothing(monkeypatch: pytest.MonkeyPa
     labels = SHARES if soft else SHARES > 0.5
     options: dict[str, Any] = {"clusters": CLUSTERS, "weights": WEIGHTS, "soft_labels": soft, "weight_unit": 0.25}
     at_once = calcert.summarize(SCORES, labels, **options)
-    monkeypatch.setattr(weigher, "CHUNK", 999)
+    monkeypatch.setattr(weighed_rows, "CHUNK", 999)
     monkeypatch.setattr(kept_parts, "IN_MEMORY", 100_000)
-    by_chunks = weigher.Weigher(Weighing(**options))
+    by_chunks = weighed_rows.Weigher(Weighing(**options))
     for start in range(0, N, 7001):
         here = slice(start, start + 7001)
         by_chunks.add(SCORES[here], labels[here], {"clusters": CLUSTERS[here], "weights": WEIGHTS[here]})

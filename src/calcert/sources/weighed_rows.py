@@ -16,10 +16,11 @@ from calcert.sources import count_numba, unit_numba
 from calcert.sources.arrays import check_indexes, column
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.kept_parts import KeptParts
-from calcert.sources.pairing import pair_sums
-from calcert.sources.weighing import Weighing, WeightsByLabel
+from calcert.sources.summing_pairs import pair_sums
+from calcert.sources.weighing_options import Weighing, WeightsByLabel
 from calcert.summary import cells
-from calcert.summary.consistency import DISTINCT_LIMIT, ROW_LIMIT
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.design import CLOSE
 from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, HEAVIEST, SQUARES, assembled, parts, refuse_heavy

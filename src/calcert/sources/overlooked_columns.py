@@ -1,0 +1,72 @@
+"""Columns that nobody named and that look as if rows were in clusters, or had weights: a remark."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from calcert.sources.columns import Column
+
+LOG = logging.getLogger("calcert")
+
+
+NAME = re.compile(
+    r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor)"
+    r"s?([ _-]?(id|no|nr|number|name|key|hash))?)|(.+[ _-](id|uuid))",
+    re.IGNORECASE,
+)
+"""How such columns are called."""
+
+
+WEIGHT = re.compile(r"((sample|sampling|row|case|survey)[ _-]?)?weights?", re.IGNORECASE)
+"""How columns of weights are called; ``weight`` is what ``calcert choose`` writes."""
+
+
+LOOKED_AT = 10_000
+"""Rows of a column that are looked at."""
+
+
+FEWEST = 20
+"""A column with fewer values than this holds kinds rather than names."""
+
+
+def remark_on_clusters(
+    columns: Sequence[Column], chosen: Iterable[Column], source: str, values: Callable[[str], Iterable[Any]]
+) -> None:
+    """Say, through the logger ``calcert``, that rows of one user may not be independent, if there seem to be users.
+
+    `values` gives the first values of a column.
+    """
+    taken = {column.name for column in chosen}
+    _remark_on_weights([column for column in columns if column.name not in taken], source, values)
+    for column in columns:
+        if column.name in taken or column.kind in ("boolean", "real") or NAME.fullmatch(column.name.strip()) is None:
+            continue
+        seen = [str(value) for value in values(column.name) if value is not None and value != ""]
+        if FEWEST <= len(set(seen)) < len(seen):
+            LOG.warning(
+                "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
+                "it: clusters=%r (--cluster)",
+                source,
+                column.name,
+                column.name,
+            )
+            return
+
+
+def _remark_on_weights(columns: Sequence[Column], source: str, values: Callable[[str], Iterable[Any]]) -> None:
+    """Say that there is a column of weights: rows that were chosen with different chances need it."""
+    for column in columns:
+        if column.kind not in ("real", "integer") or WEIGHT.fullmatch(column.name.strip()) is None:
+            continue
+        if len({str(value) for value in values(column.name)}) > 1:
+            LOG.warning(
+                "%s: column %r is not used; if rows stand for unequally many others, as those of calcert choose do, "
+                "the bounds are about the wrong population without weights=%r (--weight)",
+                source,
+                column.name,
+                column.name,
+            )
+            return
