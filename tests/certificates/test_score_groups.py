@@ -20,8 +20,8 @@ from calcert.summary.points import Points
 def test_runs_grow_as_far_as_the_cap_allows(steps: list[float], halvings: float) -> None:
     position = np.concatenate([[0.0], np.cumsum(steps)])
     cap = 2.0**-halvings * max(float(position[-1]), 1.0)
-    share, single = np.diff(position) / max(position[-1], 1.0), np.arange(len(steps)) % 2 == 0
-    rest = (share, position / 8, single, 100, cap)
+    mass, single = position / max(position[-1], 1.0), np.arange(len(steps)) % 2 == 0
+    rest = (mass, position / 8, single, 100, cap)
     runs: Any = score_groups.capped_runs
     start, plain, noise = runs(position, *rest)
     for compiled, written in zip((start, plain, noise), runs.py_func(position, *rest), strict=True):
@@ -34,7 +34,7 @@ def test_runs_grow_as_far_as_the_cap_allows(steps: list[float], halvings: float)
         assert end == position.size - 1 or position[end + 1] - position[first] > cap
         wobble = (position[end] - position[first]) / 8
         noise_of_mean = score_groups.NOISE * np.sqrt(wobble / 100)
-        heavy = share[first:end].sum() > cap * (1 + 1e-6) and not (end == first + 1 and single[first])
+        heavy = mass[end] - mass[first] > cap * (1 + 1e-6) and not (end == first + 1 and single[first])
         assert as_it_is == (heavy or 2 * wobble < noise_of_mean)
         cost += 2 * wobble if as_it_is else noise_of_mean
     assert noise == pytest.approx(cost, abs=1e-12)

@@ -20,7 +20,7 @@ from calcert import Summary
 from calcert.certificates import perturbed, squared
 from calcert.certificates.bounded_variation import variation_bias
 from calcert.certificates.lipschitz import lipschitz_bias, mean_distance
-from calcert.certificates.score_groups import Groups, Rows, brier, capped_groups, cumulated_mass, plug_in, single
+from calcert.certificates.score_groups import Groups, Rows, brier, capped_groups, plug_in
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
 
@@ -64,7 +64,7 @@ def test_plug_in_and_bias_exceed_the_linear_comparison_for_every_labelling(
         y = np.array(labels)
         for summary in forms(x, y):
             rows = Rows.of(summary.points)
-            groups = capped_groups(rows, cumulated_mass(rows), cap)
+            groups = capped_groups(rows, rows.mass, cap)
             if plain_rate:
                 groups = Groups(groups.start, np.arange(groups.start.size) % 2 == 0)
             group = groups_of_rows(summary, groups, x)
@@ -87,7 +87,7 @@ def test_variation_bias_exceeds_what_any_function_hides_inside_groups(
     y = np.zeros(x.size, np.int64)
     for summary in forms(x, y):
         rows = Rows.of(summary.points)
-        groups = capped_groups(rows, cumulated_mass(rows), data.draw(st.sampled_from([1.0, 0.5, 0.25])))
+        groups = capped_groups(rows, rows.mass, data.draw(st.sampled_from([1.0, 0.5, 0.25])))
         group = groups_of_rows(summary, groups, x)
         hidden, left = 0.0, variation
         for b in sorted(set(group.tolist()), key=lambda b: -(group == b).sum()):
@@ -119,10 +119,10 @@ def test_groups_of_one_score_and_plain_groups_hide_nothing() -> None:
     rows = Rows.of(summary.points)
     assert variation_bias(rows, Groups(np.array([0, 1, 2]), np.zeros(3, bool)), 1.0) == 0
     assert variation_bias(rows, Groups(np.array([0, 1]), np.array([False, True])), 1.0) == 0
-    assert single(rows, Groups(np.array([0, 1]), np.zeros(2, bool))).tolist() == [True, False]
+    assert variation_bias(rows, Groups(np.array([0, 1]), np.zeros(2, bool)), 1.0) == 0.5 * 0.5
     # Known only to its cell, a score is not known to be one score.
     by_cells = Rows.of(forms(np.array([0.1, 0.1]), np.array([0, 1]))[1].points)
-    assert not single(by_cells, Groups(np.array([0]), np.zeros(1, bool))).any()
+    assert variation_bias(by_cells, Groups(np.array([0]), np.zeros(1, bool)), 1.0) == 0.5
 
 
 @given(some_scores, st.sampled_from([1.0, 0.5, 0.25]))
@@ -131,7 +131,7 @@ def test_mean_distance_in_groups_is_that_of_all_ordered_pairs(scores: list[float
     x = np.array(scores)
     for summary in forms(x, np.zeros(x.size, np.int64)):
         rows = Rows.of(summary.points)
-        groups = capped_groups(rows, cumulated_mass(rows), cap)
+        groups = capped_groups(rows, rows.mass, cap)
         group = groups_of_rows(summary, groups, x)
         pairs = [np.abs(x[group == b][:, None] - x[group == b]).mean() for b in range(groups.start.size)]
         found = mean_distance(summary, rows, groups)
@@ -155,7 +155,7 @@ def test_lipschitz_bias_exceeds_what_a_steep_function_hides_inside_groups(
     for summary in forms(x, np.zeros(x.size, np.int64)):
         rows = Rows.of(summary.points)
         for cap in (1.0, 0.4):
-            groups = capped_groups(rows, cumulated_mass(rows), cap)
+            groups = capped_groups(rows, rows.mass, cap)
             group = groups_of_rows(summary, groups, x)
             middle = (np.bincount(group, eta) / np.bincount(group))[group]
             hidden = (np.abs(eta - middle) * ~groups.plain[group]).mean()

@@ -17,9 +17,7 @@ from calcert.certificates.score_groups import (
     best_groups,
     brier,
     capped_groups,
-    cumulated_mass,
     plug_in,
-    single,
 )
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.numbers import given
@@ -29,6 +27,9 @@ from calcert.summary.summary import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""
+
+Grouping = tuple[float, float]
+"""What a bound takes of groups: their plug-in and their bias."""
 
 OWN_SCORE = ", and given its score a label depends neither on other scores of its cluster nor on sizes and weights"
 """What Theorem U3 assumes beyond Theorem 2."""
@@ -99,27 +100,25 @@ def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, f
 
 
 @lru_cache(maxsize=2)
-def _groupings(summary: Summary, variation: float) -> list[tuple[Groups, float]]:
-    """Groupings that promise most, and their bias; the same at every delta."""
+def _groupings(summary: Summary, variation: float) -> list[Grouping]:
+    """Groupings that promise most; the same at every delta."""
     rows = replace(Rows.of(summary.points), n=summary.equal_rows)
-    position = cumulated_mass(rows)
 
     def bias(rows: Rows, groups: Groups) -> float:
         return variation_bias(rows, groups, variation)
 
-    cap, _ = best_groups(rows, bias, position)
-    options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
-    return [(groups, bias(rows, groups)) for groups in options]
+    cap, _ = best_groups(rows, bias, rows.mass)
+    options = [capped_groups(rows, rows.mass, cap * refinement) for refinement in REFINEMENTS]
+    return [(plug_in(summary.points, groups, summary.n), bias(rows, groups)) for groups in options]
 
 
-def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: float) -> dict[str, float]:
+def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[str, float]:
     """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
     moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
     each = choice.share(delta, len(options))
     terms = []
-    for groups, bias in options:
-        mean_distance = plug_in(summary.points, groups, summary.n)
+    for mean_distance, bias in options:
         base = mean_distance + bias + discretisation
         upper = upper_mean(summary, base, moment, each, grouped_limit)
         terms.append(
@@ -134,9 +133,13 @@ def best_terms(summary: Summary, options: list[tuple[Groups, float]], delta: flo
 
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:
-    """Half the largest mass that a total variation of `variation` can reach, at most 1 a group."""
-    share = groups.sums(rows.share)
-    share[groups.plain | single(rows, groups)] = 0.0
+    """Half the largest mass that a total variation of `variation` can reach, at most 1 a group.
+
+    In a group of one distinct score the calibration function cannot vary, and what it does in a plain one is counted.
+    """
+    inner = np.flatnonzero(~groups.plain)
+    start, end = groups.start[inner], np.append(groups.start, rows.share.size)[inner + 1]
+    share = (rows.mass[end] - rows.mass[start])[(end > start + 1) | ~rows.single[start]]
     whole = min(int(variation), share.size)
     if whole == share.size:
         return 0.5 * float(share.sum())

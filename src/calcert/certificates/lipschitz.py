@@ -6,7 +6,7 @@ import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, cumulated_mass
+from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
@@ -72,12 +72,13 @@ def upper_terms(summary: Summary, constant: float, delta: float) -> dict[str, fl
 
     rows = Rows.of(summary.points)
     # Groups of equal mass or of equal width, whichever is predicted to be better: both look at scores alone.
-    positions = (cumulated_mass(rows), np.append(rows.score, 2.0))
+    positions = (rows.mass, np.append(rows.score, 2.0))
     best = [best_groups(rows, bias, position) for position in positions]
     which = int(best[1][1] < best[0][1])
     cap, position = best[which][0], positions[which]
     options = [capped_groups(rows, position, cap * refinement) for refinement in REFINEMENTS]
-    return best_terms(summary, [(groups, bias(rows, groups)) for groups in options], delta)
+    each = [(plug_in(summary.points, groups, summary.n), bias(rows, groups)) for groups in options]
+    return best_terms(summary, each, delta)
 
 
 def lipschitz_bias(summary: Summary, rows: Rows, groups: Groups, constant: float) -> float:

@@ -29,9 +29,14 @@ NOISE = 0.8
 
 @dataclass(frozen=True)
 class Rows:
-    """What groupings look at: per point its share of rows, mean score and mean x(1 - x), never a label."""
+    """What groupings look at: per point its share of rows, mean score and mean x(1 - x), never a label.
+
+    `mass` is the share of all rows before each point, and 1 at the end: that of a group is a difference. As a position
+    it makes groups of equal mass.
+    """
 
     share: Floats
+    mass: Floats
     score: Floats
     wobble: Floats
     single: NDArray[np.bool_]
@@ -44,7 +49,8 @@ class Rows:
         fraction = across_labels(points.count * points.fraction) / rows
         score = points.low + fraction * (points.high - points.low)
         n = int(rows.sum())
-        return cls(rows / n, score, score * (1 - score), points.low == points.high, n)
+        mass = np.concatenate([[0], np.cumsum(rows)]) / n  # Whole numbers are added up, so that nothing is lost.
+        return cls(rows / n, mass, score, score * (1 - score), points.low == points.high, n)
 
     @cached_property
     def wobbling(self) -> Floats:
@@ -75,17 +81,19 @@ def best_groups(rows: Rows, bias: Bias, position: Floats) -> tuple[float, float]
     """The cap on the growth of `position` inside a group with the smallest predicted bound, and that bound.
 
     `position` is increasing, one longer than the points: cumulated mass, or the score. Caps run down by halves until
-    the prediction is far above the best, then by eighths of an octave around it.
+    the prediction is far above the best or all groups are plain, as smaller ones would be, then by eighths of an octave
+    around it.
     """
     predicted: dict[float, float] = {}
 
-    def predict(cap: float) -> float:
+    def predict(cap: float) -> Groups:
         groups, noise = _capped(rows, position, cap)
         predicted[cap] = bias(rows, groups) + noise
-        return predicted[cap]
+        return groups
 
     for halvings in range(21):
-        if predict(2.0**-halvings) > 2 * min(predicted.values()):
+        groups = predict(2.0**-halvings)
+        if groups.plain.all() or predicted[2.0**-halvings] > 2 * min(predicted.values()):
             break
     middle = min(predicted, key=lambda cap: predicted[cap])
     for eighths in (-6, -4, -2, 2, 4, 6):
@@ -100,13 +108,13 @@ def capped_groups(rows: Rows, position: Floats, cap: float) -> Groups:
 
 
 def _capped(rows: Rows, position: Floats, cap: float) -> tuple[Groups, float]:
-    start, plain, noise = capped_runs(position, rows.share, rows.wobbling, rows.single, rows.n, cap)
+    start, plain, noise = capped_runs(position, rows.mass, rows.wobbling, rows.single, rows.n, cap)
     return Groups(start, plain), noise
 
 
 @compiled_later
 def capped_runs(
-    position: Floats, share: Floats, wobbling: Floats, single: NDArray[np.bool_], n: int, cap: float
+    position: Floats, mass: Floats, wobbling: Floats, single: NDArray[np.bool_], n: int, cap: float
 ) -> tuple[Integers, NDArray[np.bool_], float]:
     """Starts of maximal runs of points over which `position` grows by at most `cap`, one point at the least.
 
@@ -117,28 +125,20 @@ def capped_runs(
     start, plain = np.empty(last, np.int64), np.empty(last, np.bool_)
     found, at, noise = 0, 0, 0.0
     while at < last:
-        end, reach, mass = at + 1, position[at] + cap * (1 + 1e-9), share[at]
-        while end < last and position[end + 1] <= reach:
-            mass += share[end]
-            end += 1
+        end, reach, step = at + 1, position[at] + cap * (1 + 1e-9), 1
+        while end + step <= last and position[end + step] <= reach:
+            end, step = end + step, 2 * step
+        while step > 1:
+            step //= 2
+            if end + step <= last and position[end + step] <= reach:
+                end += step
         wobble = max(wobbling[end] - wobbling[at], 0.0)
         estimated = NOISE * math.sqrt(wobble / n)
-        heavy = mass > cap * (1 + 1e-6) and not (end == at + 1 and single[at])
+        heavy = mass[end] - mass[at] > cap * (1 + 1e-6) and not (end == at + 1 and single[at])
         start[found], plain[found] = at, heavy or 2 * wobble < estimated
         noise += 2 * wobble if plain[found] else estimated
         found, at = found + 1, end
     return start[:found], plain[:found], noise
-
-
-def cumulated_mass(rows: Rows) -> Floats:
-    """Mass before each point, and 1 at the end: the position that makes groups of equal mass."""
-    return np.concatenate([[0.0], np.cumsum(rows.share)])
-
-
-def single(rows: Rows, groups: Groups) -> NDArray[np.bool_]:
-    """Groups of one distinct score, in which the calibration function cannot vary."""
-    size = np.diff(np.append(groups.start, rows.share.size))
-    return np.asarray((size == 1) & rows.single[groups.start])
 
 
 def plug_in(points: Points, groups: Groups, n: int) -> float:
@@ -154,21 +154,22 @@ def total_distance(
     """That for all rows, not their mean; groups are added up one by one, so that sums are rounded little."""
     total = 0.0
     for b in range(start.size):
-        stop = start[b + 1] if b + 1 < start.size else low.size
-        zeros = ones = 0
-        for i in range(start[b], stop):
-            zeros += count[i, 0]
-            ones += count[i, 1]
-        label, here = ones / (zeros + ones), 0.0
-        for i in range(start[b], stop):
-            far = count[i, 0] * fraction[i, 0] + count[i, 1] * fraction[i, 1]
-            near = count[i, 0] + count[i, 1] - far
-            if not plain[b]:
-                here += near * abs(low[i] - label) + far * abs(high[i] - label)
-            else:
+        stop, here = start[b + 1] if b + 1 < start.size else low.size, 0.0
+        if plain[b]:
+            for i in range(start[b], stop):
                 wide = high[i] - low[i]
                 here += count[i, 0] * (low[i] + fraction[i, 0] * wide)
                 here += count[i, 1] * (1 - (low[i] + fraction[i, 1] * wide))
+        else:
+            zeros = ones = 0
+            for i in range(start[b], stop):
+                zeros += count[i, 0]
+                ones += count[i, 1]
+            label = ones / (zeros + ones)
+            for i in range(start[b], stop):
+                far = count[i, 0] * fraction[i, 0] + count[i, 1] * fraction[i, 1]
+                near = count[i, 0] + count[i, 1] - far
+                here += near * abs(low[i] - label) + far * abs(high[i] - label)
         total += here
     return total
 
