@@ -53,18 +53,33 @@ def folder(tmp_path: Path) -> Path:
     x = rng.random(1_000)
     rows = "".join(f"{p!r},{int(y)}\n" for p, y in zip(x.tolist(), rng.random(1_000) < x, strict=True))
     (tmp_path / "my rows.csv").write_text("p,y\n" + rows)
+    (tmp_path / "three.csv").write_text("a,b,c,y\n" + "0.5,0.25,0.25,a\n0.5,0.25,0.25,b\n" * 500)
+    policy = (
+        'version = "1"\nstatement = "distance"\nclass_columns = ["a", "b", "c"]\nlabel = "y"\nof = "worst"\nmax = 0.1\n'
+    )
+    (tmp_path / "policy.toml").write_text(policy)
     return tmp_path
 
 
-@pytest.mark.parametrize(("largest", "code", "said"), [("0.2", 0, "certified"), ("0.01", 1, "not certified")])
-def test_the_outcome_is_the_exit_code_and_the_summary_says_it(folder: Path, largest: str, code: int, said: str) -> None:
-    demand = f"--max {largest}\n--statement distance"
-    done = run_action(folder, files="my rows.csv\n", rows="--score p --label y", demand=demand)
+@pytest.mark.parametrize(
+    ("inputs", "code", "said"),
+    [
+        ({"files": "my rows.csv\n", "rows": "--score p --label y", "demand": "--max 0.2\n--statement distance"}, 0, ""),
+        ({"files": "three.csv", "demand": "--policy policy.toml"}, 1, "not "),
+    ],
+)
+def test_the_outcome_is_the_exit_code_and_the_summary_says_it(
+    folder: Path, inputs: dict[str, str], code: int, said: str
+) -> None:
+    """The policy names columns of classes, and nothing else does: the page is about them all the same."""
+    done = run_action(folder, **inputs)
     assert done.returncode == code, done.stderr
-    summary = (folder / "summary.md").read_text()
-    assert summary.startswith(f"## Calibration: {said}\n")
+    summary, page = (folder / "summary.md").read_text(), (folder / "calibration.html").read_text()
+    assert summary.startswith(f"## Calibration: {said}certified\n")
     assert done.stdout.splitlines()[0] in summary
-    assert (folder / "calibration.html").read_text().startswith("<!DOCTYPE html>")
+    assert page.startswith("<!DOCTYPE html>")
+    assert done.stdout.splitlines()[0] in page
+    assert ("worst of 3 classes" in page) == ("worst of 3 classes" in summary) == (inputs["files"] == "three.csv")
     assert "<testsuite" in (folder / "calibration.xml").read_text()
 
 

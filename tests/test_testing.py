@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import calcert
+from calcert.reports.classes import ClassReport
 from calcert.testing import assert_calibrated
 
 RNG = np.random.default_rng(0)
@@ -50,6 +51,26 @@ def test_of_groups_the_worst_must_pass() -> None:
     assert assert_calibrated(table, score="p", label="y", groups="site", max=0.5) == worst
     with pytest.raises(AssertionError, match="Not certified: at most"):
         assert_calibrated(X, Y, groups=site, max=worst.upper - 1e-9)
+
+
+def test_of_many_classes_the_prediction_the_worst_or_their_mean_must_pass() -> None:
+    p = RNG.dirichlet([2.0, 1.0, 1.0], 1_000)
+    y = (RNG.random((1_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    report = calcert.certify(p, y, delta=0.1)
+    assert isinstance(report, ClassReport)
+    assert assert_calibrated(p, y, max=0.5, delta=0.1).upper == report.distance.upper
+    assert assert_calibrated(p, y, max=0.5, delta=0.1, of="worst", statement="ranges") == report.worst["ranges"]
+    table = pl.DataFrame({"a": p[:, 0], "b": p[:, 1], "c": p[:, 2], "y": y})
+    named = assert_calibrated(table, class_columns=["a", "b", "c"], label="y", max=0.5, delta=0.1, of="mean")
+    assert named == report.mean["distance"]
+    with pytest.raises(AssertionError, match="prediction among 3 classes"):
+        assert_calibrated(p, y, max=0.001)
+    for given, said in (({"clusters": y}, "not proved together"), ({"of": "all"}, "of must be 'prediction'")):
+        with pytest.raises((TypeError, ValueError), match=said):
+            assert_calibrated(p, y, max=0.5, **given)
+    for given, said in (({"of": "worst"}, "many classes"), ({"smallest_group": 9}, "must come with groups")):
+        with pytest.raises(TypeError, match=said):
+            assert_calibrated(X, Y, max=0.5, **given)
 
 
 @pytest.mark.parametrize(

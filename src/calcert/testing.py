@@ -7,6 +7,8 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import at_least
 from calcert.foundation.validation import check_one_of
+from calcert.reports.certify import class_rows
+from calcert.reports.classes import certify_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
@@ -30,6 +32,7 @@ def assert_calibrated(
     variation: float = 1.0,
     seed: int = 0,
     groups: Any = None,
+    of: str | None = None,
     **rows: Any,
 ) -> Certificate:
     """Assert that a calibration error is certified to be at most `max`, and return its certificate.
@@ -40,7 +43,8 @@ def assert_calibrated(
     Parameters
     ----------
     scores, labels
-        As in :func:`calcert.certify`: two arrays, or a table, or a Summary.
+        As in :func:`calcert.certify`: two arrays, or a table, or a Summary; or probabilities of K > 2 classes, shape
+        (rows, K), and labels from 0 to K - 1.
     max
         The largest error that passes, such as 0.05.
     statement
@@ -49,9 +53,12 @@ def assert_calibrated(
         As in :func:`calcert.certify`.
     groups
         The group of every row, or a column of the table, as in :func:`calcert.certify`: the worst group must pass.
+    of
+        Of many classes, whose error: that of the "prediction", as where it is left out, of the "worst" class against
+        the rest, or the "mean" over classes.
     rows
-        What else :func:`calcert.certify` takes of rows, such as `score`, `label`, `clusters` and, with groups,
-        `smallest_group`.
+        What else :func:`calcert.certify` takes of rows, such as `score`, `label`, `clusters`, `class_columns` and, with
+        groups, `smallest_group`.
 
     Examples
     --------
@@ -74,12 +81,21 @@ def assert_calibrated(
     settings = Settings.of(
         delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
     )
-    if groups is None:
-        certificate = STATEMENTS[statement].certify(summarize(scores, labels, **rows), settings)
-    else:
-        score, label, smallest = rows.pop("score", None), rows.pop("label", None), rows.pop("smallest_group", 1)
-        among = GroupRows.read(scores, labels, groups, score, label, smallest, Weighing(**rows))
+    named = {name: rows.pop(name, None) for name in ("score", "label", "class_columns", "class_names")}
+    smallest = rows.pop("smallest_group", 1)
+    classes = class_rows(scores, labels, groups=groups, smallest_group=smallest, weighing=rows, **named)
+    if classes is not None:
+        certificate, _ = certify_of(classes, "prediction" if of is None else of, statement, settings)
+    elif of is not None:
+        raise TypeError(f"of must come with probabilities of many classes; got {of!r}, and none.")
+    elif groups is not None:
+        among = GroupRows.read(scores, labels, groups, named["score"], named["label"], smallest, Weighing(**rows))
         certificate, _ = among.certify_worst(statement, settings)
+    elif smallest != 1:
+        raise TypeError(f"smallest_group must come with groups; got {smallest!r}, and no groups.")
+    else:
+        summary = summarize(scores, labels, score=named["score"], label=named["label"], **rows)
+        certificate = STATEMENTS[statement].certify(summary, settings)
     if certificate.upper > max:
         raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, max)}")
     return certificate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ import pytest
 
 import calcert
 from calcert.foundation.numbers import given
+from calcert.reports.classes import ClassReport
 
 from .conftest import Run
 
@@ -106,6 +108,61 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
 def test_what_the_worst_group_lacks_is_said_of_that_group(run: Run, grouped: str) -> None:
     done = run("check", grouped, "--max", "0.2", "--statement", "unmodified", "--groups", "site")
     assert "rows of the group c, which has the largest bound, would do: an estimate." in done.stdout
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> str:
+    """Three classes: b, stated as 0.25, is never right, and c, stated as 0.25, every other time, which varies more."""
+    path = tmp_path / "three.csv"
+    path.write_text("p_a,p_b,p_c,animal\n" + "0.5,0.25,0.25,a\n0.5,0.25,0.25,c\n" * 1000)
+    return str(path)
+
+
+WHOSE = {"prediction": "among", "worst": "of", "mean": "over"}
+
+
+@pytest.mark.parametrize("of", WHOSE)
+def test_of_classes_the_bound_is_that_of_the_report(
+    run: Run, three: str, of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.class_}")
+    report = calcert.certify(three, class_columns="p_*", label="animal", delta=0.1)
+    upper = report.ranges.upper if of == "prediction" else getattr(report, of)["ranges"].upper
+    arguments = ("check", three, "--class-columns", "p_*", "--label", "animal", "--statement", "ranges", "--of", of)
+    for factor, code in ((1.000001, 0), (0.999999, 1)):
+        done = run(*arguments, "--delta", "0.1", "--max", f"{upper * factor:.9f}", "--json")
+        found = json.loads(done.stdout)
+        assert (done.exit_code, found["certificate"]["upper"]) == (code, upper)
+        assert found["class"] == ("c" if of == "worst" else None)
+    assert found["words"][-1] == f"because of {found['class']}"
+    assert f"{of} {WHOSE[of]} 3 classes of the classifier as it is." in found["words"][1]
+
+
+def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:
+    arguments = ("check", three, "--class-columns", "p_a,p_b,p_c", "--class-names", "a,b,c", "--label", "animal")
+    done = run(*arguments, "--statement", "distance", "--max", "0.2505", "--of", "worst")
+    assert "rows would do for the class c, which has the largest bound: an estimate." in done.stdout
+    done = run(*arguments, "--statement", "distance", "--max", "0.02")
+    assert "prediction among 3 classes" in done.stdout, "unless it is said whose error, it is that of the prediction"
+    assert "rows would do: an estimate." in done.stdout
+    done = run(*arguments, "--statement", "distance", "--max", "0.1", "--of", "mean")
+    assert "It is at least 0.1" in done.stdout
+    alone = run("check", "rows.csv", "--max", "0.1", "--statement", "distance", "--of", "worst")
+    assert (alone.exit_code, "--of must come with --class-columns" in alone.stderr) == (2, True)
+
+
+def test_the_page_of_a_check_has_verdict_policy_and_the_whole_report(run: Run, three: str, tmp_path: Path) -> None:
+    policy, page = tmp_path / "policy.toml", tmp_path / "page.html"
+    policy.write_text('version = "7"\nmax = 0.1\nlooks = [2000, 4000]\nstatement = "distance"\nclass_columns = "p_*"\n')
+    done = run("check", three, "--policy", str(policy), "--label", "animal", "--html", str(page))
+    assert done.exit_code == 0
+    written = page.read_text()
+    assert done.stdout.splitlines()[0] in written
+    assert f"calcert check {three} --label animal --policy {policy}" in written
+    assert "Policy" in written
+    report = calcert.certify(three, class_columns="p_*", label="animal", delta=0.025)
+    assert isinstance(report, ClassReport)
+    assert f'"upper": {report.worst["ranges"].upper!r}' in written
 
 
 def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:

@@ -40,6 +40,20 @@ def test_plan_knows_what_is_reached_and_what_is_out_of_reach(run: Run, tmp_path:
     assert float(end[1]) == pytest.approx(0.4, abs=0.03)
 
 
+def test_a_plan_for_many_classes_is_about_the_prediction(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "three.csv"
+    path.write_text("p_a,p_b,p_c,y\n" + "0.5,0.25,0.25,a\n0.5,0.25,0.25,c\n" * 500)
+    (tmp_path / "top.csv").write_text("p,y\n" + "0.5,1\n0.5,0\n" * 500)
+    asked = ("--target", "0.02", "--statement", "distance")
+    arguments = ("plan", str(path), "--class-columns", "p_*", "--label", "y", *asked)
+    first, *others = run(*arguments).stdout.splitlines()
+    assert first == "distance from calibration, prediction among 3 classes of the classifier as it is"
+    assert others == run("plan", str(tmp_path / "top.csv"), *asked).stdout.splitlines()[1:]
+    refused = run(*arguments, "--of", "worst")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "names the class with the largest bound, and about how many rows" in " ".join(refused.stderr.split())
+
+
 def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, rows: tuple[Any, Any]) -> None:
     costs = bandwidth_costs(calcert.summarize(*rows))
     best = costs.recommended(0.001)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import options
-from calcert.commands.filing import facts, filed
+from calcert.commands import classes, options
+from calcert.commands.filing import facts, filed, repeat
 from calcert.commands.screen import Written
 from calcert.reports.statements import STATEMENTS
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
     from calcert.sources.spelling import Files
-
-ABOUT_OUTPUT = ("--json", "--html", "--plot", "--curve", "--statement", "--workers", "--debug")
-"""Options that leave the report as it is."""
 
 
 @click.command(
@@ -59,13 +55,8 @@ Examples:
 )
 @click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
 @options.smallest_group
-@click.option(
-    "--class-columns",
-    metavar="COLUMNS",
-    help="Certify a classifier with many classes: columns of their probabilities, as p_cat,p_dog,p_bird or as p_*, "
-    "or one column that holds lists. --label then names classes, or numbers them from 0.",
-)
-@click.option("--class-names", metavar="NAMES", help="What the classes are called, with commas between them.")
+@classes.columns
+@classes.names
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
@@ -86,8 +77,8 @@ def command(
     statements: tuple[str, ...],
     groups: str | None,
     smallest_group: int,
-    class_columns: str | None,
-    class_names: str | None,
+    class_columns: str | list[str] | None,
+    class_names: str | list[str] | None,
     workers: int | None,
     as_json: bool,
     html: str | None,
@@ -108,18 +99,10 @@ def command(
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     report: Report | GroupReport
-    if class_names is not None and class_columns is None:
-        raise click.UsageError("--class-names must come with --class-columns; got it alone.")
-    if class_columns is not None:
-        from calcert.reports.certify import refuse_beside_classes
+    rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
+    if rows is not None:
         from calcert.reports.classes import certify_classes
-        from calcert.sources.class_tables import read_classes
-        from calcert.sources.source_kinds import Source
 
-        refuse_beside_classes(groups, smallest_group, score, weighing)
-        with named_files(files) as paths:
-            names = None if class_names is None else class_names.split(",")
-            rows = read_classes(Source("files", paths), class_columns, label, names)
         report = filed(certify_classes(rows, settings, workers), said, files)
         values = chosen(report.to_dict(), statements)
         values["classes"] = [chosen(each, statements) for each in values["classes"]]
@@ -142,7 +125,7 @@ def command(
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
     if html is not None:  # After the picture: a curve that was asked for is on the page as well.
-        note(f"report written to {report.to_html(html, command=repeat(click.get_current_context()))}")
+        note(f"report written to {report.to_html(html, command=repeat('--statement'))}")
     if as_json:
         import json
 
@@ -155,16 +138,3 @@ def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any
     """The report without the statements that were not asked for; all of it where none was."""
     left_out = set(STATEMENTS) - set(statements) if statements else set()
     return {name: value for name, value in values.items() if name not in left_out}
-
-
-def repeat(context: click.Context) -> str:
-    """The command that gives the same report again, with every setting that was given."""
-    words = ["calcert", "certify", *context.params["files"]]
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        name = option.opts[0]
-        if given and name.startswith("--") and name not in ABOUT_OUTPUT:
-            value = context.params[option.name or ""]
-            for one in value if isinstance(value, tuple) else (value,):
-                words += [name] if one is True else [name, str(one)]
-    return shlex.join(words)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from calcert.commands import options, policy
+from calcert.commands import classes, options, policy
 from calcert.commands.screen import Written
 from calcert.foundation.visible import visible
 from calcert.show.words import verdict as _verdict
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
+    from calcert.foundation.result import Result
     from calcert.reports.settings import Settings
+    from calcert.sources.class_rows import ClassRows
     from calcert.sources.spelling import Files
     from calcert.summary.summary import Summary
 
@@ -32,6 +35,7 @@ Examples:
   calcert check predictions.csv --max 0.05 --statement unmodified --variation 1
   calcert check predictions.csv --max 0.05 --statement distance --junit calibration.xml
   calcert check predictions.csv --max 0.05 --statement distance --groups region --smallest-group 500
+  calcert check predictions.csv --max 0.05 --statement distance --class-columns 'p_*' --label animal --of worst
   calcert check predictions.csv --policy calibration.toml --json
 """,
 )
@@ -50,8 +54,12 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
-@options.workers("groups")
+@classes.columns
+@classes.names
+@classes.of
+@options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
+@click.option("--html", metavar="PATH", type=Written(), help="Also write the page of all statements, as certify does.")
 @click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
@@ -64,33 +72,46 @@ def command(
     settings: Settings,
     groups: str | None,
     smallest_group: int,
+    class_columns: str | list[str] | None,
+    class_names: str | list[str] | None,
+    of: str | None,
     workers: int | None,
     as_json: bool,
+    html: str | None,
     junit: str | None,
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
     A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
-    --statement, the noise, --crossings, --variation, --seed and the number of rows before you see the rows; trying
-    values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
+    --statement, --of, the noise, --crossings, --variation, --seed and the number of rows before you see the rows;
+    trying values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
     beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
     their number costs nothing.
     """
-    from calcert.commands.screen import refuse_overwriting
+    from calcert.commands.filing import filed, repeat
+    from calcert.commands.screen import note, refuse_overwriting
     from calcert.show.exports.junit import Outcome
 
-    refuse_overwriting(files, {"--junit": junit})
+    refuse_overwriting(files, {"--html": html, "--junit": junit})
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
+    if class_columns is not None:
+        about = f"{statement} of {classes.OF[of or classes.DEFAULT]}"
     demanded = policy.chosen(click.get_current_context())
     version = None if demanded is None else demanded.version
     outcome = Outcome(about, largest, policy=version)
-    if groups is None:
-        options.refuse_of_many("groups", smallest_group, workers)
+    if groups is None and class_columns is None:
+        options.refuse_of_many("groups or classes", smallest_group, workers)
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        found = _certified(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
+        rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
+        if rows is not None:
+            found = _of_classes(rows, of or classes.DEFAULT, statement, settings, workers)
+        elif groups is not None:
+            found = _of_groups(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
+        else:
+            found = _of_rows(files, score, label, statement, settings, weighing)
         if demanded is not None:
             demanded.check_look(found.rows)
         few = "" if demanded is None else demanded.too_few(found.rows)
@@ -100,6 +121,13 @@ def command(
             words += "\n" + _way_out(found, statement, largest, settings)
         if demanded is not None:
             words += f"\n{demanded.words}"
+        if html is not None:
+            said = {"verdict": words.split("\n")[0], "statement": about}
+            said |= {} if demanded is None else {"policy": demanded.words}
+            page = filed(found.report(), said, files).to_html(
+                html, command=repeat(policy=demanded.file if demanded else None)
+            )
+            note(f"report written to {page}")
         outcome = Outcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
         outcome = Outcome(about, largest, words=str(error), policy=version)
@@ -116,12 +144,17 @@ def command(
 
 
 class Found(NamedTuple):
-    """What is judged: the certificate, the rows that its upper bound is about, and the group that they are, if any."""
+    """What is judged: the certificate, how many rows, a report on all of them, and whose bound decides.
+
+    That is a Summary of rows, None for a mean over classes, and the name of the group or class that they are, if any.
+    """
 
     certificate: Certificate
-    summary: Summary
     rows: int
+    report: Callable[[], Result]
+    summary: Summary | None
     group: str | None = None
+    class_: str | None = None
 
 
 def _write_json(
@@ -142,6 +175,7 @@ def _write_json(
         "certificate": found.certificate,
         "rows": found.rows,
         "group": found.group,
+        "class": found.class_,
         "words": words.split("\n"),
         "policy": demanded,
         "facts": facts_of({}, files),
@@ -149,37 +183,57 @@ def _write_json(
     click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
 
 
-def _certified(
+def _of_rows(
+    files: Files, score: str | None, label: str | None, statement: str, settings: Settings, weighing: dict[str, Any]
+) -> Found:
+    from calcert.commands.reading import summarize
+    from calcert.reports.report import certify_summary
+    from calcert.reports.statements import STATEMENTS
+
+    summary = summarize(files, score, label, **weighing)
+    certificate = STATEMENTS[statement].certify(summary, settings)
+    return Found(certificate, summary.rows, lambda: certify_summary(summary, settings), summary)
+
+
+def _of_classes(rows: ClassRows, of: str, statement: str, settings: Settings, workers: int | None) -> Found:
+    from calcert.reports.classes import certify_classes, certify_of, summary_of
+
+    certificate, highest = certify_of(rows, of, statement, settings, workers)
+    called = None if highest is None else str(highest) if rows.names is None else rows.names[highest]
+    summary = None if of == "mean" else summary_of(rows, highest)
+    number = rows.labels.size
+    return Found(certificate, number, lambda: certify_classes(rows, settings, workers), summary, class_=called)
+
+
+def _of_groups(
     files: Files,
     score: str | None,
     label: str | None,
-    groups: str | None,
+    groups: str,
     smallest_group: int,
     workers: int | None,
     statement: str,
     settings: Settings,
     weighing: dict[str, Any],
 ) -> Found:
-    from calcert.commands.reading import named_files, summarize
-
-    if groups is None:
-        from calcert.reports.statements import STATEMENTS
-
-        summary = summarize(files, score, label, **weighing)
-        return Found(STATEMENTS[statement].certify(summary, settings), summary, summary.rows)
+    from calcert.commands.reading import named_files
     from calcert.reports.groups import GroupRows
     from calcert.sources.weighing_options import Weighing
 
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group, Weighing(**weighing))
     certificate, highest = rows.certify_worst(statement, settings, workers)
-    return Found(certificate, rows.summaries[highest], sum(part.rows for part in rows.summaries.values()), highest)
+    number, summary = sum(part.rows for part in rows.summaries.values()), rows.summaries[highest]
+    return Found(certificate, number, lambda: rows.certify(settings, workers), summary, highest)
 
 
 def _way_out(found: Found, statement: str, largest: float, settings: Settings) -> str:
-    """What would make the check pass; of groups, that with the largest bound."""
-    certificate, summary, _, group = found
-    of_group = "" if group is None else f" of the group {visible(group)}, which has the largest bound,"
+    """What would make the check pass; of groups, or classes, that with the largest bound."""
+    certificate, summary, of_group, for_class = found.certificate, found.summary, "", ""
+    if found.group is not None:
+        of_group = f" of the group {visible(found.group)}, which has the largest bound,"
+    if found.class_ is not None:
+        for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.screen import working
     from calcert.foundation.numbers import at_least, number, rows_about
     from calcert.reports.plan import plan
@@ -189,14 +243,17 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
             f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
             "Recalibrate the classifier."
         )
+    if summary is None:
+        return "More rows would tighten the bound. Take fresh ones."
     if summary.units is not None:
         return "More rows would tighten the bound: in more clusters, if they come in clusters. Take fresh ones."
     with working("estimating how many rows would do"):
         wanted = plan(summary, largest, statement=statement, **settings.to_dict())
     if wanted.rows is None:
         return (
-            f"No number of rows{of_group} would do, by an estimate: with ever more of them the bound ends near "
-            f"{number(wanted.limit)}. Recalibrate the classifier."
+            f"No number of rows{of_group} would do{for_class}, by an estimate: with ever more of them the bound ends "
+            f"near {number(wanted.limit)}. Recalibrate the classifier."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
-    return f"About {enough} rows{of_group} would do: an estimate. Take fresh ones, as these chose their number."
+    fresh = "Take fresh ones, as these chose their number."
+    return f"About {enough} rows{of_group} would do{for_class}: an estimate. {fresh}"

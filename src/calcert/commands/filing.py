@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -31,6 +32,9 @@ FACTS = {
 }
 """What may be said, and how it is asked for."""
 
+ABOUT_OUTPUT = ("--json", "--html", "--junit", "--plot", "--curve", "--workers", "--debug")
+"""Options that leave the report as it is."""
+
 
 def facts(command: Callable[..., None]) -> Callable[..., None]:
     """``--title``, ``--model`` and so on, as one mapping of what was said."""
@@ -48,6 +52,24 @@ def facts(command: Callable[..., None]) -> Callable[..., None]:
 def filed(result: Filed, said: dict[str, str], files: Files) -> Filed:
     """The result with its facts; the files must not have changed since they were read."""
     return result.with_facts(facts_of(said, files))
+
+
+def repeat(*left_out: str, **unseen: str | None) -> str:
+    """The command that gives the same report again, with every setting that was given.
+
+    Without the options `left_out`; what click does not tell of itself is `unseen`, by name.
+    """
+    context = click.get_current_context()
+    values = unseen | context.params
+    words = ["calcert", str(context.info_name), *values["files"]]
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        name = option.opts[0]
+        if given and name.startswith("--") and name not in (*ABOUT_OUTPUT, *left_out):
+            value = values[option.name or ""]
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [name] if one is True else [name, str(one)]
+    return shlex.join(words)
 
 
 def facts_of(said: dict[str, str], files: Files) -> Facts:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import options
+from calcert.commands import classes, options
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
@@ -20,6 +21,7 @@ Examples:
   calcert plan pilot.parquet --score p --label y --target 0.02
   calcert plan pilot.csv --target 0.05 --statement unmodified
   calcert plan pilot.parquet --score p --label y --cluster user_id --target 0.02
+  calcert plan pilot.csv --class-columns 'p_*' --label animal --target 0.02 --statement distance
 """,
 )
 @options.rows
@@ -33,6 +35,9 @@ Examples:
     help="Which statement to certify.",
 )
 @options.settings
+@classes.columns
+@classes.names
+@classes.of
 @options.debug.option
 def command(
     files: Files,
@@ -42,6 +47,9 @@ def command(
     target: float,
     statement: str,
     settings: Settings,
+    class_columns: str | list[str] | None,
+    class_names: str | list[str] | None,
+    of: str | None,
 ) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
@@ -50,9 +58,18 @@ def command(
     """
     from calcert.commands.reading import summarize
     from calcert.commands.screen import show, working
+    from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 
-    summary = summarize(files, score, label, **weighing)
+    if of not in (None, classes.DEFAULT):
+        raise click.UsageError(
+            f"--of must be {classes.DEFAULT} for a plan; got {of}, whose bound is made of all classes. `calcert check "
+            "--of worst` names the class with the largest bound, and about how many rows it takes."
+        )
+    rows = classes.read(files, score, label, class_columns, class_names, weighing, of=of)
+    summary = summarize(files, score, label, **weighing) if rows is None else summary_of(rows)
     with working("estimating"):
         found = plan(summary, target, statement=statement, **settings.to_dict())
+        if rows is not None:
+            found = replace(found, now=certify_of(rows, classes.DEFAULT, statement, settings)[0])
     show(found)

@@ -22,7 +22,7 @@ WANTED = {
     list: "the numbers of rows of all looks, such as [2000, 8000]",
 }
 
-NOT_IN_POLICIES = ("files", "policy", "junit", "as_json", "debug")
+NOT_IN_POLICIES = ("files", "policy", "junit", "html", "as_json", "debug")
 RENAMED = {"max": "largest"}
 """Options whose values have another name inside."""
 

@@ -9,7 +9,7 @@ from calcert.foundation.result import Result
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources import summarize
-from calcert.sources.source_kinds import Source, refuse_ignored, source_of
+from calcert.sources.source_kinds import refuse_ignored, source_of
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -181,11 +181,18 @@ def certify(
         "soft_labels": soft_labels,
         "pair_sums": pair_sums,
     }
-    if class_columns is not None or class_names is not None or (groups is None and _has_many_classes(scores)):
-        source = source_of(scores)
-        refuse_ignored(source, labels, score, label)
-        refuse_beside_classes(groups, smallest_group, score, weighing)
-        rows = _class_rows(source, labels, label, class_columns, class_names)
+    rows = class_rows(
+        scores,
+        labels,
+        groups=groups,
+        smallest_group=smallest_group,
+        score=score,
+        label=label,
+        class_columns=class_columns,
+        class_names=class_names,
+        weighing=weighing,
+    )
+    if rows is not None:
         from calcert.reports.classes import certify_classes
 
         return _filed(certify_classes(rows, settings, workers), facts)
@@ -205,22 +212,38 @@ def _filed(result: Filed, facts: Mapping[str, str] | None) -> Filed:
     return result if facts is None else result.with_facts(facts)
 
 
-def _class_rows(source: Source, labels: Any, label: str | None, columns: Any, names: Any) -> ClassRows:
-    """The rows of a classifier with many classes, in an array or, where columns are named, in a table."""
+def class_rows(
+    scores: Any,
+    labels: Any,
+    *,
+    groups: Any,
+    smallest_group: int,
+    score: str | None,
+    label: str | None,
+    class_columns: Any,
+    class_names: Any,
+    weighing: Mapping[str, Any],
+) -> ClassRows | None:
+    """The rows of a classifier with many classes, in an array or, where columns are named, in a table; else None."""
+    if class_columns is None and class_names is None and (groups is not None or not _has_many_classes(scores)):
+        return None
     from calcert.sources.class_rows import rows_of_arrays
     from calcert.sources.class_tables import read_classes
 
-    if columns is not None:
-        return read_classes(source, columns, label, names)
+    source = source_of(scores)
+    refuse_ignored(source, labels, score, label)
+    _refuse_beside_classes(groups, smallest_group, score, weighing)
+    if class_columns is not None:
+        return read_classes(source, class_columns, label, class_names)
     if not _has_many_classes(source.value):
         raise TypeError(
             "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "
             f"{type(source.value).__name__} without them."
         )
-    return rows_of_arrays(source.value, labels, names)
+    return rows_of_arrays(source.value, labels, class_names)
 
 
-def refuse_beside_classes(groups: Any, smallest_group: int, score: str | None, weighing: Mapping[str, Any]) -> None:
+def _refuse_beside_classes(groups: Any, smallest_group: int, score: str | None, weighing: Mapping[str, Any]) -> None:
     """What does not go together with classes."""
     if score is not None:
         raise TypeError(f"score must not come with classes, each of which has scores of its own; got {score!r}.")

@@ -6,7 +6,7 @@ its probability against "it is this class". Both are binary statements, and all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, overload
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.over_classes import Floats
 from calcert.certificates.worst_of_many import Entry, worst_of
+from calcert.foundation.validation import check_one_of
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
@@ -30,6 +31,10 @@ from calcert.reports.statements import (
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.class_rows import ClassRows
+from calcert.summary.summary import Summary
+
+OF = ("prediction", "worst", "mean")
+"""Whose error a gate may bound: that of the prediction, of the worst class, or the mean over classes."""
 
 ALWAYS = ("unmodified", "perturbed")
 """What is certified of every class, also by what was written when nothing else was."""
@@ -142,12 +147,11 @@ class ClassReport(Report):
 class _Asked(NamedTuple):
     """One class against the rest: its column and who is of it, to be summarised where it is certified."""
 
-    number: int
-    name: str
     scores: Floats
     labels: NDArray[np.bool_]
     each: Settings
     settings: Settings
+    statements: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,7 @@ class _Columns(Sequence[_Asked]):
 
     rows: ClassRows
     settings: Settings
+    statements: Collection[str] = tuple(STATEMENTS)
     first: int = 0
 
     def __len__(self) -> int:
@@ -170,17 +175,16 @@ class _Columns(Sequence[_Asked]):
             return replace(self, first=self.first + (at.start or 0))
         if at >= len(self):
             raise IndexError(at)
-        (p, y, names), number = self.rows, self.first + at
+        (p, y, _), number = self.rows, self.first + at
         scores = np.ascontiguousarray(p[:, number])
-        name = "" if names is None else names[number]
-        return _Asked(number, name, scores, y == number, self.settings.shared(p.shape[1]), self.settings)
+        return _Asked(scores, y == number, self.settings.shared(p.shape[1]), self.settings, self.statements)
 
 
-def certify_class(asked: _Asked) -> tuple[ClassStatement, dict[str, Entry]]:
-    """One class with its share of delta, and what it says of the worst with all of it."""
+def certify_class(asked: _Asked) -> tuple[int, dict[str, Entry]]:
+    """The rows of one class, its statements with its share of delta, and what they say of the worst with all of it."""
     rows = summarize_arrays(asked.scores, asked.labels)
-    found = certificates_of(rows, asked.each)
-    return ClassStatement(asked.number, rows.positives, found, asked.name), entries_of(rows, found, asked.settings)
+    found = certificates_of(rows, asked.each, asked.statements)
+    return rows.positives, entries_of(rows, found, asked.settings)
 
 
 def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = None) -> ClassReport:
@@ -195,13 +199,57 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     >>> round(report.perturbed.upper, 3), round(report.mean["perturbed"].upper, 3)
     (0.016, 0.015)
     """
-    p, y, _ = rows
-    report = certify_summary(summarize_arrays(score(p), forecast(p) == y), settings)
+    report = certify_summary(summary_of(rows), settings)
     found = spread(certify_class, _Columns(rows, settings), check_workers(workers), "certifying", "classes")
-    classes, entries = [each for each, _ in found], [entry for _, entry in found]
-    mean, worst = {}, {}
-    for name, statement in STATEMENTS.items():
-        mean[name] = statement.over_classes(p, y, [each.statement(name) for each in classes], settings)
-        worst[name] = worst_of([entry[name] for entry in entries], "classes", settings.delta, y.size)
+    classes = [
+        ClassStatement(number, positives, {name: entry.found for name, entry in entries.items()}, name)
+        for number, ((positives, entries), name) in enumerate(zip(found, rows.names or [""] * len(found), strict=True))
+    ]
+    mean, worst = ({name: _over(rows, of, name, found, settings) for name in STATEMENTS} for of in ("mean", "worst"))
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
     return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)
+
+
+def certify_of(
+    rows: ClassRows, of: str, statement: str, settings: Settings, workers: int | None = None
+) -> tuple[Certificate, int | None]:
+    """One statement of the prediction, the worst class or the mean, as in the report; and which class is the highest.
+
+    That class has the largest of the bounds that the worst is made of; there is none for the prediction and the mean.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
+    >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    >>> worst, highest = certify_of(ClassRows(p, y), "worst", "distance", Settings())
+    >>> worst == calcert.certify(p, y).worst["distance"], highest
+    (True, 0)
+    """
+    check_one_of("of", of, OF)
+    if of == "prediction":
+        found, size = STATEMENTS[statement].certify(summary_of(rows), settings), rows.probabilities.shape[1]
+        return replace(found, quantity=f"{found.quantity}, prediction among {size} classes"), None
+    columns = _Columns(rows, settings, [statement])
+    each = spread(certify_class, columns, check_workers(workers), "certifying", "classes")
+    highest = max(range(len(each)), key=lambda number: each[number][1][statement].upper)
+    return _over(rows, of, statement, each, settings), highest if of == "worst" else None
+
+
+def summary_of(rows: ClassRows, number: int | None = None) -> Summary:
+    """The rows of the prediction or, with its number, of one class against the rest."""
+    p, y, _ = rows
+    if number is None:
+        return summarize_arrays(score(p), forecast(p) == y)
+    return summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
+
+
+def _over(
+    rows: ClassRows, of: str, name: str, found: Sequence[tuple[int, dict[str, Entry]]], settings: Settings
+) -> Certificate:
+    """The mean over classes, or the worst of them, from what each says of both."""
+    entries = [entries[name] for _, entries in found]
+    if of == "worst":
+        return worst_of(entries, "classes", settings.delta, rows.labels.size)
+    each = [entry.found for entry in entries]
+    return STATEMENTS[name].over_classes(rows.probabilities, rows.labels, each, settings)

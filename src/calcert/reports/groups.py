@@ -172,6 +172,23 @@ class GroupRows:
         entries = dict(zip(self.counted, found, strict=True))
         return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
 
+    def certify(self, settings: Settings, workers: int | None = None) -> GroupReport:
+        """Every group at its share of delta, and the worst of them: what :func:`certify_groups` says of it."""
+        asked = [(summary, settings.shared(self.number), settings) for summary in self.summaries.values()]
+        found = spread(certify_among_others, asked, check_workers(workers), "certifying", "groups")
+        by_name = dict(zip(self.summaries, found, strict=True))
+        return GroupReport(
+            delta=settings.delta,
+            groups={name: replace(report, summary=self.summaries[name]) for name, (report, _) in by_name.items()},
+            worst={
+                statement: self.worst({name: found[statement] for name, (_, found) in by_name.items()}, settings.delta)
+                for statement in STATEMENTS
+            },
+            smallest=self.smallest,
+            empty=self.empty,
+            n=self.n,
+        )
+
 
 def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> Entry:
     """What one of several groups says of the worst, for one statement."""
@@ -223,22 +240,4 @@ def certify_groups(
     0.16
     """
     workers = check_workers(workers)
-    rows = GroupRows.read(scores, labels, groups, score, label, smallest, weighing)
-    asked = [(summary, settings.shared(rows.number), settings) for summary in rows.summaries.values()]
-    found = spread(certify_among_others, asked, workers, "certifying", "groups")
-    reports = {
-        name: replace(report, summary=rows.summaries[name])
-        for name, (report, _) in zip(rows.summaries, found, strict=True)
-    }
-    entries = {name: entry for name, (_, entry) in zip(rows.summaries, found, strict=True)}
-    return GroupReport(
-        delta=settings.delta,
-        groups=reports,
-        worst={
-            statement: rows.worst({name: found[statement] for name, found in entries.items()}, settings.delta)
-            for statement in STATEMENTS
-        },
-        smallest=smallest,
-        empty=rows.empty,
-        n=rows.n,
-    )
+    return GroupRows.read(scores, labels, groups, score, label, smallest, weighing).certify(settings, workers)
