@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 import pytest
 
-from calcert.cli import in_shell_words
+from calcert.cli import in_shell_words, main
 from calcert.commands.options import Probability, Ratio
 
 
@@ -33,6 +35,28 @@ def test_a_percentage_for_a_probability_gets_the_number_that_was_meant(text: str
     with pytest.raises(click.BadParameter, match=hint):
         Probability().convert(text, None, None)
     assert Probability().convert("0.05", None, None) == 0.05
+
+
+def leaves(command: click.Command) -> Iterator[click.Command]:
+    if not isinstance(command, click.Group):
+        yield command
+        return
+    for name in command.list_commands(click.Context(command)):
+        yield from leaves(command.get_command(click.Context(command), name) or command)
+
+
+def test_no_command_takes_one_of_two_values_without_a_word() -> None:
+    seen = 0
+    for command in leaves(main):
+        single = [p for p in command.params if isinstance(p, click.Option) and not (p.multiple or p.is_flag)]
+        for option in single:
+            seen += 1
+            with pytest.raises(click.UsageError, match=f"{option.opts[0]} must be given once; it was given twice"):
+                command.make_context("command", [option.opts[0], "0.1", f"{option.opts[0]}=0.2"])
+    assert seen > 100
+    arguments = ["x.csv", "--json", "--json", "--statement", "ranges", "--statement", "distance"]
+    certify = next(leaves(main))
+    assert certify.make_context("certify", arguments).params["statements"] == ("ranges", "distance")
 
 
 def test_advice_for_python_becomes_advice_for_a_shell() -> None:

@@ -238,6 +238,13 @@ def test_a_file_without_column_names_is_refused(write: Any, content: str, score:
     assert "Write a line of names above" in words
 
 
+def test_a_txt_file_is_read_as_csv_and_json_in_it_is_told_its_name(write: Any) -> None:
+    expected = calcert.summarize([0.5, 0.25], [1, 0])
+    assert calcert.summarize(write("p\ty\n0.5\t1\n0.25\t0\n", "rows.txt")) == expected
+    for text in ('{"p": 0.5, "y": 1}\n', '[{"p": 0.5, "y": 1}]'):
+        assert "looks like JSON. Call a file of JSON lines .jsonl." in refusal(write(text, "rows.txt"))
+
+
 def test_columns_may_be_called_like_classes(write: Any) -> None:
     path = write("0,1,y\n0.5,0.5,1\n0.75,0.25,0\n")
     assert calcert.summarize(path, score="1", label="y") == calcert.summarize([0.5, 0.25], [1, 0])

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files
 
 
 @click.command(
+    cls=Once,
     short_help="Show what noise of each size costs and buys.",
     epilog="""\b
 Examples:

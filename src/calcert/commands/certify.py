@@ -8,6 +8,7 @@ import click
 
 from calcert.commands import classes, options
 from calcert.commands.filing import facts, filed, repeat
+from calcert.commands.once import Once
 from calcert.commands.screen import Written
 from calcert.reports.statements import STATEMENTS
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Once,
     help=f"""Certify how well calibrated a classifier is.
 
-FILE is Parquet, CSV, TSV, JSON lines or .xlsx; a glob; a folder; several files; - for CSV or JSON
+FILE is Parquet, CSV, TSV (.txt too), JSON lines or .xlsx; a glob; a folder; several files; - for CSV or JSON
 lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
 if only one pair is plausible.
 

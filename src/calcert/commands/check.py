@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from calcert.commands import classes, options, policy
+from calcert.commands.once import Once
 from calcert.commands.screen import Written
 from calcert.foundation.visible import visible
 from calcert.show.words import verdict as _verdict
@@ -25,6 +26,7 @@ NOT_CERTIFIED = 1
 
 
 @click.command(
+    cls=Once,
     short_help="Fail a build unless an error is certified small.",
     epilog="""\b
 Exit codes: 0 certified, 1 not certified, 2 bad input.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 from calcert.foundation.numbers import fraction
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ LOG = logging.getLogger("calcert")
 
 
 @click.command(
+    cls=Once,
     short_help="Choose which rows to label, or to keep, and weight them.",
     epilog="""\b
 Examples:

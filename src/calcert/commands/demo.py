@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @click.command(
+    cls=Once,
     short_help="Certify a simulated classifier whose errors are known.",
     epilog="""\b
 Examples:

@@ -8,6 +8,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.filing import facts
+from calcert.commands.once import Once
 from calcert.commands.screen import Written
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ def command() -> None:
     Each kind of bound holds at all times together, if batches are independent given the past and their sizes do not
     react to rows, and the alarm is false with probability at most delta in a lifetime.
     """
+
+
+command.command_class = Once
 
 
 @command.command()

@@ -7,10 +7,12 @@ import os
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 from calcert.serving.noise import Noise
 
 
 @click.command(
+    cls=Once,
     short_help="Copy a file, with the scores to serve in a new column.",
     epilog="""\b
 Examples:

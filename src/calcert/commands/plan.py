@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import classes, options
+from calcert.commands.once import Once
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Once,
     short_help="Estimate how many rows would certify a target.",
     epilog="""\b
 Examples:

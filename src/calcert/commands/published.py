@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files
 
 
 @click.command(
+    cls=Once,
     short_help="Compare the paper's numbers with our certificates.",
     epilog="""\b
 Examples:

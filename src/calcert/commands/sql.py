@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 
 from calcert.commands import options
+from calcert.commands.once import Once
 
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "snowflake", "trino")
 
 
 @click.command(
+    cls=Once,
     short_help="Print a query that summarises a table in its database.",
     epilog="""\b
 Examples:

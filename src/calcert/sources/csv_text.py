@@ -66,6 +66,11 @@ def read_header(lines: Iterator[str], source: str, skip: int = 0) -> Header:
             f"{source} must begin with a line of column names; got {bare.strip()!r} on line {skip + len(taken)}, which "
             f"spreadsheets write above it. Delete that line, or pass --skip-lines {skip + len(taken)}."
         )
+    if bare.startswith(("{", "[{")):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like JSON. Call "
+            "a file of JSON lines .jsonl."
+        )
     delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
     found = list(records(io.StringIO(bare, newline=""), delimiter, source))
     if len(found) != 1:

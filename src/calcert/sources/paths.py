@@ -29,13 +29,14 @@ SUFFIXES: dict[str, Format] = {
     ".pq": "parquet",
     ".csv": "csv",
     ".tsv": "csv",
+    ".txt": "csv",
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
     ".xlsx": "sheet",
 }
 COMPRESSED = (".gz", ".zst")
-WAY_OUT = "Parquet, CSV, TSV, JSON lines and .xlsx are read, CSV, TSV and JSON lines also as .gz and .zst"
+WAY_OUT = "Parquet, CSV, TSV or .txt, JSON lines and .xlsx are read, text also as .gz and .zst"
 
 ASIDE = (".", "_")
 """How names begin of what Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log."""
