@@ -1,4 +1,4 @@
-"""Rows thrown by tosses of coins: all of them, evenly, independently, and differently for other rows."""
+"""Rows thrown by random bits: all of them, evenly, independently, and differently for other rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import GROWING, MANY, thrown_counts, throws, tossed, turn, words
+from calcert.certificates.halving import GROWING, IN_A_WORD, MANY, in_eighths, throw, thrown_counts, throws
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -23,23 +23,29 @@ def test_batches_add_up_and_are_not_negative() -> None:
         assert (batches >= 0).all()
 
 
-@pytest.mark.parametrize("coins", [1, 2, 63, 64, 65, 130, MANY, MANY + 1])
-def test_heads_have_the_binomial_law(coins: int) -> None:
-    piles = 20_000
-    heads, tails = tossed(np.full(piles, coins), np.random.default_rng(coins))
-    assert (heads + tails == coins).all()
-    assert abs(heads.mean() - coins / 2) < 5 * math.sqrt(coins / 4 / piles)
-    cuts = np.unique(binom.ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98], coins, 0.5))
-    expected = piles * np.diff(binom.cdf(np.concatenate([[-1], cuts, [coins]]), coins, 0.5))
-    seen = np.histogram(heads, np.concatenate([[-0.5], cuts + 0.5, [max(coins, cuts[-1]) + 1]]))[0]
+@pytest.mark.parametrize("rows", [1, 2, 21, 63, 64, 65, 130, MANY, MANY + 1])
+def test_what_a_batch_gets_has_the_binomial_law(rows: int) -> None:
+    piles = 10_000
+    batches = in_eighths(np.full((piles, 2), rows), np.random.default_rng(rows)).reshape(8, 2 * piles)
+    assert (batches.sum(axis=0) == rows).all()
+    cuts = np.unique(binom.ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98], rows, 1 / 8))
+    expected = 2 * piles * np.diff(binom.cdf(np.concatenate([[-1], cuts, [rows]]), rows, 1 / 8))
     keep = expected > 0
-    misfit = ((seen[keep] - expected[keep]) ** 2 / expected[keep]).sum()
-    assert misfit < chi2.isf(1e-6, keep.sum() - 1)
+    for batch in batches:
+        seen = np.histogram(batch, np.concatenate([[-0.5], cuts + 0.5, [max(rows, cuts[-1]) + 1]]))[0]
+        assert ((seen[keep] - expected[keep]) ** 2 / expected[keep]).sum() < chi2.isf(1e-6, keep.sum() - 1)
 
 
-def test_a_biased_coin_would_be_noticed() -> None:
-    heads = np.random.default_rng(0).binomial(64, 0.51, 20_000)
-    assert abs(heads.mean() - 32) > 5 * math.sqrt(16 / 20_000)
+def test_a_biased_throw_would_be_noticed() -> None:
+    batch = np.random.default_rng(0).binomial(64, 0.13, 20_000)
+    assert abs(batch.mean() - 8) > 5 * math.sqrt(7 / 20_000)
+
+
+def test_two_batches_of_one_pile_have_the_law_of_two_of_many_boxes() -> None:
+    first, second = in_eighths(np.full((20_000, 2), 64), np.random.default_rng(0))[[2, 7], :, 0]
+    # Of 64 rows each batch gets 8 on average, and what the one gets the other does not: the covariance is -1.
+    together = (first - 8.0) * (second - 8.0)
+    assert abs(together.mean() + 1) < 5 * together.std() / math.sqrt(20_000)
 
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
@@ -76,23 +82,44 @@ def test_few_rows_are_thrown_into_batches_of_their_parts(rows: int) -> None:
 def test_seeds_and_rows_decide_the_throws_and_nothing_else(rows: int) -> None:
     count = np.full((50, 2), rows)
     other = count.copy()
-    other[0, 0] += 1
+    other[0] += [1, -1]  # As many rows in all, so that random bits alone would throw those behind alike.
     assert (thrown_counts(count, 3) == thrown_counts(count, 3)).all()
     assert (thrown_counts(count, 3) != thrown_counts(count, 4)).any()
     assert (thrown_counts(count, 3)[:, :, 1:] != thrown_counts(other, 3)[:, :, 1:]).any()
 
 
-def test_the_kernels_do_as_they_are_written() -> None:
-    count = np.array([0, 1, 63, 64, 65, 200, MANY, MANY + 1, 5])
-    assert words(count) == words.py_func(count) == 0 + 1 + 1 + 1 + 2 + 4 + MANY // 64 + 1
-    bits = np.random.default_rng(0).integers(0, 1 << 64, words(count), np.uint64)
-    compiled, written = np.zeros((2, count.size), np.int64), np.zeros((2, count.size), np.int64)
-    turn(count, bits, compiled)
+def test_a_change_of_one_row_is_a_change_of_the_digest_whatever_the_largest_count() -> None:
+    for largest in (3, 255, 256, 65_536):
+        count = np.full((500, 2), 9)
+        count[0, 0] = largest
+        other = count.copy()
+        other[7] += [1, -1]
+        assert (thrown_counts(count, 0)[:, :, 20:] != thrown_counts(other, 0)[:, :, 20:]).any()
+
+
+def test_the_kernel_does_as_it_is_written() -> None:
+    count = np.array([0, 1, 63, 64, 65, 200, MANY, MANY + 1, 5, 0])
+    thrown = int(count[count <= MANY].sum())
+    bits = np.random.default_rng(0).integers(0, 1 << 64, -(-thrown // IN_A_WORD), np.uint64)
+    compiled, written = np.zeros((8, count.size), np.int64), np.zeros((8, count.size), np.int64)
+    throw(count, bits, compiled)
     with np.errstate(over="ignore"):  # Multiplying words drops what is beyond 64 bits, as it should.
-        turn.py_func(count, bits, written)
+        throw.py_func(count, bits, written)
     assert (compiled == written).all()
-    ones = [bin(int(word)).count("1") for word in bits]
-    # A pile of 63 is the second: one of its 64 bits is not looked at. Those of 64 are looked at in full.
-    assert compiled[0, 3] == ones[2]
-    assert compiled[0, 2] == bin(int(bits[1]) >> 1).count("1")
-    assert compiled[0, 7] == 0
+    assert (compiled.sum(axis=0) == np.where(count <= MANY, count, 0)).all()
+    # The first row goes where the three lowest bits say; sixty-four rows at once by three words of their own.
+    assert compiled[int(bits[0]) & 7, 1] == 1
+    word = 1 + 3  # The first 64 rows, of which 21 share a word, have taken four.
+    for batch in range(8):
+        tosses = [int(bits[word + k]) if batch >> k & 1 else ~int(bits[word + k]) for k in range(3)]
+        assert compiled[batch, 3] == bin(tosses[0] & tosses[1] & tosses[2] & (2**64 - 1)).count("1")
+
+
+@pytest.mark.parametrize("piles", [[1] * 20, [21], [22], [63, 64, 1], [64] * 7, [127, 2, 65, 0, 64], [MANY, 63]])
+def test_no_more_words_are_read_than_there_are(piles: list[int]) -> None:
+    count = np.array(piles)
+    bits = np.full(-(-int(count.sum()) // IN_A_WORD), 2**64 - 1, np.uint64)
+    batches = np.zeros((8, count.size), np.int64)
+    with np.errstate(over="ignore"):
+        throw.py_func(count, bits, batches)  # Without a compiler, reading beyond the last word is an error.
+    assert (batches[7] == count).all()

@@ -1,8 +1,7 @@
 """Rows thrown into batches, for lower bounds that look at blocks of cells.
 
 What is known of a batch is how many rows of each block and label it holds. Few rows are thrown one by one; many by
-tosses of a coin, three each: of c rows as many go to one side as there are ones among c random bits, so that sixty-four
-are thrown at a time.
+three tosses of a coin each, the bits of one stream: a word throws 21 rows, and three words throw 64 of a pile at once.
 """
 
 from __future__ import annotations
@@ -19,11 +18,14 @@ from calcert.summary.points import Points
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-TOSSES = 3
-"""Eight batches of many rows."""
+BATCHES = 8
+"""Of many rows."""
 
 MANY = 1 << 13
-"""From so many rows on, drawing how many go to a side takes less time than tossing for each."""
+"""Above so many rows of a pile, drawing how many go to each batch takes less time than throwing them."""
+
+IN_A_WORD = 21
+"""Rows thrown by a word of 64 bits, three of them for each."""
 
 
 FEW, GROWING = (1, 1, 1, 1), (3, 4, 5, 8)
@@ -54,11 +56,10 @@ def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Int
     are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a little would be
     split almost alike, and one unlucky split would be unlucky for all of them.
     """
-    digest = hashlib.sha256(count.tobytes()).digest()
-    rng = np.random.default_rng([seed, 0, *np.frombuffer(digest, np.uint32).tolist()])
+    rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(count), np.uint32).tolist()])
     number = throws(int(count.sum()))
     if number == 1:
-        return halved(count, rng)[None]
+        return in_eighths(count, rng)[None]
     owner = np.repeat(np.arange(count.size), count.ravel())
     batch = np.repeat(np.arange(len(few)), few)[rng.integers(0, sum(few), (number, owner.size))]
     batch += len(few) * np.arange(number)[:, None]
@@ -66,49 +67,53 @@ def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Int
     return places.reshape(number, len(few), *count.shape)
 
 
-def halved(count: Integers, rng: np.random.Generator) -> Integers:
-    """One throw by three tosses of a coin for every row: shape (8, points, 2)."""
-    batches = count.flatten()
-    for _ in range(TOSSES):
-        batches = tossed(batches, rng).ravel()
-    return batches.reshape(1 << TOSSES, *count.shape)
+def _digest(count: Integers) -> bytes:
+    """A digest of counts, each in as few bytes as the largest needs."""
+    size = np.min_scalar_type(int(count.max()))
+    return hashlib.sha256(size.char.encode() + count.astype(size).tobytes()).digest()
 
 
-def tossed(count: Integers, rng: np.random.Generator) -> Integers:
-    """How many of each `count` coins show heads, and how many tails."""
-    sides = np.zeros((2, count.size), np.int64)
-    many = np.flatnonzero(count > MANY)
-    sides[0, many] = rng.binomial(count[many], 0.5)
-    turn(count, rng.integers(0, 1 << 64, int(words(count)), np.uint64), sides)
-    return sides
-
-
-@compiled
-def words(count: Integers) -> int:
-    """How many random words the piles need that are tossed for coin by coin."""
-    total = 0
-    for coins in count:
-        if coins <= MANY:
-            total += (coins + 63) >> 6
-    return total
+def in_eighths(count: Integers, rng: np.random.Generator) -> Integers:
+    """One throw into eight batches with equal chances: shape (8, points, 2)."""
+    piles = count.ravel()
+    batches = np.zeros((BATCHES, piles.size), np.int64)
+    many = np.flatnonzero(piles > MANY)
+    batches[:, many] = rng.multinomial(piles[many], np.full(BATCHES, 1 / BATCHES)).T
+    words = -(-int(piles.sum() - piles[many].sum()) // IN_A_WORD)
+    throw(piles, rng.integers(0, 1 << 64, words, np.uint64), batches)
+    return batches.reshape(BATCHES, *count.shape)
 
 
 @compiled
-def turn(count: Integers, bits: Words, sides: Integers) -> None:
-    """Fill in the sides that the coins show: every pile of few begins with a new word."""
-    word = 0
+def throw(count: Integers, bits: Words, batches: Integers) -> None:
+    """Add the rows of all piles but those of many to the batches; no bit is looked at twice.
+
+    Sixty-four rows of a pile take a word for each toss, the rest three bits each of a word that piles share: never more
+    words than a 21st of the rows, rounded up.
+    """
+    word, rest, left = 0, np.uint64(0), 0
     for pile in range(count.size):
-        coins = count[pile]
-        if coins <= MANY:
-            while coins > 0:
-                # Of the last word of a pile only as many bits are looked at as there are coins left.
-                shown = bits[word] >> np.uint64(max(64 - coins, 0))
+        rows = count[pile]
+        if rows > MANY:
+            continue
+        while rows >= 64:
+            for batch in range(BATCHES):
+                shown = ~np.uint64(0)
+                for toss in range(3):
+                    shown &= bits[word + toss] if batch >> toss & 1 else ~bits[word + toss]
+                # How many bits are set: of two, of four, of eight, of all.
                 shown -= (shown >> np.uint64(1)) & np.uint64(0x5555555555555555)
                 shown = (shown & np.uint64(0x3333333333333333)) + (
                     (shown >> np.uint64(2)) & np.uint64(0x3333333333333333)
                 )
                 shown = (shown + (shown >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                sides[0, pile] += np.int64((shown * np.uint64(0x0101010101010101)) >> np.uint64(56))
-                coins -= 64
+                batches[batch, pile] += np.int64((shown * np.uint64(0x0101010101010101)) >> np.uint64(56))
+            rows -= 64
+            word += 3
+        for _ in range(rows):
+            if left == 0:
+                rest, left = bits[word], IN_A_WORD
                 word += 1
-        sides[1, pile] = count[pile] - sides[0, pile]
+            batches[np.int64(rest & np.uint64(7)), pile] += 1
+            rest >>= np.uint64(3)
+            left -= 1
