@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import unmodified_lower
 from calcert.serving.grid import fast_length
 from calcert.summary.summary import Summary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def some_rows(seed: int) -> Summary:
@@ -38,14 +42,23 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
 
 
 def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
-    kernel: Any = unmodified_lower.signed_gains
+    every: Any = unmodified_lower.groups_gains
     scales = unmodified_lower.SCALES
+
+    def kernel(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
+        """The gains of the last bet, if what is not of the last batch is of the one before."""
+        thrown = np.stack([known - last, last, 0 * last])[None]
+        gain = every(low, high, thrown, scales)
+        assert gain == pytest.approx(every.py_func(low, high, thrown, scales), abs=1e-9)
+        alone = unmodified_lower.signed_gains(low, high, known, last, scales)
+        assert gain[0, 1] == pytest.approx(alone, abs=1e-9)
+        return np.asarray(gain[0, 1])
+
     for seed in range(3):
         points, rng = some_rows(seed).points, np.random.default_rng(seed)
         low, high, known = points.low, points.low + 1e-4, points.count
         for last in (rng.binomial(known, 0.4), known):
-            gain = kernel(low, high, known, last, unmodified_lower.SCALES)
-            assert gain == pytest.approx(kernel.py_func(low, high, known, last, unmodified_lower.SCALES), abs=1e-9)
+            gain = kernel(low, high, known, last, scales)
             alone = [kernel(low, high, known, last, np.array([scale])) for scale in scales]
             chosen = [(gain == other).all() for other in alone]
             if (last == known).all():

@@ -198,7 +198,8 @@ def test_bets_on_ranges_do_not_know_later_rows(side: ranges.Side) -> None:
 def test_a_witness_that_looks_at_all_rows_would_be_noticed() -> None:
     def knowing(summary: Summary) -> float:
         net = Excess.of(summary).net
-        return betting.lower_limit(summary, 0.05, 0, lambda *_: np.sign(net)[:, None] * np.array([0.5, -0.5])).limit
+        knowing = betting.in_turn(lambda *_: np.sign(net)[:, None] * np.array([0.5, -0.5]))
+        return betting.lower_limit(summary, 0.05, 0, knowing).limit
 
     with pytest.raises(AssertionError):
         check_bets_do_not_know_later_rows(knowing)

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.certificates.sign_changes import best_run, best_signs, furthest, most_gained, run_gain, signs_gain
+from calcert.certificates.sign_changes import (
+    best_run,
+    best_signs,
+    furthest,
+    most_gained,
+    run_gain,
+    run_gains,
+    signs_gain,
+    signs_gains,
+)
 from calcert.certificates.unmodified_lower import worst_gain
 from calcert.summary.points import Points
 from tests.lab.sums import most_under_signs
@@ -102,3 +111,15 @@ def test_gains_of_the_best_signs_are_the_least_that_rows_can_gain() -> None:
     gain = signs_gain(low, points.high, known, 3)
     assert (gain == signs_gain.py_func(low, points.high, known, 3)).all()
     assert gain == pytest.approx(worst_gain(points, best_signs(net, 3)), abs=1e-15)
+
+
+def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest() -> None:
+    rng = np.random.default_rng(1)
+    low = np.sort(rng.random(40))
+    high, thrown = low + 0.001, rng.integers(0, 9, (3, 4, 40, 2))
+    for all_gains, gain, setting in ((run_gains, run_gain, 0), (signs_gains, signs_gain, 2)):
+        found = all_gains(low, high, thrown, setting)
+        assert (found == all_gains.py_func(low, high, thrown, setting)).all()
+        for t in range(3):
+            for b in range(3):
+                assert (found[t, b] == gain(low, high, thrown[t, : b + 1].sum(axis=0), setting)).all()

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -30,9 +30,6 @@ from calcert.summary.summary import Summary
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-LARGEST_STAKE = 0.49
-"""Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
-
 SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
 
@@ -44,13 +41,14 @@ LARGEST_LOGARITHM = math.log(1e300)
 PRECISION = 1e-4
 """How far a search may stop below the limit, relatively."""
 
-SMALL_STAKE = 0.03
+SMALL_STAKE = 0.2
 """Up to this stake logarithms are bounded by four terms of their series."""
 
-Witness = Callable[[Integers, Integers], Floats]
-"""From the counts of all earlier batches and of the last of them, a guaranteed gain per point and label.
+Witness = Callable[[Integers], Floats]
+"""From rows thrown, shape (throws, batches, points, 2), a guaranteed gain per bet, point and label.
 
-A pure function: it is asked again for every throw, and what it remembered of another throw would be later rows.
+Its shape is (throws, batches - 1, points, 2). Bet b of a throw judges the rows of batch b + 1: the witness may look at
+batches 0 to b of that throw for it, and at nothing else. What it learnt from another throw would be later rows.
 """
 
 
@@ -119,22 +117,41 @@ def play(
 ) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
     refuse_units(summary)  # Rows of one unit would be witness and judge.
+    # Numba takes a moment to import: only those who throw rows and bet wait for it.
     if thrown is None:
-        # Numba takes a moment to import: only those who throw rows wait for it.
         from calcert.certificates import halving
 
         thrown = halving.thrown(summary.cell_points, seed)
-    return Game(tuple(tuple(_rounds(batches, summary.n, delta, witness)) for batches in thrown))
+    from calcert.certificates.bet_sums import judged
+
+    gain = witness(thrown)
+    bets = judged(gain, thrown, summary.n, delta).tolist()
+    return Game(
+        tuple(
+            tuple(
+                Round(stake, gain[t, b], thrown[t, b + 1], tuple(moments))
+                for b, (stake, *moments) in enumerate(of_throw)
+                if stake > 0
+            )
+            for t, of_throw in enumerate(bets)
+        )
+    )
 
 
-def _rounds(batches: Integers, n: int, delta: float, witness: Witness) -> Iterator[Round]:
-    """The bets on the batches of one throw."""
-    known = np.zeros_like(batches[0])
-    for last, judged in pairwise(batches):
-        known = known + last
-        if known.any():
-            gain = witness(known, last)
-            yield Round(_stake(gain, known, n, delta), gain, judged)
+def in_turn(witness: Callable[[Integers, Integers], Floats]) -> Witness:
+    """A witness that is asked for one bet after the other, with the counts of all earlier batches and of the last."""
+
+    def gains(thrown: Integers) -> Floats:
+        found = np.zeros((len(thrown), thrown.shape[1] - 1, *thrown.shape[2:]))
+        for t, batches in enumerate(thrown):
+            known = np.zeros_like(batches[0])
+            for b, last in enumerate(batches[:-1]):
+                known = known + last
+                if known.any():
+                    found[t, b] = witness(known, last)
+        return found
+
+    return gains
 
 
 @dataclass(frozen=True)
@@ -176,33 +193,35 @@ class Game:
 
 @dataclass(frozen=True)
 class Round:
-    """One batch judged: the stake, the gain per point and label, and the rows of the batch."""
+    """One batch judged: the stake, the gain per point and label, and the rows of the batch.
+
+    `moments` are sums over the rows of the powers 0..4 of their gains.
+    """
 
     stake: float
     gain: Floats
     rows: Integers
+    moments: tuple[float, ...]
 
     @cached_property
-    def moments(self) -> tuple[float, ...]:
-        """Sums over rows of the powers 0..4 of their gains."""
-        from calcert.certificates.bet_sums import moments
-
-        return tuple(moments(self.gain, self.rows))
-
-    @cached_property
-    def series(self) -> list[float]:
+    def series(self) -> tuple[float, ...]:
         """What bounds the logarithm for a small stake, as coefficients of the powers 0..4 of -c."""
-        weights = (1.0, -1 / 2, 1 / 3, -1 / (4 * (1 - 2 * self.stake) ** 4))
-        powers = [(k, weight * self.stake**k) for k, weight in enumerate(weights, start=1)]
-        return [
-            math.fsum(scale * math.comb(k, m) * self.moments[k - m] for k, scale in powers if k >= m) for m in range(5)
-        ]
+        m0, m1, m2, m3, m4 = self.moments
+        first, second, third = self.stake, -(self.stake**2) / 2, self.stake**3 / 3
+        fourth = -(self.stake**4) / (4 * (1 - 2 * self.stake))
+        return (
+            first * m1 + second * m2 + third * m3 + fourth * m4,
+            first * m0 + 2 * second * m1 + 3 * third * m2 + 4 * fourth * m3,
+            second * m0 + 3 * third * m1 + 6 * fourth * m2,
+            third * m0 + 4 * fourth * m1,
+            fourth * m0,
+        )
 
     def log_wealth(self, c: float) -> float:
         """The sum over rows of log(1 + stake (gain - c)), or a little less.
 
-        With |z| <= a < 1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a)^4; for small stakes that is as good and
-        needs five sums instead of a logarithm a point.
+        With z >= -a > -1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a); for small stakes that is as good and needs
+        five sums instead of a logarithm a point.
         """
         if self.stake > SMALL_STAKE:
             from calcert.certificates.bet_sums import log_growth
@@ -210,14 +229,3 @@ class Round:
             return float(log_growth(self.stake, self.gain, self.rows, c))
         a0, a1, a2, a3, a4 = self.series
         return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
-
-
-def _stake(gain: Floats, known: Integers, total: int, delta: float) -> float:
-    """The share that wins most against the c just below what can be rejected, for the spread seen so far."""
-    # Numba takes a moment to import: only those who bet wait for it.
-    from calcert.certificates.bet_sums import moments
-
-    seen, total_earned, squares, _, _ = moments(gain, known)
-    mean = total_earned / seen
-    variance = max(squares / seen - mean * mean, 0.0) + 1 / seen
-    return min(LARGEST_STAKE, math.sqrt(2 * math.log(1 / delta) / (total * variance)))

@@ -165,12 +165,12 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     from calcert.certificates import halving
-    from calcert.certificates.sign_changes import signs_gain
+    from calcert.certificates.sign_changes import signs_gains
 
     points = middles(summary)
 
-    def witness(known: Integers, last: Integers) -> Floats:
-        return np.asarray(signs_gain(points.low, points.high, known, crossings))
+    def witness(thrown: Integers) -> Floats:
+        return np.asarray(signs_gains(points.low, points.high, thrown, crossings))
 
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.betting import Integers, lower_limit
+from calcert.certificates.betting import Integers, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_lower import served_patterns, units_lower
 from calcert.foundation.compiled import compiled_later
@@ -67,7 +67,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     thrown = halving.thrown(cells, seed, halving.GROWING)
     if summary.n >= PAIRED and len(thrown) == 1:
         thrown = np.add.reduceat(thrown, (0, 1, 2, 4, 6), axis=1)
-    return lower_limit(summary, delta, seed, gain, thrown=thrown)
+    return lower_limit(summary, delta, seed, in_turn(gain), thrown=thrown)
 
 
 @dataclass(frozen=True)

@@ -121,12 +121,12 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     from calcert.certificates import halving
-    from calcert.certificates.sign_changes import run_gain
+    from calcert.certificates.sign_changes import run_gains
 
     points = middles(summary)
 
-    def witness(known: Integers, last: Integers) -> Floats:
-        return np.asarray(run_gain(points.low, points.high, known, SIGN[side]))
+    def witness(thrown: Integers) -> Floats:
+        return np.asarray(run_gains(points.low, points.high, thrown, SIGN[side]))
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None

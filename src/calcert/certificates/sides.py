@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.betting import lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.perturbed import parts_terms, served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
@@ -259,4 +259,4 @@ def finite_lower(summary: Summary, side: Side, delta: float, seed: int) -> Lower
         f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
         return worst_gain(points, cut(points.low, points.high, f))
 
-    return lower_limit(summary, delta, seed, witness)
+    return lower_limit(summary, delta, seed, in_turn(witness))

@@ -73,6 +73,18 @@ def signs_gain(low: Floats, high: Floats, known: Integers, changes: int) -> Floa
 
 
 @compiled
+def signs_gains(low: Floats, high: Floats, thrown: Integers, changes: int) -> Floats:
+    """That for every bet of every throw, from the rows of its earlier batches."""
+    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
+    for t in range(thrown.shape[0]):
+        known = np.zeros((low.size, 2), np.int64)
+        for b in range(thrown.shape[1] - 1):
+            known += thrown[t, b]
+            gain[t, b] = signs_gain(low, high, known, changes)
+    return gain
+
+
+@compiled
 def furthest(above: Floats, below: Floats, single: bool) -> tuple[float, float]:
     """The most that a running sum rises between two places, and the most that it falls.
 
@@ -121,6 +133,18 @@ def run_gain(low: Floats, high: Floats, known: Integers, side: int) -> Floats:
     signs = np.zeros(low.size)
     signs[first:stop] = sign
     gain: Floats = _sure(low, high, signs)
+    return gain
+
+
+@compiled
+def run_gains(low: Floats, high: Floats, thrown: Integers, side: int) -> Floats:
+    """That for every bet of every throw, from the rows of its earlier batches."""
+    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
+    for t in range(thrown.shape[0]):
+        known = np.zeros((low.size, 2), np.int64)
+        for b in range(thrown.shape[1] - 1):
+            known += thrown[t, b]
+            gain[t, b] = run_gain(low, high, known, side)
     return gain
 
 

@@ -45,13 +45,26 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
         summary,
         delta,
         seed,
-        lambda known, last: signed_gains(points.low, points.high, known, last, SCALES),
+        lambda thrown: groups_gains(points.low, points.high, thrown, SCALES),
         beside=FOR_L1,
         thrown=halving.thrown(points, seed, halving.GROWING),
     )
 
 
 @compiled_later
+def groups_gains(low: Floats, high: Floats, thrown: Integers, scales: Integers) -> Floats:
+    """The gains of group signs for every bet of every throw, from the rows of its earlier batches."""
+    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
+    for t in range(thrown.shape[0]):
+        known = np.zeros((low.size, 2), np.int64)
+        for b in range(thrown.shape[1] - 1):
+            known += thrown[t, b]
+            if known.any():
+                gain[t, b] = signed_gains(low, high, known, thrown[t, b], scales)
+    return gain
+
+
+@in_kernels
 def signed_gains(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
     """The least gain per point and label of signs that are constant on runs of points, at the best of some scales.
 
