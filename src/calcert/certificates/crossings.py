@@ -6,7 +6,7 @@ Without that assumption the same numbers bound the error that a witness with so 
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,14 +146,20 @@ def _statement(
 
 def upper_terms(summary: Summary, crossings: int, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 10 at confidence 1 - delta."""
+    seen, hidden = _gained(summary, crossings)
+    return largest_mean_terms(summary, seen, hidden, delta, squares=partial(signs_squares, changes=crossings))
+
+
+@lru_cache(maxsize=2)
+def _gained(summary: Summary, crossings: int) -> tuple[float, float]:
+    """What the rows show at most, and what cells may hide of it; the same at every delta."""
     # Numba takes a moment to import: only those who ask for crossings wait for it.
     from calcert.certificates.sign_changes import most_gained
 
     excess = Excess.of(summary)
     seen = most_gained(excess.net, np.abs(excess.net), crossings)
     reach = seen if excess.single else most_gained(excess.net, excess.up + excess.down, crossings)
-    hidden = reach - seen + excess.rounding(2 * crossings + 1)
-    return largest_mean_terms(summary, seen, hidden, delta, squares=partial(signs_squares, changes=crossings))
+    return seen, reach - seen + excess.rounding(2 * crossings + 1)
 
 
 def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:

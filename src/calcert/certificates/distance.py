@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import Limit, iid_limit
@@ -11,6 +13,9 @@ from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.certificates.distance_transport import Plan
 
 SCALE = 1.6e-4
 """Cells are put together up to this times the root of the distance from the nearer end: 2^-14 in the middle."""
@@ -71,11 +76,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    from calcert.certificates.distance_transport import best_plan
-
-    points = placed(summary)
-    second = brier_above(summary)
-    plan = best_plan(points, math.sqrt(second / summary.equal_rows))
+    plan, second = _cheapest(summary), brier_above(summary)
     rounding = ROUNDING + summary.resolution
     # Theorem 6, upper: the cost of any plan is at least the distance of the rows, and |g| <= |y - x|.
     upper = upper_mean(summary, plan.cost + rounding, second, delta, limit)
@@ -84,6 +85,14 @@ def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dic
         "discretisation": plan.hidden + rounding,
         "sampling": upper - plan.cost - rounding,
     }
+
+
+@lru_cache(maxsize=2)
+def _cheapest(summary: Summary) -> Plan:
+    """A plan that is nearly the best; the same at every delta."""
+    from calcert.certificates.distance_transport import best_plan
+
+    return best_plan(placed(summary), math.sqrt(brier_above(summary) / summary.equal_rows))
 
 
 def placed(summary: Summary) -> Points:
