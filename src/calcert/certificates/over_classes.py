@@ -19,7 +19,7 @@ from calcert.serving.noise import Noise
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 15
 """Probabilities that are added up at a time: a few arrays of them stay close to the processor."""
 
 
