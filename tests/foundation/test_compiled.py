@@ -148,6 +148,19 @@ def test_kernels_are_cached_where_that_works(filled: Path) -> None:
     assert {"count_numba.fill", "count_numba.tally"} <= names
 
 
+def test_kernels_are_loaded_without_what_compiling_needs_and_compiled_after_all(filled: Path) -> None:
+    code = f"""
+{COUNT}
+import sys
+print("numba.np.polynomial" in sys.modules)
+from calcert.foundation.compiled import compiled
+print(compiled(lambda x: {{3: np.sort(x).sum()}}[3])(np.array([2.0, 1.0])))
+print("numba.np.polynomial" in sys.modules)
+"""
+    printed = run({**os.environ, "NUMBA_CACHE_DIR": str(filled)}, "-c", code)
+    assert printed.splitlines()[1:] == ["False", "3.0", "True"]
+
+
 def test_no_kernel_is_compiled_in_another_way() -> None:
     package = Path(calcert.__file__).parent
     using = [

@@ -7,10 +7,9 @@ Ctrl-C while a kernel is compiled or loaded would be lost in a callback of LLVM;
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -79,9 +78,6 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     import numba
     from numba.extending import register_jitable
 
-    if program.alone:
-        spare_linear_algebra()
-
     while _noted:
         register_jitable(_noted.pop())
     try:
@@ -90,23 +86,24 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         kernel = numba.njit(**options)(function)
     else:
         kernel._cache = Forgiving(kernel._cache)
-    kernel.compile = uninterrupted()(kernel.compile)
+    kernel.compile = uninterrupted()(sparing_linear_algebra()(kernel.compile))
     return kernel
 
 
-def spare_linear_algebra() -> None:
-    """Have numba look for BLAS now, and find none.
+@contextmanager
+def sparing_linear_algebra() -> Iterator[None]:
+    """Inside, numba looks for BLAS and finds none, where this process is the program alone.
 
     It would import all of scipy.linalg, an eighth of the time that the program takes, to multiply matrices with it,
     which no kernel here does. Whoever else wants BLAS finds it.
     """
-    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
+    if not program.alone or "scipy.linalg" in sys.modules or BLAS in sys.modules:
+        yield
         return
     # As with all modules that are None there, importing it fails at once.
     sys.modules[BLAS] = None  # type: ignore[assignment]
     try:
-        with suppress(ImportError):  # Another numba may keep it elsewhere, and then loads what it loads.
-            importlib.import_module("numba.np.arraymath")
+        yield
     finally:
         del sys.modules[BLAS]
 
@@ -123,8 +120,21 @@ class Forgiving:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was kept for a signature; None where nothing is, or nothing that can be read."""
         with suppress(Exception):  # Unpickling garbled bytes may raise anything.
-            return self._cache.load_overload(signature, target)
+            return self._load(signature, target)
         return None
+
+    def _load(self, signature: Any, target: Any) -> Any:
+        """Load machine code without what numba imports to make some: for a program that is most of the time.
+
+        What it calls is there as soon as memory can be allocated; numba imports the rest when something is compiled.
+        """
+        load = getattr(self._cache, "_load_overload", None)
+        if load is None:  # Another numba may call it otherwise.
+            return self._cache.load_overload(signature, target)
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(target)
+        return load(signature, target)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled; a garbled index is started again."""
