@@ -262,6 +262,21 @@ def test_bad_probabilities_are_refused_in_words() -> None:
         calcert.certify(p)
 
 
+def test_labels_that_begin_with_1_are_remarked_on_or_told_the_way_out() -> None:
+    p = np.tile([0.25, 0.25, 0.5], (400, 1))
+    (words,) = calcert.certify(p, np.arange(400) % 2 + 1).warnings
+    assert "no row is of the first class, 0, of which probabilities expect about 100" in words
+    assert calcert.certify(p, np.arange(400) % 3).warnings == ()
+    assert calcert.certify(p[:60], np.full(60, 1)).warnings == (), "15 rows may be missing by chance"
+    assert calcert.certify(p, np.arange(400) % 3 + 1, class_names=["1", "2", "3"]).warnings == ()
+    with pytest.raises(
+        ValueError, match=r"got 3 at row 2\. For labels from 1 to 3 subtract 1, or name the classes 1 to 3"
+    ):
+        calcert.certify(p, np.arange(400) % 3 + 1)
+    with pytest.raises(ValueError, match=r"got '3' at row 2\. For labels from 1 to 3 subtract 1, or name"):
+        calcert.certify(p, (np.arange(400) % 3 + 1).astype(str), class_names=["a", "b", "c"])
+
+
 def test_two_columns_are_left_to_the_binary_path() -> None:
     with pytest.raises(ValueError, match="second column"):
         calcert.certify(np.full((5, 2), 0.5), np.zeros(5))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu, norm
 
 import calcert
 from calcert.reports.estimates import LEVELS, log_loss, net_benefit, score_quantiles
@@ -141,3 +142,21 @@ def test_an_error_that_is_said_to_show_shows_in_about_every_other_sample(score: 
     chance = score + size * (1 if score <= 0.5 else -1)
     samples = (calcert.summarize(x, rng.random(n) < chance) for _ in range(100))
     assert 40 <= sum(calcert.distance(sample).lower > 0 for sample in samples) <= 80
+
+
+def test_scores_that_rank_labels_backwards_are_warned_of_where_mann_and_whitney_are_sure() -> None:
+    seen = []
+    for share in np.linspace(0, 0.5, 21):
+        labels = np.arange(400) < 200
+        backwards = np.arange(400) % 200 < share * 200
+        x = np.where(labels != backwards, 0.75, np.where(np.arange(400) % 3 == 0, 0.5, 0.25))
+        u = mannwhitneyu(x[labels], x[~labels], alternative="less", method="asymptotic", use_continuity=False)
+        for scores, z in ((x, norm.ppf(u.pvalue)), (1 - x, -norm.ppf(u.pvalue))):
+            said = any("scores rank labels backwards (AUROC 0" in w for w in calcert.certify(scores, labels).warnings)
+            assert said == (z < -5) or abs(z + 5) < 0.05
+            seen.append(said)
+    assert 0 < sum(seen) < len(seen) / 2
+    x, y = np.repeat([0.9, 0.1], 60), np.repeat([0, 1], 60)
+    assert calcert.certify(x, y).warnings
+    assert not calcert.certify(x, y, clusters=np.arange(120) // 30).warnings, "four independent clusters tell little"
+    assert not calcert.certify(x, np.ones(120)).warnings

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.score_groups import brier
 from calcert.foundation.numbers import at_most, confidence, number, percent
+from calcert.reports.estimates import auroc
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
@@ -19,6 +20,9 @@ LARGE_SHARE = 0.01
 
 HEAVY = 3
 """A unit of so many times the average weight is heavy: lighter ones are as large as their like, not an exception."""
+
+BACKWARDS = 5
+"""So many standard deviations below 1/2 an AUROC is no chance."""
 
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
@@ -52,6 +56,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     left_out = (f"{name} is left out: {why}" for name, why in not_proved(summary).items())
     return (
         *_classes(summary),
+        *_backwards(summary),
         *_rare_events(summary, settings.noise),
         *map(_contradiction, refuted),
         *left_out,
@@ -93,6 +98,20 @@ def _classes(summary: Summary) -> list[str]:
     return [
         "every score is 0 or 1, as if classes were predicted: the bounds are about these. For probabilities take what "
         "predict_proba returns."
+    ]
+
+
+def _backwards(summary: Summary) -> list[str]:
+    """A warning where rows of label 0 outscore those of label 1, by far more than chance would have it."""
+    ranked, points = auroc(summary), summary.points
+    tied, base = points.count.sum(axis=1) / summary.n, summary.base_rate
+    spread = 12 * base * (1 - base) / max(1 - float((tied**3).sum()), 1e-300)
+    # The variance of Mann and Whitney's statistic where ranks say nothing, with ties; rows count as independent ones.
+    if not (ranked - 0.5) * math.sqrt(spread * summary.rows / design_effect(summary)) < -BACKWARDS:
+        return []
+    return [
+        f"scores rank labels backwards (AUROC {ranked:.2g}): are they of another class than the label, or is the label "
+        "the other way round?"
     ]
 
 

@@ -36,6 +36,9 @@ from calcert.summary.summary import Summary
 OF = ("prediction", "worst", "mean")
 """Whose error a gate may bound: that of the prediction, of the worst class, or the mean over classes."""
 
+SURELY = 20
+"""Where so many rows of a class are expected, none is no chance."""
+
 ALWAYS = ("unmodified", "perturbed")
 """What is certified of every class, also by what was written when nothing else was."""
 
@@ -200,6 +203,7 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     (0.016, 0.015)
     """
     report = certify_summary(summary_of(rows), settings)
+    report = replace(report, warnings=(*report.warnings, *_first_class(rows)))
     found = spread(certify_class, _Columns(rows, settings), check_workers(workers), "certifying", "classes")
     classes = [
         ClassStatement(number, positives, {name: entry.found for name, entry in entries.items()}, name)
@@ -242,6 +246,17 @@ def summary_of(rows: ClassRows, number: int | None = None) -> Summary:
     if number is None:
         return summarize_arrays(score(p), forecast(p) == y)
     return summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
+
+
+def _first_class(rows: ClassRows) -> list[str]:
+    """A warning where the first class never occurs and often should: labels may begin with 1."""
+    expected = float(rows.probabilities[:, 0].sum())
+    if expected < SURELY or rows.labels.min() == 0:
+        return []
+    return [
+        f"no row is of the first class, {rows.names[0] if rows.names else 0}, of which probabilities expect about "
+        f"{expected:,.0f}: if labels are numbers that begin with 1, subtract 1 from them."
+    ]
 
 
 def _over(

@@ -73,4 +73,10 @@ class ClassNumbers:
         text = str(label).strip()
         around = next((name for name in self._names if text and text in name), None)
         hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
+        hint = f" {from_one(self._size).strip()}" if self._by_number and number(text) == self._size else hint
         return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"
+
+
+def from_one(size: int) -> str:
+    """The way out for labels that begin with 1."""
+    return f"For labels from 1 to {size} subtract 1, or name the classes 1 to {size}. "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import check_scores
 from calcert.sources.class_columns import ClassColumns, check_names
-from calcert.sources.class_labels import ClassNumbers
+from calcert.sources.class_labels import ClassNumbers, from_one
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
@@ -56,7 +56,8 @@ def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None 
         row = int(np.argmax(bad))
         raise ValueError(
             f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got "
-            f"{y[row].item()!r} at row {row}. For names pass class_names=[...], in the order of the columns."
+            f"{y[row].item()!r} at row {row}. {from_one(p.shape[1]) if y[row] == p.shape[1] else ''}For names pass "
+            "class_names=[...], in the order of the columns."
         )
     return ClassRows(p, y.astype(np.int64))
 
