@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
@@ -55,6 +56,29 @@ def test_scikit_learn_scores_folds_with_it() -> None:
     for score, train, test in zip(found["test_score"], *found["indices"].values(), strict=True):
         model = LogisticRegression().fit(features[train], labels[train])
         assert -score == metrics.distance_upper(labels[test], model.predict_proba(features[test])[:, 1])
+
+
+def test_weights_come_by_the_road_of_certify_and_by_routing() -> None:
+    weights = np.arange(3000) % 3 + 1
+    expected = calcert.ranges(calcert.summarize(X, Y, weights=weights / 2, weight_unit=0.5))
+    assert metrics.ranges_upper(Y, X, sample_weight=weights / 2, weight_unit=0.5) == expected.upper
+    clusters = np.arange(3000) // 2
+    assert (
+        metrics.ranges_upper(Y, X, clusters=clusters)
+        == calcert.ranges(calcert.summarize(X, Y, clusters=clusters)).upper
+    )
+    with pytest.raises(ValueError, match="whole multiples of weight_unit"):
+        metrics.ranges_upper(Y, X, sample_weight=weights / 2)
+    features, labels = make_classification(3000, flip_y=0.2, random_state=0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        plain = make_scorer(metrics.crossings_lower, response_method="predict_proba")
+        scorer = plain.set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        asked = {"cv": 2, "params": {"sample_weight": weights}, "return_indices": True}
+        found = cross_validate(model, features, labels, scoring=scorer, **asked)
+    for score, train, test in zip(found["test_score"], *found["indices"].values(), strict=True):
+        p = LogisticRegression().fit(features[train], labels[train]).predict_proba(features[test])[:, 1]
+        assert score == calcert.certify(p, labels[test], weights=weights[test]).crossings.lower
 
 
 def test_fairlearn_takes_it_by_group() -> None:

@@ -6,6 +6,7 @@ number, come from :func:`calcert.certify`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,16 @@ __all__ = [
 ]
 
 
-def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+def distance_upper(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    **rows: Any,
+) -> float:
     """A certified upper bound on the distance from calibration; smaller is better.
 
     Guarantee
@@ -42,10 +52,15 @@ def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: fl
         Labels: 0 and 1, or any values where `pos_label` says which of them is the positive one.
     y_prob
         The scores of the positive class, from 0 to 1.
+    sample_weight
+        How much each row counts, `weights` of :func:`calcert.certify`: whole multiples of `weight_unit`, independent of
+        labels and scores unless `largest_weight` is given.
     pos_label
         The label of the positive class; 1 where left out.
     delta, seed
         As in :func:`calcert.certify`.
+    rows
+        What else :func:`calcert.summarize` takes of rows, such as `weight_unit`, `largest_weight` and `clusters`.
 
     Examples
     --------
@@ -60,15 +75,24 @@ def distance_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: fl
     response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
     sensitive_features=groups)``.
     """
-    return _certified("distance", y_true, y_prob, pos_label, delta, seed).upper
+    return _certified("distance", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).upper
 
 
-def distance_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+def distance_lower(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    **rows: Any,
+) -> float:
     """A certified lower bound on the distance from calibration; see :func:`distance_upper`.
 
     Parameters
     ----------
-    y_true, y_prob, pos_label, delta, seed
+    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
         As in :func:`distance_upper`.
 
     Examples
@@ -78,17 +102,26 @@ def distance_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: fl
     >>> round(calcert.metrics.distance_lower(rng.random(10_000) < x**2, x), 2)
     0.17
     """
-    return _certified("distance", y_true, y_prob, pos_label, delta, seed).lower
+    return _certified("distance", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).lower
 
 
-def ranges_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+def ranges_upper(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    **rows: Any,
+) -> float:
     """A certified upper bound on the largest miscount in any range of scores (:func:`calcert.ranges`).
 
     Guarantee and assumptions are those of :func:`distance_upper`.
 
     Parameters
     ----------
-    y_true, y_prob, pos_label, delta, seed
+    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
         As in :func:`distance_upper`.
 
     Examples
@@ -98,15 +131,24 @@ def ranges_upper(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: floa
     >>> round(calcert.metrics.ranges_upper(rng.random(10_000) < x**2, x), 2)
     0.18
     """
-    return _certified("ranges", y_true, y_prob, pos_label, delta, seed).upper
+    return _certified("ranges", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).upper
 
 
-def ranges_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: float = 0.05, seed: int = 0) -> float:
+def ranges_lower(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    **rows: Any,
+) -> float:
     """A certified lower bound on the largest miscount in any range of scores; see :func:`ranges_upper`.
 
     Parameters
     ----------
-    y_true, y_prob, pos_label, delta, seed
+    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
         As in :func:`distance_upper`.
 
     Examples
@@ -116,7 +158,7 @@ def ranges_lower(y_true: Any, y_prob: Any, *, pos_label: Any = None, delta: floa
     >>> round(calcert.metrics.ranges_lower(rng.random(10_000) < x**2, x), 2)
     0.17
     """
-    return _certified("ranges", y_true, y_prob, pos_label, delta, seed).lower
+    return _certified("ranges", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).lower
 
 
 def crossings_upper(
@@ -124,9 +166,11 @@ def crossings_upper(
     y_prob: Any,
     *,
     crossings: int = 3,
+    sample_weight: Any = None,
     pos_label: Any = None,
     delta: float = 0.05,
     seed: int = 0,
+    **rows: Any,
 ) -> float:
     """A certified upper bound on the L1 calibration error, for a curve that seldom crosses the diagonal.
 
@@ -136,7 +180,7 @@ def crossings_upper(
 
     Parameters
     ----------
-    y_true, y_prob, pos_label, delta, seed
+    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
         As in :func:`distance_upper`.
     crossings
         How often the true curve may change sides of the diagonal.
@@ -148,7 +192,8 @@ def crossings_upper(
     >>> round(calcert.metrics.crossings_upper(rng.random(10_000) < x**2, x), 2)
     0.18
     """
-    return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).upper
+    settings = {"delta": delta, "seed": seed, "crossings": crossings}
+    return _certified("crossings", y_true, y_prob, pos_label, sample_weight, rows, **settings).upper
 
 
 def crossings_lower(
@@ -156,15 +201,17 @@ def crossings_lower(
     y_prob: Any,
     *,
     crossings: int = 3,
+    sample_weight: Any = None,
     pos_label: Any = None,
     delta: float = 0.05,
     seed: int = 0,
+    **rows: Any,
 ) -> float:
     """A certified lower bound on the L1 calibration error, whatever the curve; see :func:`crossings_upper`.
 
     Parameters
     ----------
-    y_true, y_prob, pos_label, delta, seed
+    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
         As in :func:`distance_upper`.
     crossings
         How often the true curve may change sides of the diagonal.
@@ -176,14 +223,15 @@ def crossings_lower(
     >>> round(calcert.metrics.crossings_lower(rng.random(10_000) < x**2, x), 2)
     0.16
     """
-    return _certified("crossings", y_true, y_prob, pos_label, delta, seed, crossings=crossings).lower
+    settings = {"delta": delta, "seed": seed, "crossings": crossings}
+    return _certified("crossings", y_true, y_prob, pos_label, sample_weight, rows, **settings).lower
 
 
 def _certified(
-    name: str, y_true: Any, y_prob: Any, pos_label: Any, delta: float, seed: int, **others: Any
+    name: str, y_true: Any, y_prob: Any, pos_label: Any, weights: Any, rows: Mapping[str, Any], **settings: Any
 ) -> Certificate:
     labels = y_true if pos_label is None else _positives(y_true, pos_label)
-    return STATEMENTS[name].certify(summarize(y_prob, labels), Settings.of(delta=delta, seed=seed, **others))
+    return STATEMENTS[name].certify(summarize(y_prob, labels, weights=weights, **rows), Settings.of(**settings))
 
 
 def _positives(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
