@@ -22,7 +22,6 @@ from calcert.serving.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 
-FREE = (np.nan, np.nan)
 
 LOWER: dict[str, Callable[[Summary], float]] = {
     "as it is": lambda s: unmodified_lower.unmodified_lower(s, 0.05, 0).limit,
@@ -131,11 +130,10 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     where = ScoreCoordinate(h)
     points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
     witness = perturbed_lower.ServedWitness(where, view, grid)
-    masses = witness._placement.masses(points.count)
-    f = witness.signs(masses, 0, grid.size + 1, FREE)[: grid.size]
+    f = witness.signs(points.count, perturbed_lower.FREE, witness.support(points.count), 0, grid.size)
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)
-    hiddens = where.hidden_gain(view, grid) + perturbed_lower.pointwise_rounding(grid)
+    hiddens = where.hidden_gain(view, grid) + perturbed_lower.missed(grid)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     for i in range(points.low.size):
         hidden = hiddens[i, 0]

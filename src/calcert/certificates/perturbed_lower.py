@@ -2,7 +2,9 @@
 
 What f earns from a row with score x and label y is G(x, y), the integral of f(z) (t(z) - y) k(z|x) over the places z of
 the grid. For f constant on grid cells, and the mean of t over each of them in place of t, that is F1 - y F0 with F0 and
-F1 the correlations of f and of f t with one kernel. Rows are known to their cell, so the smallest G in it counts.
+F1 the correlations of f and of f t with one kernel. The kernel is put as a sum of exponentials, next to nothing off
+(K4), because sums of these pass along the grid from point to point. Rows are known to their cell, so the smallest G in
+it counts.
 """
 
 from __future__ import annotations
@@ -20,17 +22,28 @@ from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_lower import served_patterns, units_lower
 from calcert.foundation.compiled import compiled_later
 from calcert.serving.coordinate import Coordinate, coordinate_of
-from calcert.serving.grid import BLOCK, Grid, Kernel, Masses, Placement, fast_length, linear_weights
-from calcert.serving.kernel import gudermannian
+from calcert.serving.grid import BLOCK, Grid
+from calcert.serving.kernel import largest_density
+from calcert.serving.log_odds import alternating_weights
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
-from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 
 PAIRED = 50_000
 """From so many rows on the last six of eight batches are judged in pairs: finding a witness takes longest."""
+
+EXPONENTIALS = 10
+"""So many of them are within 4.5e-8 of the kernel, relatively; an even number."""
+
+TINY = 1e-290
+"""Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""
+
+SHORT = 0.483
+"""sech/pi is the density of a sum of Laplace variables of scale 1, 1/3, 1/5, ...; one of this stands for all others."""
+
+FREE = (math.nan, math.nan)
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
@@ -47,7 +60,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
-    hidden = where.hidden_gain(view, grid) + pointwise_rounding(grid)
+    hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         return Lower(
             0.0, 1.0
@@ -57,7 +70,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     def gain(known: Integers, last: Integers) -> Floats:
         found = np.empty(known.shape)
         held = witness.held(known)
-        found[witness.inner] = witness.gain(known, held) - hidden
+        found[witness.inner] = witness.gain(known[witness.inner], held) - hidden
         if view.ends.low.size:
             found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
@@ -89,35 +102,58 @@ class ServedWitness:
             for end, value in ((0.0, low), (1.0, high))
         )
 
-    def gain(self, known: Integers, held: tuple[float, float] = (math.nan, math.nan)) -> Floats:
+    def gain(self, known: Integers, held: tuple[float, float] = FREE) -> Floats:
         """The smaller of G(x, y) at the ends of every cell, per point between the ends and label.
 
-        `held` are the values that f is to have near either end of the grid; NaN where it is free.
+        `known` are rows at these points; `held` are the values that f is to have near either end of the grid, NaN where
+        it is free.
         """
-        masses = self._placement.masses(known[self.inner], max(int(known.sum()), 1))
-        reach, ends = self.grid.reach, np.full((2, self._places.size), np.nan)
-        for stretch in self._stretches:
-            f = self.signs(masses, stretch.start - reach, stretch.stop + reach + 1, held)
-            if self.cut is not None:
-                f = self.cut(stretch.edges[:-1], stretch.edges[1:], f)
-            smoothed, _ = self.grid.convolved(np.stack([f, f * stretch.mean_score]), self._kernel)
-            at_grid = smoothed[:, reach : reach + stretch.scale.size] / stretch.scale
-            interpolate(at_grid, stretch.here, stretch.part, stretch.inside, ends)
-        return least_gains(ends, self._first)
+        grid, places = self.grid, self.view.places
+        within, gain = self.support(known, held), np.full(known.shape, np.inf)
+        for block, own in self._blocks:
+            low = min(max(within[0] - grid.reach, block.low), block.high)
+            high = max(min(within[1] + grid.reach, block.high), low)
+            f, at = self.signs(known, held, within, low, high), low - block.low
+            at_grid = smoothed(f, block.mean_score[at:], block.scale[at:], *exponentials(grid))
+            borders = (low, block.first, block.last, grid.size)
+            lower_to(gain[own], at_grid, places.low[own], places.high[own], borders, grid.cubic)
+        return gain
 
-    def signs(self, masses: Masses, low: int, high: int, held: tuple[float, float]) -> Floats:
-        """f on the grid cells low, ..., high - 1; zero off the grid."""
-        grid = self.grid
-        first, last = max(low, 0), min(high, grid.size + 1)
-        _, served, positive, rounding = grid.density(masses, first, last)
-        spread = 2 / (np.pi**2 * grid.h * masses.rows)
-        f = signs_of(self._score[first:last], served, positive, spread, 10 * rounding + 1e-300)
-        cells = self.where.held_cells(grid)
+    def support(self, known: Integers, held: tuple[float, float] = FREE) -> tuple[int, int]:
+        """The grid cells, from one to before another, outside of which f is 0: no row is known near them."""
+        if not (math.isnan(held[0]) and math.isnan(held[1])):
+            return 0, self.grid.size
+        there, near = np.flatnonzero(known[:, 0] | known[:, 1]), self.grid.reach // 4
+        if not there.size:
+            return 0, 0
+        first, last = self._middle[0][there[[0, -1]]].tolist()
+        return max(first - near, 0), min(last + near + 1, self.grid.size)
+
+    def signs(self, known: Integers, held: tuple[float, float], within: tuple[int, int], low: int, high: int) -> Floats:
+        """f on the grid cells low, ..., high - 1; `within` is its support."""
+        first = low - low % BLOCK
+        blocks = [block_of(self.where, self.grid, at) for at in range(first, max(high, first + 1), BLOCK)]
+        f = np.concatenate([self._signs_on(block, known, held, within) for block in blocks])
+        return f[low - first : high - first]
+
+    def _signs_on(self, block: Block, known: Integers, held: tuple[float, float], within: tuple[int, int]) -> Floats:
+        """f on the grid cells of a block, found from the rows in reach of it."""
+        grid, (base, part), f = self.grid, self._middle, np.zeros(block.last - block.first)
+        low, high = max(within[0], block.low), min(within[1], block.high)
+        if low < high:
+            rows, at = slice(*np.searchsorted(base, (low, high))), slice(low - block.low, high + 1 - block.low)
+            score, scale = block.score[at], block.scale[at]
+            found = signs_of(known[rows], base[rows], part[rows], low, score, scale, grid.step, grid.h)
+            a, b = (min(max(cell, block.first), block.last) for cell in (low, high))
+            f[a - block.first : b - block.first] = found[a - low : b - low]
         if not math.isnan(held[0]):
-            f[: max(cells - first, 0)] = held[0]
+            f[: max(self.where.held_cells(grid) - block.first, 0)] = held[0]
         if not math.isnan(held[1]):
-            f[max(grid.size - cells - first, 0) :] = held[1]
-        return np.pad(f, (first - low, high - last + 1))
+            f[max(grid.size - self.where.held_cells(grid) - block.first, 0) :] = held[1]
+        if self.cut is None:
+            return f
+        edges = block.score[block.first - block.low : block.last + 1 - block.low]
+        return self.cut(edges[:-1], edges[1:], f)
 
     # What follows is the same in every round.
 
@@ -128,119 +164,157 @@ class ServedWitness:
         return slice(int(between[0]), int(between[-1]) + 1) if between.size else slice(0, 0)
 
     @cached_property
-    def _placement(self) -> Placement:
-        """As if rows were in the middle of their cells, which is near enough to find signs."""
+    def _blocks(self) -> list[tuple[Block, slice]]:
+        """Blocks of the grid in which cells begin or end, and which points these belong to."""
+        grid, places = self.grid, self.view.places
+        low, high = (
+            np.minimum((side * grid.size).astype(np.int64), grid.size - 1) for side in (places.low, places.high)
+        )
+        firsts = [0] if grid.size <= BLOCK else (np.unique(np.append(low, high) // BLOCK) * BLOCK).tolist()
+        return [
+            (
+                block_of(self.where, grid, first),
+                slice(np.searchsorted(high, first), np.searchsorted(low, first + BLOCK)),
+            )
+            for first in firsts
+        ]
+
+    @cached_property
+    def _middle(self) -> tuple[Integers, Floats]:
+        """In which grid cell the middle of each cell is, near enough to its rows to find signs, and where there."""
         places = self.view.places
-        middle = (places.low + places.high) / 2
-        return self.grid.place(Points(middle, middle, np.zeros(places.count.shape), places.count), linear_weights)
-
-    @cached_property
-    def _kernel(self) -> Kernel:
-        return cell_integrals(self.grid)
-
-    @cached_property
-    def _score(self) -> Floats:
-        return self.where.score(np.arange(self.grid.size + 1, dtype=np.float64) * self.grid.step)
-
-    @cached_property
-    def _places(self) -> Floats:
-        """Where cells begin or end, once each; mostly one begins where another ends."""
-        places = self.view.places
-        follows = np.append(places.low[1:] != places.high[:-1], np.ones(min(places.low.size, 1), bool))
-        return np.insert(places.low, np.flatnonzero(follows) + 1, places.high[follows])
-
-    @cached_property
-    def _first(self) -> Integers:
-        """Which of the places each cell begins at; it ends at the next."""
-        places = self.view.places
-        first = np.arange(places.low.size)
-        first[1:] += np.cumsum(places.low[1:] != places.high[:-1])
-        return first
-
-    @cached_property
-    def _stretches(self) -> list[_Stretch]:
-        grid, found = self.grid, []
-        index, part = grid.around(self._places)
-        beside = len(part) // 2 - 1
-        # Blocks of the grid, whole: where no row is known signs are rounding, which must not tell where later rows lie.
-        for first in (np.unique(index[beside] // BLOCK) * BLOCK).tolist():
-            last = min(first + BLOCK, grid.size)
-            inside = (index[beside] >= first) & (index[beside] < last)
-            start, stop = first - beside, last + beside
-            low, high = start - grid.reach, stop + grid.reach + 1
-            mean_score = self.where.mean_score(grid, low, high)
-            edges = self.where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
-            scale = grid.normalizers(start, stop + 1)
-            which = np.flatnonzero(inside)
-            here, near = np.ascontiguousarray(index[:, which] - start), np.ascontiguousarray(part[:, which])
-            found.append(_Stretch(start, stop, mean_score, edges, scale, which, here, near))
-        return found
+        scaled = (places.low + places.high) / 2 * self.grid.size
+        base = np.minimum(scaled.astype(np.int64), self.grid.size - 1)
+        return base, scaled - base
 
 
 @dataclass(frozen=True)
-class _Stretch:
-    """A block of the grid, which ends of cells lie in it, and the grid points and weights around each of them."""
+class Block:
+    """Grid cells first, ..., last - 1, and what is the same for all rows at the grid points low, ..., high in reach.
 
-    start: int
-    stop: int
+    Blocks are whole: where a witness is computed must not tell where later rows lie.
+    """
+
+    first: int
+    last: int
+    low: int
+    high: int
+    score: Floats
     mean_score: Floats
-    edges: Floats
     scale: Floats
-    inside: Integers
-    here: Integers
-    part: Floats
+
+
+@lru_cache(maxsize=8)
+def block_of(where: Coordinate, grid: Grid, first: int) -> Block:
+    """The block that begins with a grid cell."""
+    last = min(first + BLOCK, grid.size)
+    low, high = max(first - grid.reach, 0), min(last + grid.reach, grid.size)
+    score = where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
+    scale = np.array(grid.normalizers(low, high + 1))  # A copy may be written to, as far as numba is concerned.
+    return Block(first, last, low, high, score, where.mean_score(grid, low, high), scale)
+
+
+@lru_cache(maxsize=16)
+def exponentials(grid: Grid) -> tuple[Floats, Floats]:
+    """By which factors exponentials decay over a grid cell, and what the cell next to a point weighs in each: K4."""
+    rate = 2 * np.arange(EXPONENTIALS) + 1
+    decay = np.exp(-rate * (grid.step / grid.h))
+    return decay, 2 * grid.h * np.array(alternating_weights(EXPONENTIALS)) * (1 - decay) / rate
+
+
+def missed(grid: Grid) -> float:
+    """More than G can be off at any place for being computed from exponentials, and for rounding of these: K4."""
+    rounding = 2.0**-44 * (1 + grid.h / grid.step) * math.pi * grid.h * largest_density(grid.h)
+    return 5 / 4 * (1 / math.cosh(EXPONENTIALS * math.acosh(3)) + rounding)
 
 
 @compiled_later
-def signs_of(score: Floats, served: Floats, positive: Floats, spread: float, floor: float) -> Floats:
-    """On each grid cell, the mean over its ends of m^ in standard errors, cut to [-1, 1]."""
-    f, before = np.empty(max(score.size - 1, 0)), 0.0
-    for i in range(score.size):
-        t, both = score[i], max(served[i], 0.0)
-        ones = min(max(positive[i], 0.0), both)
-        noise = max(both * t * t + ones * (1 - 2 * t), 0.0)
-        sign = min(max((t * both - ones) / (math.sqrt(spread * noise) + floor), -1.0), 1.0)
-        if i > 0:
-            f[i - 1] = (before + sign) / 2
-        before = sign
+def signs_of(
+    known: Integers, base: Integers, part: Floats, low: int, score: Floats, scale: Floats, step: float, h: float
+) -> Floats:
+    """On each grid cell, the mean over its ends of m^ in standard errors, cut to [-1, 1].
+
+    sech/pi is taken for the density of the sum of two Laplace variables, of scale 1 and SHORT: near enough, and their
+    sums over rows pass along the grid from point to point.
+    """
+    size = score.size
+    zeros, ones = np.full(size, TINY), np.full(size, TINY)
+    for i in range(base.size):
+        here, s = base[i] - low, part[i]
+        zeros[here] += known[i, 0] * (1 - s)
+        zeros[here + 1] += known[i, 0] * s
+        ones[here] += known[i, 1] * (1 - s)
+        ones[here + 1] += known[i, 1] * s
+    slow, fast = math.exp(-step / h), math.exp(-step / h / SHORT)
+    left_zeros, left_ones = np.empty(size), np.empty(size)
+    a = b = c = d = 0.0
+    for i in range(size):
+        zero, one = zeros[i] / scale[i], ones[i] / scale[i]
+        zeros[i], ones[i] = zero, one
+        a, b, c, d = a * slow + zero, b * fast + zero, c * slow + one, d * fast + one
+        left_zeros[i], left_ones[i] = a - SHORT * b, c - SHORT * d
+    f, after = np.empty(max(size - 1, 0)), 0.0
+    sharp = math.sqrt(math.pi**3 * h / (4 * (1 - SHORT**2)))  # The square of sech/pi has the integral 2/pi^2.
+    a = b = c = d = 0.0
+    for i in range(size - 1, -1, -1):
+        zero, one, t = left_zeros[i] + a - SHORT * b, left_ones[i] + c - SHORT * d, score[i]
+        spread = math.sqrt(zero * t * t + one * (1 - t) * (1 - t))
+        sign = min(max(sharp * (t * zero - (1 - t) * one) / spread, -1.0), 1.0)
+        if i < size - 1:
+            f[i] = (sign + after) / 2
+        after = sign
+        a, b, c, d = (a + zeros[i]) * slow, (b + zeros[i]) * fast, (c + ones[i]) * slow, (d + ones[i]) * fast
     return f
 
 
 @compiled_later
-def interpolate(at_grid: Floats, here: Integers, part: Floats, inside: Integers, ends: Floats) -> None:
-    """Fill in F0 and F1 at the places inside a stretch, from those at the grid points around each."""
-    for k in range(inside.size):
-        for row in range(2):
-            value = 0.0
-            for side in range(len(here)):
-                value += at_grid[row, here[side, k]] * part[side, k]
-            ends[row, inside[k]] = value
+def smoothed(f: Floats, mean_score: Floats, scale: Floats, decay: Floats, weight: Floats) -> Floats:
+    """F0 and F1 at the grid points before, between and after the cells on which f is given."""
+    size = f.size
+    found, g = np.zeros((2, size + 1)), f * mean_score[:size]
+    for k in range(0, decay.size, 2):
+        slow, fast, more, less = decay[k], decay[k + 1], weight[k], weight[k + 1]
+        a = b = c = d = 0.0
+        for i in range(size):
+            a, b, c, d = a * slow + f[i], b * fast + f[i], c * slow + g[i], d * fast + g[i]
+            found[0, i + 1] += more * a + less * b
+            found[1, i + 1] += more * c + less * d
+        a = b = c = d = 0.0
+        for i in range(size - 1, -1, -1):
+            a, b, c, d = a * slow + f[i], b * fast + f[i], c * slow + g[i], d * fast + g[i]
+            found[0, i] += more * a + less * b
+            found[1, i] += more * c + less * d
+    return found / scale[: size + 1]
 
 
 @compiled_later
-def least_gains(ends: Floats, first: Integers) -> Floats:
-    """The smaller of G at both ends of each cell, per label: G(x, 0) = F1 and G(x, 1) = F1 - F0."""
-    gain = np.empty((first.size, 2))
-    for i in range(first.size):
-        a, b = first[i], first[i] + 1
-        gain[i, 0] = min(ends[1, a], ends[1, b])
-        gain[i, 1] = min(ends[1, a] - ends[0, a], ends[1, b] - ends[0, b])
-    return gain
+def lower_to(
+    gain: Floats, at_grid: Floats, low: Floats, high: Floats, borders: tuple[int, int, int, int], cubic: bool
+) -> None:
+    """Lower gains per cell and label to G at those of its ends that lie in a block: G(x, 0) = F1, G(x, 1) = F1 - F0.
 
-
-@lru_cache(maxsize=16)
-def cell_integrals(grid: Grid) -> Kernel:
-    """Integrals over grid cells of sech(v), v the distance in bandwidths, reversed."""
-    angle = gudermannian(np.arange(grid.reach + 2) * (grid.step / grid.h))
-    # It is odd: what is left of 0 need not be computed.
-    return Kernel(grid.h * np.diff(np.append(-angle[-2:0:-1], angle))[::-1])
-
-
-def pointwise_rounding(grid: Grid) -> float:
-    """More than what rounding can do to G at any single point.
-
-    Each of F0 and F1 is a convolution of at most N values up to 1 with a kernel whose sum is at most twice the
-    normaliser; its error is at most 3 r sqrt(N) times that, r = 3.33 eps log2 N (theory of computing).
+    `at_grid` has F0 and F1 at grid points from the first of the borders on; further off they have vanished.
     """
-    length = fast_length(min(grid.size, BLOCK) + 2 * grid.reach + 3)
-    return 12 * 3.33 * float(np.finfo(float).eps) * math.log2(length) * math.sqrt(length)
+    start, first, last, size = borders
+    before, inside, zero, one = -1.0, False, 0.0, 0.0
+    for i in range(low.size):
+        for end in range(2):
+            place = high[i] if end else low[i]
+            if place != before:  # Mostly one cell begins where another ends.
+                base = min(int(place * size), size - 1)
+                before, inside, s = place, first <= base < last, place * size - base
+                zero = one = 0.0
+                for side in range(-1 if cubic else 0, 3 if cubic else 2):
+                    here = base + side - start
+                    if 0 <= here < at_grid.shape[1]:
+                        if not cubic:
+                            part = s if side else 1 - s
+                        elif side == -1 or side == 2:
+                            part = -s * (1 - s) * (2 - s if side == -1 else 1 + s) / 6
+                        else:
+                            part = (1 + s) * (2 - s) * (s if side else 1 - s) / 2
+                        zero += part * at_grid[0, here]
+                        one += part * at_grid[1, here]
+            if inside:
+                gain[i, 0] = min(gain[i, 0], one)
+                gain[i, 1] = min(gain[i, 1], one - zero)

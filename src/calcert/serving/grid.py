@@ -10,7 +10,7 @@ travels with each block (theory of computing).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -25,9 +25,6 @@ from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Weights = Callable[[Floats], Floats]
-"""From where places are between two grid points, the weights of the points around."""
-
 BLOCK = 1 << 16
 LARGEST_TABLE = 1 << 22
 LENGTHS_KEPT = 8
@@ -151,9 +148,9 @@ class Grid:
         """Grid cells after which the kernel has vanished."""
         return min(math.ceil(KERNEL_REACH * self.h / self.step), self.size)
 
-    def place(self, points: Points, weights: Weights | None = None) -> Placement:
+    def place(self, points: Points) -> Placement:
         """Where rows go: first to the ends of their cells, then to the two or four grid points around each end."""
-        index, part = self.around(np.stack([points.low, points.high]), weights)
+        index, part = self.around(np.stack([points.low, points.high]))
         found, slot = _ranked(index, self.size + 1)
         return Placement(points, found, slot, part)
 
@@ -165,11 +162,11 @@ class Grid:
         index = np.flatnonzero((weight[0] != 0) | (weight[1] != 0))
         return Masses(index, weight[:, index], total)
 
-    def around(self, places: Floats, weights: Weights | None = None) -> tuple[Integers, Floats]:
+    def around(self, places: Floats) -> tuple[Integers, Floats]:
         """The grid points around each place between which is interpolated, and their weights there."""
         scaled = places * self.size
         base = np.minimum(scaled.astype(np.int64), self.size - 1)
-        part = (weights or (cubic_weights if self.cubic else linear_weights))(scaled - base)
+        part = (cubic_weights if self.cubic else linear_weights)(scaled - base)
         first = 1 - len(part) // 2
         return np.stack([base + side for side in range(first, first + len(part))]), part
 

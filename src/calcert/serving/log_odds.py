@@ -91,15 +91,27 @@ def largest_factor(b: float) -> float:
 
 
 def _alternating(term: Callable[[int], float], terms: int = 24) -> float:
-    """The sum of (-1)^k term(k) to full precision, for terms that are moments (Cohen, Rodriguez Villegas, Zagier)."""
-    size = (3 + math.sqrt(8)) ** terms
-    size = (size + 1 / size) / 2
-    coefficient, remaining, total = -1.0, -size, 0.0
+    """The sum of (-1)^k term(k) to full precision, for terms that are moments."""
+    return sum(weight * term(k) for k, weight in enumerate(alternating_weights(terms)))
+
+
+def alternating_weights(terms: int) -> list[float]:
+    """Those of the first terms of an alternating series of moments (Cohen, Rodriguez Villegas, Zagier).
+
+    As a polynomial they are 1/(1 + u), less 1 in T(3) of it at most, T the Chebyshev polynomial of that degree: K4.
+
+    Examples
+    --------
+    >>> abs(sum(w / (2 * k + 1) for k, w in enumerate(alternating_weights(20))) - math.pi / 4) < 1e-14
+    True
+    """
+    size = math.cosh(terms * math.acosh(3))
+    coefficient, remaining, weights = -1.0, -size, []
     for k in range(terms):
         remaining = coefficient - remaining
-        total += remaining * term(k)
+        weights.append(remaining / size)
         coefficient *= (k + terms) * (k - terms) / ((k + 0.5) * (k + 1))
-    return total / size
+    return weights
 
 
 def _half_line() -> tuple[Floats, Floats]:
