@@ -41,8 +41,10 @@ def run_action(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
     )
+    # `shell: bash` of a step is exactly this, and ends a script at the first command that fails.
+    (bin_folder / "step.sh").write_text(step["run"])
     return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", f"set +e\n{step['run']}"],
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(bin_folder / "step.sh")],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 

@@ -100,6 +100,27 @@ def test_classes_are_no_probabilities_and_settings_must_be_known(store: Path, ro
         evaluated(rows, detla=0.1)
 
 
+def test_a_positive_class_that_is_not_there_is_refused_not_certified_as_all_negative(
+    store: Path, rows: pd.DataFrame
+) -> None:
+    with pytest.raises(ValueError, match=r"pos_label must be one of the classes of the targets, 0 and 1; got 'J'"):
+        evaluated(rows, pos_label="J")
+    words = rows.assign(y=np.where(rows["y"] == 1, "J", "A"))
+    with pytest.raises(ValueError, match=r"the targets, 'A' and 'J'; got 1\. .*\"pos_label\": 'J'"):
+        evaluated(words)
+    assert evaluated(words, pos_label="J")[0].metrics == evaluated(rows)[0].metrics
+    assert evaluated(rows.assign(y=0))[0].metrics["calcert_distance_lower"] > 0
+
+
+def test_of_two_columns_the_second_is_taken_only_where_it_is_the_positive_one() -> None:
+    from calcert.mlflow import _checked
+
+    both = np.array([[0.75, 0.25], [0.5, 0.5]])
+    np.testing.assert_array_equal(_checked(both, "J", ["A", "J"]), [0.25, 0.5])
+    with pytest.raises(ValueError, match=r"must be one column, of the probability of 'A'.*got two columns"):
+        _checked(both, "A", ["A", "J"])
+
+
 def test_only_classifiers_are_its_business() -> None:
     from calcert.mlflow import CalibrationEvaluator
 

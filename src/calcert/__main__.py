@@ -8,6 +8,7 @@ from typing import NoReturn
 from calcert.foundation.uninterrupted import uninterrupted
 
 CANNOT_START = 70
+INTERRUPTED = 130
 
 
 def run() -> NoReturn:
@@ -19,6 +20,9 @@ def run() -> NoReturn:
         # Interrupted in the middle, NumPy would say that it is broken: Ctrl-C waits until all is there.
         with uninterrupted():
             from calcert.cli import main
+    except KeyboardInterrupt:
+        print("\nInterrupted; nothing was left half-written.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         print(
             f"calcert cannot start: {type(error).__name__}: {error}\n"

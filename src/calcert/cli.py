@@ -37,6 +37,9 @@ USER_ERRORS = (ValueError, TypeError, OSError, OverflowError, MemoryError, Modul
 SHELL_WORDS = {
     "Pass score='...' and label='...'.": "Pass --score COLUMN and --label COLUMN.",
     "Pass score='...'.": "Pass --score COLUMN.",
+    "For log-probabilities pass numpy.exp(scores), for logits scipy.special.expit(scores).": (
+        "If they are log-probabilities, write exp(score) to the file; if they are logits, 1/(1 + exp(-score))."
+    ),
     "For logits pass scipy.special.expit(scores).": "If they are logits, write 1/(1 + exp(-score)) to the file.",
     "for logits pass scipy.special.expit(scores).": "if they are logits, write 1/(1 + exp(-score)) to the file.",
     "Summarise them apart and add the summaries with +.": "Certify them apart.",

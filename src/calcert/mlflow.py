@@ -59,10 +59,14 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
             known = ", ".join(("pos_label", *SETTINGS))
             raise ValueError(f"evaluator_config must have entries out of {known}; got {min(unknown)!r}.")
         found = np.asarray(dataset.labels_data)
-        if np.unique(found).size > 2:
+        classes = np.unique(found).tolist()
+        if len(classes) > 2:
             LOG.warning("calcert certifies two classes, and these rows have more: nothing is logged")
             return EvaluationResult(metrics={}, artifacts={})
-        scores = _scores(model, dataset, pos_label)
+        # Rows of 0 alone have no positive one, which is their right; any other label must be there to be counted.
+        if pos_label not in classes and not (pos_label == 1 and classes == [0]):
+            raise ValueError(_no_such_class(pos_label, classes, "targets"))
+        scores = _scores(model, dataset, pos_label, classes)
         facts = {"model": _name_of(model), "MLflow run": run_id}
         report = certify(scores, found == pos_label, facts=facts, **config)
         metrics = {
@@ -82,20 +86,37 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
         return EvaluationResult(metrics, {"calcert": JsonEvaluationArtifact(uri, report.to_dict())})
 
 
-def _scores(model: Any, dataset: Any, pos_label: Any) -> Any:
+def _no_such_class(pos_label: Any, classes: list[Any], whose: str) -> str:
+    listed = " and ".join(map(repr, classes))
+    return (
+        f"pos_label must be one of the classes of the {whose}, {listed}; got {pos_label!r}. Name the positive one: "
+        f'evaluator_config={{"calcert": {{"pos_label": {classes[-1]!r}}}}}.'
+    )
+
+
+def _scores(model: Any, dataset: Any, pos_label: Any, classes: list[Any]) -> Any:
     """The probability of the positive class: what a model says itself, or the predictions that are there."""
     if model is None:
-        return _checked(dataset.predictions_data)
+        return _checked(dataset.predictions_data, pos_label, classes)
     raw: Any = getattr(model, "_model_impl", None)
     raw = raw.get_raw_model() if hasattr(raw, "get_raw_model") else raw
     if hasattr(raw, "predict_proba") and hasattr(raw, "classes_"):
-        return raw.predict_proba(dataset.features_data)[:, list(raw.classes_).index(pos_label)]
-    return _checked(model.predict(dataset.features_data))
+        known = np.asarray(raw.classes_).tolist()
+        if pos_label not in known:
+            raise ValueError(_no_such_class(pos_label, known, "model"))
+        return raw.predict_proba(dataset.features_data)[:, known.index(pos_label)]
+    return _checked(model.predict(dataset.features_data), pos_label, classes)
 
 
-def _checked(predictions: Any) -> Any:
+def _checked(predictions: Any, pos_label: Any, classes: list[Any]) -> Any:
     found = np.asarray(predictions)
     if found.ndim == 2 and found.shape[1] == 2:
+        # Columns stand in the order of the classes, as everywhere in scikit-learn.
+        if len(classes) == 2 and pos_label == classes[0]:
+            raise ValueError(
+                f"predictions must be one column, of the probability of {pos_label!r}, where that class comes first; "
+                "got two columns, of which the second is taken."
+            )
         found = found[:, 1]
     if found.dtype.kind not in "fiub" or np.isin(found, (0, 1)).all():
         raise ValueError(

@@ -63,6 +63,8 @@ def test_advice_for_python_becomes_advice_for_a_shell() -> None:
     said = "it has the columns 'a', 'b'. Pass score='...' and label='...'."
     assert in_shell_words(said) == "it has the columns 'a', 'b'. Pass --score COLUMN and --label COLUMN."
     assert "scipy" not in in_shell_words("got 3.2 at row 1. For logits pass scipy.special.expit(scores).")
+    both = in_shell_words("For log-probabilities pass numpy.exp(scores), for logits scipy.special.expit(scores).")
+    assert both.startswith("If they are log-probabilities, write exp(score) to the file; if they are logits, 1/(1")
 
 
 def test_arguments_that_are_options_are_called_so() -> None:

@@ -147,6 +147,21 @@ def test_a_command_that_is_stopped_says_so_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_while_libraries_are_loaded_ends_like_any_other() -> None:
+    loading = (
+        "import sys, signal, calcert.__main__ as program\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'calcert.cli': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "program.run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", loading], env=plain_environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "\nInterrupted; nothing was left half-written.\n")
+
+
 def on_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:
     """What a command writes where both of its outputs are a terminal of 100 columns."""
     ours, theirs = pty.openpty()

@@ -13,6 +13,7 @@ import torch
 
 import calcert
 from calcert.foundation import validation
+from calcert.sources.arrays import summarize_arrays
 
 GOOD = [0.2, 0.7, 0.9]
 LABELS = [0, 1, 1]
@@ -20,6 +21,7 @@ NAN, INF = float("nan"), float("inf")
 
 BAD_SCORES: dict[str, tuple[Any, type[Exception], str]] = {
     "logits": ([0.2, -3.1, 2.0], ValueError, r"scores must lie in \[0, 1\]; got -3.1 at row 1\. .*scipy.special.expit"),
+    "logs": ([-0.2, -3.1, -1.0], ValueError, r"got -0.2 at row 0\. For log-probabilities pass numpy.exp\("),
     "above one": ([0.2, 0.5, 1.73], ValueError, r"scores must lie in \[0, 1\]; got 1.73 at row 2\. .*expit"),
     "percentages": ([20.0, 70.0, 90.0], ValueError, r"got 20 at row 0\. For percentages pass scores / 100"),
     "rounding noise": ([0.2, 1 + 1e-9, 0.3], ValueError, r"got 1\.000000001 at row 1\. .*numpy.clip\(scores, 0, 1\)"),
@@ -99,7 +101,7 @@ def test_bad_scores_are_refused_in_words(case: str) -> None:
     scores, error, words = BAD_SCORES[case]
     labels = GOOD if case == "swapped" else LABELS
     with pytest.raises(error, match=words):
-        calcert.sources.arrays.summarize_arrays(scores, labels)
+        summarize_arrays(scores, labels)
 
 
 @pytest.mark.parametrize("case", BAD_LABELS)

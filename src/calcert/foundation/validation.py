@@ -173,6 +173,8 @@ def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> s
         return f"{head} For percentages pass scores / 100."
     if 0 <= value - 1 < 1e-6 or 0 < -value < 1e-6:
         return f"{head} If this is rounding noise, clip on purpose: numpy.clip(scores, 0, 1)."
+    if finite.max() <= 0:
+        return f"{head} For log-probabilities pass numpy.exp(scores), for logits scipy.special.expit(scores)."
     return f"{head} For logits pass scipy.special.expit(scores)."
 
 
