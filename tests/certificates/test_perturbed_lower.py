@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.polynomial import Chebyshev
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
-from calcert.certificates.perturbed_lower import (
-    EXPONENTIALS,
-    FREE,
-    ServedWitness,
-    exponentials,
-    lower_to,
-    missed,
-    perturbed_lower,
-    signs_of,
-    smoothed,
-)
+from calcert.certificates.perturbed_lower import FREE, ServedWitness, perturbed_lower
+from calcert.certificates.served_gains import missed
 from calcert.serving.coordinate import coordinate_of
-from calcert.serving.grid import BLOCK, Grid
-from calcert.serving.kernel import gudermannian
+from calcert.serving.grid import BLOCK
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 
@@ -74,7 +62,7 @@ def test_a_witness_promises_no_more_than_the_integral_anywhere_in_a_cell(b: floa
     known[view.between], known[~view.between] = view.points.count, view.ends.count
     held = where.held(view, known)
     assert not any(map(math.isnan, held))
-    f = witness.signs(known[view.between], held, (0, grid.size), 0, grid.size)
+    f = witness.signs(known[view.between], held, 0, grid.size)
     assert np.abs(f).max() <= 1
     promised, hidden = witness.gain(known[view.between], held), where.hidden_gain(view, grid) + missed(grid)
     for i in range(view.points.low.size):
@@ -158,19 +146,6 @@ def test_where_later_rows_lie_changes_no_bit_of_what_a_witness_earns(noise: Nois
     assert {low: found[0][low] for low in found[1]} == found[1]
 
 
-@pytest.mark.parametrize("fineness", [1, 7, 128])
-def test_k4_exponentials_are_as_near_to_the_kernel_as_is_charged_and_half_would_not_do(fineness: int) -> None:
-    grid = Grid(1 / 64, fineness)
-    (decay, weight), step = exponentials(grid), grid.step / grid.h
-    offset = np.arange(0, math.ceil(40 / step))
-    exact = grid.h * np.diff(gudermannian(step * np.append(offset, offset.size)))
-    off = np.abs((weight * decay ** offset[:, None]).sum(axis=1) - exact)
-    most = 1 / float(Chebyshev.basis(EXPONENTIALS)(3.0))
-    assert (off <= most * exact + 1e-15).all()
-    assert (off > most * exact / 2).any() or fineness == 1  # over a wide cell signs of what is missed change
-    assert 5 / 4 * most < missed(grid) < 5 / 4 * most + 1e-10
-
-
 def test_a_witness_on_a_large_grid_is_one_function_and_vanishes_where_no_row_is_known_near() -> None:
     where = OddsCoordinate(2.0**-10)
     rng = np.random.default_rng(7)
@@ -179,35 +154,14 @@ def test_a_witness_on_a_large_grid_is_one_function_and_vanishes_where_no_row_is_
     witness = ServedWitness(where, view, where.witness_grid(10**6))
     known, size = view.places.count, witness.grid.size
     assert size > 5 * BLOCK
-    within = witness.support(known)
-    whole = witness.signs(known, FREE, within, 0, size)
+    whole = witness.signs(known, FREE, 0, size)
     assert whole.size == size
     for low, high in ((BLOCK - 9, BLOCK + 9), (2 * BLOCK, 3 * BLOCK), (size // 2 - 100, size // 2 + BLOCK), (0, 0)):
-        assert (witness.signs(known, FREE, within, low, high) == whole[low:high]).all()
-    assert not whole[: within[0]].any()
-    assert not whole[within[1] :].any()
+        assert (witness.signs(known, FREE, low, high) == whole[low:high]).all()
+    first, last = (view.places.low[0] * size, view.places.high[-1] * size)
+    assert not whole[: int(first) - witness.grid.reach].any()
+    assert not whole[int(last) + witness.grid.reach :].any()
     assert np.abs(whole).max() == pytest.approx(1, abs=0.5)
     # Without rows there is nothing to tell, and nothing is earned.
-    assert witness.support(0 * known) == (0, 0)
+    assert not witness.signs(0 * known, FREE, 0, size).any()
     assert not witness.gain(0 * known).any()
-
-
-def test_the_kernels_do_as_they_are_written() -> None:
-    rng = np.random.default_rng(6)
-    kernels: Any = (signs_of, smoothed, lower_to)
-    signs, smooth, lower = kernels
-    known, base, part = rng.integers(0, 3, (20, 2)), np.sort(rng.integers(5, 54, 20)), rng.random(20)
-    given = (known, base, part, 5, np.linspace(0.1, 0.9, 50), np.full(50, 0.02), 0.02, 0.1)
-    f = signs(*given)
-    assert f == pytest.approx(signs.py_func(*given), abs=1e-12)
-    table = (np.linspace(0.1, 0.9, 49), np.full(50, 0.3), *exponentials(Grid(0.1, 5)))
-    at_grid = smooth(f, *table)
-    assert at_grid == pytest.approx(smooth.py_func(f, *table), abs=1e-12)
-    low = np.sort(rng.random(30))
-    high = np.append(low[1:], 1.0)
-    for cubic in (False, True):
-        found, written = np.full((30, 2), np.inf), np.full((30, 2), np.inf)
-        lower(found, at_grid, low, high, (5, 10, 40, 50), cubic)
-        lower.py_func(written, at_grid, low, high, (5, 10, 40, 50), cubic)
-        assert found == pytest.approx(written, abs=1e-12)
-        assert np.isinf(found).any()

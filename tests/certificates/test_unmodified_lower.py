@@ -14,6 +14,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import betting, distance_lower, halving, perturbed_lower, unmodified_lower
 from calcert.certificates.blocks import middles
+from calcert.certificates.served_gains import missed
 from calcert.serving import kernel
 from calcert.serving.coordinate import Coordinate
 from calcert.serving.noise import Noise
@@ -130,10 +131,10 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     where = ScoreCoordinate(h)
     points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
     witness = perturbed_lower.ServedWitness(where, view, grid)
-    f = witness.signs(points.count, perturbed_lower.FREE, witness.support(points.count), 0, grid.size)
+    f = witness.signs(points.count, perturbed_lower.FREE, 0, grid.size)
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)
-    hiddens = where.hidden_gain(view, grid) + perturbed_lower.missed(grid)
+    hiddens = where.hidden_gain(view, grid) + missed(grid)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     for i in range(points.low.size):
         hidden = hiddens[i, 0]

@@ -20,11 +20,8 @@ from numpy.typing import NDArray
 from calcert.certificates.betting import Integers, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_lower import served_patterns, units_lower
-from calcert.foundation.compiled import compiled_later
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.grid import BLOCK, Grid
-from calcert.serving.kernel import largest_density
-from calcert.serving.log_odds import alternating_weights
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
 from calcert.summary.summary import Summary
@@ -33,15 +30,6 @@ Floats = NDArray[np.float64]
 
 PAIRED = 50_000
 """From so many rows on the last six of eight batches are judged in pairs: finding a witness takes longest."""
-
-EXPONENTIALS = 10
-"""So many of them are within 4.5e-8 of the kernel, relatively; an even number."""
-
-TINY = 1e-290
-"""Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""
-
-SHORT = 0.483
-"""sech/pi is the density of a sum of Laplace variables of scale 1, 1/3, 1/5, ...; one of this stands for all others."""
 
 FREE = (math.nan, math.nan)
 
@@ -60,7 +48,9 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
-    hidden = where.hidden_gain(view, grid) + missed(grid)
+    from calcert.certificates import halving, served_gains
+
+    hidden = where.hidden_gain(view, grid) + served_gains.missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         return Lower(
             0.0, 1.0
@@ -74,8 +64,6 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         if view.ends.low.size:
             found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
-
-    from calcert.certificates import halving
 
     thrown = halving.thrown(cells, seed, halving.GROWING)
     if summary.n >= PAIRED and len(thrown) == 1:
@@ -108,44 +96,30 @@ class ServedWitness:
         `known` are rows at these points; `held` are the values that f is to have near either end of the grid, NaN where
         it is free.
         """
-        grid, places = self.grid, self.view.places
-        within, gain = self.support(known, held), np.full(known.shape, np.inf)
+        from calcert.certificates.served_gains import exponentials, lower_to, smoothed
+
+        grid, places, gain = self.grid, self.view.places, np.full(known.shape, np.inf)
         for block, own in self._blocks:
-            low = min(max(within[0] - grid.reach, block.low), block.high)
-            high = max(min(within[1] + grid.reach, block.high), low)
-            f, at = self.signs(known, held, within, low, high), low - block.low
-            at_grid = smoothed(f, block.mean_score[at:], block.scale[at:], *exponentials(grid))
-            borders = (low, block.first, block.last, grid.size)
-            lower_to(gain[own], at_grid, places.low[own], places.high[own], borders, grid.cubic)
+            f = self.signs(known, held, block.low, block.high)
+            at_grid = smoothed(f, block.mean_score, block.scale, *exponentials(grid), grid.reach)
+            lower_to(gain[own], at_grid, block.borders, places.low[own], places.high[own], grid.size, grid.cubic)
         return gain
 
-    def support(self, known: Integers, held: tuple[float, float] = FREE) -> tuple[int, int]:
-        """The grid cells, from one to before another, outside of which f is 0: no row is known near them."""
-        if not (math.isnan(held[0]) and math.isnan(held[1])):
-            return 0, self.grid.size
-        there, near = np.flatnonzero(known[:, 0] | known[:, 1]), self.grid.reach // 4
-        if not there.size:
-            return 0, 0
-        first, last = self._middle[0][there[[0, -1]]].tolist()
-        return max(first - near, 0), min(last + near + 1, self.grid.size)
-
-    def signs(self, known: Integers, held: tuple[float, float], within: tuple[int, int], low: int, high: int) -> Floats:
-        """f on the grid cells low, ..., high - 1; `within` is its support."""
+    def signs(self, known: Integers, held: tuple[float, float], low: int, high: int) -> Floats:
+        """f on the grid cells low, ..., high - 1."""
         first = low - low % BLOCK
         blocks = [block_of(self.where, self.grid, at) for at in range(first, max(high, first + 1), BLOCK)]
-        f = np.concatenate([self._signs_on(block, known, held, within) for block in blocks])
-        return f[low - first : high - first]
+        parts = [self._signs_on(block, known, held) for block in blocks]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts))[low - first : high - first]
 
-    def _signs_on(self, block: Block, known: Integers, held: tuple[float, float], within: tuple[int, int]) -> Floats:
+    def _signs_on(self, block: Block, known: Integers, held: tuple[float, float]) -> Floats:
         """f on the grid cells of a block, found from the rows in reach of it."""
-        grid, (base, part), f = self.grid, self._middle, np.zeros(block.last - block.first)
-        low, high = max(within[0], block.low), min(within[1], block.high)
-        if low < high:
-            rows, at = slice(*np.searchsorted(base, (low, high))), slice(low - block.low, high + 1 - block.low)
-            score, scale = block.score[at], block.scale[at]
-            found = signs_of(known[rows], base[rows], part[rows], low, score, scale, grid.step, grid.h)
-            a, b = (min(max(cell, block.first), block.last) for cell in (low, high))
-            f[a - block.first : b - block.first] = found[a - low : b - low]
+        from calcert.certificates.served_gains import signs_of
+
+        grid, (base, part) = self.grid, self._middle
+        # Where f is free it is 0 further off all known rows than this.
+        near = grid.reach // 4 if math.isnan(held[0]) and math.isnan(held[1]) else grid.size
+        f: Floats = signs_of(known, base, part, near, block.borders, block.score, block.scale, grid.step, grid.h)
         if not math.isnan(held[0]):
             f[: max(self.where.held_cells(grid) - block.first, 0)] = held[0]
         if not math.isnan(held[1]):
@@ -203,6 +177,11 @@ class Block:
     mean_score: Floats
     scale: Floats
 
+    @property
+    def borders(self) -> tuple[int, int, int]:
+        """Where what is known of grid points begins, and the cells of the block, and where these end."""
+        return self.low, self.first, self.last
+
 
 @lru_cache(maxsize=8)
 def block_of(where: Coordinate, grid: Grid, first: int) -> Block:
@@ -212,109 +191,3 @@ def block_of(where: Coordinate, grid: Grid, first: int) -> Block:
     score = where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
     scale = np.array(grid.normalizers(low, high + 1))  # A copy may be written to, as far as numba is concerned.
     return Block(first, last, low, high, score, where.mean_score(grid, low, high), scale)
-
-
-@lru_cache(maxsize=16)
-def exponentials(grid: Grid) -> tuple[Floats, Floats]:
-    """By which factors exponentials decay over a grid cell, and what the cell next to a point weighs in each: K4."""
-    rate = 2 * np.arange(EXPONENTIALS) + 1
-    decay = np.exp(-rate * (grid.step / grid.h))
-    return decay, 2 * grid.h * np.array(alternating_weights(EXPONENTIALS)) * (1 - decay) / rate
-
-
-def missed(grid: Grid) -> float:
-    """More than G can be off at any place for being computed from exponentials, and for rounding of these: K4."""
-    rounding = 2.0**-44 * (1 + grid.h / grid.step) * math.pi * grid.h * largest_density(grid.h)
-    return 5 / 4 * (1 / math.cosh(EXPONENTIALS * math.acosh(3)) + rounding)
-
-
-@compiled_later
-def signs_of(
-    known: Integers, base: Integers, part: Floats, low: int, score: Floats, scale: Floats, step: float, h: float
-) -> Floats:
-    """On each grid cell, the mean over its ends of m^ in standard errors, cut to [-1, 1].
-
-    sech/pi is taken for the density of the sum of two Laplace variables, of scale 1 and SHORT: near enough, and their
-    sums over rows pass along the grid from point to point.
-    """
-    size = score.size
-    zeros, ones = np.full(size, TINY), np.full(size, TINY)
-    for i in range(base.size):
-        here, s = base[i] - low, part[i]
-        zeros[here] += known[i, 0] * (1 - s)
-        zeros[here + 1] += known[i, 0] * s
-        ones[here] += known[i, 1] * (1 - s)
-        ones[here + 1] += known[i, 1] * s
-    slow, fast = math.exp(-step / h), math.exp(-step / h / SHORT)
-    left_zeros, left_ones = np.empty(size), np.empty(size)
-    a = b = c = d = 0.0
-    for i in range(size):
-        zero, one = zeros[i] / scale[i], ones[i] / scale[i]
-        zeros[i], ones[i] = zero, one
-        a, b, c, d = a * slow + zero, b * fast + zero, c * slow + one, d * fast + one
-        left_zeros[i], left_ones[i] = a - SHORT * b, c - SHORT * d
-    f, after = np.empty(max(size - 1, 0)), 0.0
-    sharp = math.sqrt(math.pi**3 * h / (4 * (1 - SHORT**2)))  # The square of sech/pi has the integral 2/pi^2.
-    a = b = c = d = 0.0
-    for i in range(size - 1, -1, -1):
-        zero, one, t = left_zeros[i] + a - SHORT * b, left_ones[i] + c - SHORT * d, score[i]
-        spread = math.sqrt(zero * t * t + one * (1 - t) * (1 - t))
-        sign = min(max(sharp * (t * zero - (1 - t) * one) / spread, -1.0), 1.0)
-        if i < size - 1:
-            f[i] = (sign + after) / 2
-        after = sign
-        a, b, c, d = (a + zeros[i]) * slow, (b + zeros[i]) * fast, (c + ones[i]) * slow, (d + ones[i]) * fast
-    return f
-
-
-@compiled_later
-def smoothed(f: Floats, mean_score: Floats, scale: Floats, decay: Floats, weight: Floats) -> Floats:
-    """F0 and F1 at the grid points before, between and after the cells on which f is given."""
-    size = f.size
-    found, g = np.zeros((2, size + 1)), f * mean_score[:size]
-    for k in range(0, decay.size, 2):
-        slow, fast, more, less = decay[k], decay[k + 1], weight[k], weight[k + 1]
-        a = b = c = d = 0.0
-        for i in range(size):
-            a, b, c, d = a * slow + f[i], b * fast + f[i], c * slow + g[i], d * fast + g[i]
-            found[0, i + 1] += more * a + less * b
-            found[1, i + 1] += more * c + less * d
-        a = b = c = d = 0.0
-        for i in range(size - 1, -1, -1):
-            a, b, c, d = a * slow + f[i], b * fast + f[i], c * slow + g[i], d * fast + g[i]
-            found[0, i] += more * a + less * b
-            found[1, i] += more * c + less * d
-    return found / scale[: size + 1]
-
-
-@compiled_later
-def lower_to(
-    gain: Floats, at_grid: Floats, low: Floats, high: Floats, borders: tuple[int, int, int, int], cubic: bool
-) -> None:
-    """Lower gains per cell and label to G at those of its ends that lie in a block: G(x, 0) = F1, G(x, 1) = F1 - F0.
-
-    `at_grid` has F0 and F1 at grid points from the first of the borders on; further off they have vanished.
-    """
-    start, first, last, size = borders
-    before, inside, zero, one = -1.0, False, 0.0, 0.0
-    for i in range(low.size):
-        for end in range(2):
-            place = high[i] if end else low[i]
-            if place != before:  # Mostly one cell begins where another ends.
-                base = min(int(place * size), size - 1)
-                before, inside, s = place, first <= base < last, place * size - base
-                zero = one = 0.0
-                for side in range(-1 if cubic else 0, 3 if cubic else 2):
-                    here = base + side - start
-                    if 0 <= here < at_grid.shape[1]:
-                        if not cubic:
-                            part = s if side else 1 - s
-                        elif side == -1 or side == 2:
-                            part = -s * (1 - s) * (2 - s if side == -1 else 1 + s) / 6
-                        else:
-                            part = (1 + s) * (2 - s) * (s if side else 1 - s) / 2
-                        zero += part * at_grid[0, here]
-                        one += part * at_grid[1, here]
-            if inside:
-                gain[i, 0] = min(gain[i, 0], one)
-                gain[i, 1] = min(gain[i, 1], one - zero)
