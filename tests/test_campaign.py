@@ -56,7 +56,7 @@ def test_negative_control_names_that_are_shown_as_they_are_are_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     field = names.Field(tmp_path, seed=0)
-    monkeypatch.setattr("calcert.foundation.visible.OBEYED", re.compile("nothing is obeyed"))
+    monkeypatch.setattr("calcert.foundation.escaped_text.OBEYED", re.compile("nothing is obeyed"))
     monkeypatch.setattr(names, "PARTS", ["\x1b[2J"])
     names.files(field)
     assert any("would be obeyed" in failure for failure in field.counts.failures)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
     from calcert.reports.certify import certify
-    from calcert.reports.choosing import choose_rows
     from calcert.reports.comparison import compare
     from calcert.reports.estimates import estimates
     from calcert.reports.p_value import test
     from calcert.reports.plan import plan
     from calcert.reports.report import Report
+    from calcert.reports.rows_to_label import choose_rows
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
@@ -86,7 +86,7 @@ _LATER = {
     "bounded_variation": "calcert.certificates.bounded_variation",
     "calibration_band": "calcert.certificates.band",
     "certify": "calcert.reports.certify",
-    "choose_rows": "calcert.reports.choosing",
+    "choose_rows": "calcert.reports.rows_to_label",
     "compare": "calcert.reports.comparison",
     "crossings": "calcert.certificates.crossings",
     "distance": "calcert.certificates.distance",

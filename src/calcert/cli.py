@@ -21,7 +21,7 @@ import calcert
 from calcert.commands.interruption import heard
 from calcert.commands.options import debug
 from calcert.foundation import program
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 COMMANDS = ("certify", "check", "plan", "choose", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
 

@@ -25,7 +25,7 @@ from click.testing import CliRunner
 
 import calcert
 from calcert.cli import main
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.sources import files as reading
 from tests.campaign import Counts
 from tests.campaign._hostile_text import (

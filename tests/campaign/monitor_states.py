@@ -22,7 +22,7 @@ import calcert
 from calcert.certificates.drifting import schedule
 from calcert.monitoring import looks
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.remembered import remembered
+from calcert.monitoring.state_cache import remembered
 from calcert.summary.summary import Summary
 from tests.campaign import Counts
 

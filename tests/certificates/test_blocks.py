@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from calcert.certificates import simple_witnesses
+from calcert.certificates import listed_witnesses
 from calcert.certificates.blocks import FOR_WITNESSES, blocks, middles
 from calcert.summary import points
 from calcert.summary.cells import CELLS
@@ -84,7 +84,7 @@ def test_a_small_scale_leaves_cells_as_they_are() -> None:
 
 
 def test_the_kernels_do_as_they_are_written_and_lose_nothing() -> None:
-    by_block, by_place = cast("Any", points.by_block), cast("Any", simple_witnesses.by_place)
+    by_block, by_place = cast("Any", points.by_block), cast("Any", listed_witnesses.by_place)
     score = scattered()
     summary = by_cells(score, (np.arange(score.size) % 3 == 0).astype(int))
     rows = (summary.cell, summary.count, summary.offset)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import unit_squares
-from calcert.certificates.unit_lower import EDGES, PARTITIONS
+from calcert.certificates.unit_patterns import EDGES, PARTITIONS
 from calcert.serving import kernel, log_odds
 from calcert.serving.noise import Noise
 from calcert.summary import pair_sums

@@ -12,8 +12,8 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates import finite, mean_gap
-from calcert.reports import choosing
-from calcert.reports.choosing import KeepRule, sizes
+from calcert.reports import rows_to_label
+from calcert.reports.rows_to_label import KeepRule, sizes
 from tests.lab.laws import ROUNDING, too_many, upper
 
 SCORES = np.array([0.0, 0.5])
@@ -61,7 +61,7 @@ def test_chosen_rows_are_missed_no_more_often_than_delta_over_all_outcomes(by_la
 
 def test_coins_choose_every_row_as_often_as_its_weight_says(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = KeepRule(least=0.05, scale=0.3)
-    monkeypatch.setattr(choosing, "best_rule", lambda *given: (rule, 0.5))
+    monkeypatch.setattr(rows_to_label, "best_rule", lambda *given: (rule, 0.5))
     x = np.random.default_rng(0).beta(0.1, 1, 2_048)
     off = variance = 0.0
     for seed in range(1_000):

@@ -18,8 +18,8 @@ from calcert.monitoring import looks, state_file
 from calcert.monitoring.batches import append
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.monitoring.state_cache import remembered
 from calcert.monitoring.state_layout import Batch, digest
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack

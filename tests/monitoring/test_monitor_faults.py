@@ -18,8 +18,8 @@ import calcert
 from calcert.monitoring import state_file
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.monitoring.state_cache import remembered
 from calcert.summary.summary import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")

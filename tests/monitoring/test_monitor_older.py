@@ -18,7 +18,7 @@ import pytest
 import calcert
 from calcert.monitoring.gamblers import Wealth, gains
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.remembered import remembered
+from calcert.monitoring.state_cache import remembered
 from calcert.monitoring.state_layout import APPLICATION
 from calcert.monitoring.witnesses import Memory
 from calcert.summary.packed import pack

@@ -15,8 +15,8 @@ from calcert.certificates.certificate import Certificate
 from calcert.monitoring import state_file
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.monitoring.state_cache import remembered
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
 from tests.monitoring.lives import overconfident

@@ -15,10 +15,10 @@ from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.excess import Excess
+from calcert.certificates.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.simple_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_lower import EDGES, Pattern, group_sums, units_lower
+from calcert.certificates.unit_patterns import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING

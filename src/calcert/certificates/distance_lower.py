@@ -23,9 +23,9 @@ from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import lay, put
-from calcert.certificates.simple_witnesses import FOR_DISTANCE
+from calcert.certificates.listed_witnesses import FOR_DISTANCE
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_lower import EDGES, Pattern, gap_pattern
+from calcert.certificates.unit_patterns import EDGES, Pattern, gap_pattern
 from calcert.certificates.unit_squares import tilt_squares
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING

@@ -11,7 +11,7 @@ from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.root_search import Excess, largest_candidate
 from calcert.certificates.sampling_term import brier_above, largest_mean_terms
-from calcert.certificates.unit_lower import gap_pattern, units_lower
+from calcert.certificates.unit_patterns import gap_pattern, units_lower
 from calcert.certificates.unit_squares import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary

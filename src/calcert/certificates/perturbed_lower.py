@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calcert.certificates.betting import Integers, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
-from calcert.certificates.unit_lower import served_patterns, units_lower
+from calcert.certificates.unit_patterns import served_patterns, units_lower
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.grid import BLOCK, Grid
 from calcert.serving.noise import Noise

@@ -13,10 +13,10 @@ from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.excess import Excess, at_edges
+from calcert.certificates.listed_witnesses import FOR_RANGES
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.simple_witnesses import FOR_RANGES
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_lower import range_patterns, units_lower
+from calcert.certificates.unit_patterns import range_patterns, units_lower
 from calcert.certificates.unit_squares import range_squares
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calcert.certificates.betting import LARGEST_LOGARITHM
 from calcert.certificates.betting import ROUNDING as LOST
 from calcert.certificates.certificate import Lower
-from calcert.certificates.unit_lower import Pattern, units_lower
+from calcert.certificates.unit_patterns import Pattern, units_lower
 from calcert.summary.pair_sums import SIGNS, STAKES, PairSums
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from calcert.certificates.betting import Integers, lower_limit
 from calcert.certificates.blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
-from calcert.certificates.simple_witnesses import FOR_L1
+from calcert.certificates.listed_witnesses import FOR_L1
 from calcert.certificates.unit_bets import EVERY, lower_with_bets
-from calcert.certificates.unit_lower import error_patterns
+from calcert.certificates.unit_patterns import error_patterns
 from calcert.foundation.compiled import compiled_later, in_kernels
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary

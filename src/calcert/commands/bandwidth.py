@@ -52,7 +52,7 @@ def command(
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.
     """
     from calcert.commands.reading import summarize
-    from calcert.commands.screen import show, working
+    from calcert.commands.terminal import show, working
     from calcert.reports.bandwidths import bandwidth_costs
 
     summary = summarize(files, score, label)

@@ -9,7 +9,7 @@ import click
 from calcert.commands import classes, options
 from calcert.commands.filing import facts, filed, repeat
 from calcert.commands.once import Once
-from calcert.commands.screen import Written
+from calcert.commands.terminal import Written
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(
     """Rows in files become a report."""
     from calcert.commands.picture import picture_path, write_picture
     from calcert.commands.reading import named_files, summarize
-    from calcert.commands.screen import note, refuse_overwriting, show, working
+    from calcert.commands.terminal import note, refuse_overwriting, show, working
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.weighing_options import Weighing

@@ -10,8 +10,8 @@ import click
 
 from calcert.commands import classes, options, policy
 from calcert.commands.once import Once
-from calcert.commands.screen import Written
-from calcert.foundation.visible import visible
+from calcert.commands.terminal import Written
+from calcert.foundation.escaped_text import visible
 from calcert.show.words import verdict as _verdict
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(
     their number costs nothing.
     """
     from calcert.commands.filing import filed, repeat
-    from calcert.commands.screen import note, refuse_overwriting
+    from calcert.commands.terminal import note, refuse_overwriting
     from calcert.show.exports.junit import Outcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
@@ -236,7 +236,7 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
         of_group = f" of the group {visible(found.group)}, which has the largest bound,"
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
-    from calcert.commands.screen import working
+    from calcert.commands.terminal import working
     from calcert.foundation.numbers import at_least, number, rows_about
     from calcert.reports.plan import plan
 

@@ -16,7 +16,7 @@ from calcert.commands.once import Once
 from calcert.foundation.numbers import fraction
 
 if TYPE_CHECKING:
-    from calcert.reports.choosing import Choice
+    from calcert.reports.rows_to_label import Choice
     from calcert.sources.spelling import Files, Spelling
 
 LOG = logging.getLogger("calcert")
@@ -66,9 +66,9 @@ def command(
     """
     import numpy as np
 
-    from calcert.commands.screen import say
-    from calcert.foundation.visible import visible
-    from calcert.reports.choosing import choose_rows
+    from calcert.commands.terminal import say
+    from calcert.foundation.escaped_text import visible
+    from calcert.reports.rows_to_label import choose_rows
     from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores
     from calcert.serving.text_column import Wanted
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile

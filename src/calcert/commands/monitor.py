@@ -9,7 +9,7 @@ import click
 from calcert.commands import options
 from calcert.commands.filing import facts
 from calcert.commands.once import Once
-from calcert.commands.screen import Written
+from calcert.commands.terminal import Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
@@ -94,7 +94,7 @@ def add(
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.reading import summarize
-    from calcert.commands.screen import say
+    from calcert.commands.terminal import say
     from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **settings)
@@ -113,7 +113,7 @@ def status(
     ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
 ) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
-    from calcert.commands.screen import note, refuse_overwriting, show
+    from calcert.commands.terminal import note, refuse_overwriting, show
 
     refuse_overwriting([state], {"--html": html})
     found = _opened(state).status(alarm=alarm)
@@ -170,7 +170,7 @@ def export(state: str, alarm: float | None, prometheus: bool, model: str | None)
 def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
     from calcert.commands.picture import picture_path, write_picture
-    from calcert.commands.screen import refuse_overwriting
+    from calcert.commands.terminal import refuse_overwriting
 
     refuse_overwriting([state], {"PICTURE": picture})
     path = picture_path(picture, "PICTURE")

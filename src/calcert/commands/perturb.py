@@ -56,8 +56,8 @@ def command(
 
     import numpy as np
 
-    from calcert.commands.screen import say
-    from calcert.foundation.visible import visible
+    from calcert.commands.terminal import say
+    from calcert.foundation.escaped_text import visible
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
     from calcert.serving.text_column import Wanted
     from calcert.sources.spelling import Spelling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calcert.commands.screen import note
+from calcert.commands.terminal import note
 from calcert.foundation.whole_file import replacing
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ def command(
     rows and not with those that you planned with: they have chosen how many there are.
     """
     from calcert.commands.reading import summarize
-    from calcert.commands.screen import show, working
+    from calcert.commands.terminal import show, working
     from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 KEY = "calcert.policy"
 OWN = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": list}

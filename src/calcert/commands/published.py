@@ -50,7 +50,7 @@ def command(
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
     from calcert.commands.reading import named_files
-    from calcert.commands.screen import show, working
+    from calcert.commands.terminal import show, working
     from calcert.published.compare import compare
     from calcert.sources.files import read_rows
 

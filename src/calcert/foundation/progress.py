@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 
 @contextmanager

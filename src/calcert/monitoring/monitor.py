@@ -17,8 +17,8 @@ from calcert.monitoring import state_file
 from calcert.monitoring.batches import append, check, first_alarm
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered import remembered
 from calcert.monitoring.state import State
+from calcert.monitoring.state_cache import remembered
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.status import Added, Checked, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED

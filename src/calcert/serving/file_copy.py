@@ -20,10 +20,10 @@ from typing import IO, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
-from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import check_regular, replacing
 from calcert.serving.noise import Floats, Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table

@@ -17,7 +17,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.paths import constant
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened

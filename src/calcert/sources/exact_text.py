@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile
 from calcert.sources.json_text import JsonFile

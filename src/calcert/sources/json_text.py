@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.sources.paths import constant, keys_of
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
 from calcert.sources.values_in_text import label_in_json, score_in_json

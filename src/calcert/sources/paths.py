@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 from urllib.parse import unquote
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.whole_file import check_regular
 from calcert.sources.columns import Column
 from calcert.sources.values_in_text import WORDS, kind_of

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.paths import constant
 from calcert.sources.spelling import Percentage

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.uninterrupted import load
-from calcert.foundation.visible import visible
 
 LONGEST = 1 << 24
 """Characters of a line or a quoted value: more is no table, or a quote that was never closed."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import given
-from calcert.foundation.visible import visible
 from calcert.foundation.whole_file import replacing
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import given
-from calcert.foundation.visible import visible
 from calcert.show.words import MEASURE
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 import calcert
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import at_least, at_most, fraction, given, number, percent
-from calcert.foundation.visible import visible
 from calcert.show import words
 from calcert.show.requirements import needed_for_reports
 

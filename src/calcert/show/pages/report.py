@@ -13,10 +13,10 @@ from calcert.show.pages.layout import Picture, Statement, fragment, picture, ren
 from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
-    from calcert.show.pictures.as_it_is import curve_as_it_is
     from calcert.show.pictures.canvas import figure_of
     from calcert.show.pictures.report import reliability
     from calcert.show.pictures.terms import terms
+    from calcert.show.pictures.unmodified import curve_as_it_is
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report

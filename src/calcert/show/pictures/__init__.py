@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from calcert.show.pictures.as_it_is import monotone_picture, table_picture
 from calcert.show.pictures.band import band_picture
 from calcert.show.pictures.bandwidths import bandwidths_picture
 from calcert.show.pictures.few_numbers import p_value_picture, ratio_picture, sides_picture
@@ -13,6 +12,7 @@ from calcert.show.pictures.moves import moves_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.report import report_picture
+from calcert.show.pictures.unmodified import monotone_picture, table_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

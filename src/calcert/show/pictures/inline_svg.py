@@ -7,7 +7,7 @@ import re
 import warnings
 from html import escape
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 from calcert.show.pictures.palette import INK, PAPER, ROLES
 from calcert.show.requirements import needed_for_reports
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from calcert.reports.estimates import score_quantiles
 from calcert.show import words
-from calcert.show.pictures.as_it_is import curve_as_it_is
 from calcert.show.pictures.band import draw_band
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import STYLE
 from calcert.show.pictures.terms import terms
+from calcert.show.pictures.unmodified import curve_as_it_is
 from calcert.show.requirements import needed_for_reports
 from calcert.summary.summary import Summary
 

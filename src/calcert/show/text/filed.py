@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts

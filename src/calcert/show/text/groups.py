@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import confidence
-from calcert.foundation.visible import visible
 from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.table_style import table

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import at_least, at_most, confidence, given
-from calcert.foundation.visible import visible
 from calcert.reports.statements import columns
 from calcert.show.lines import window_lines
 from calcert.show.text.groups import interval_table

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.reports.choosing import KeepRule, sizes
+from calcert.reports.rows_to_label import KeepRule, sizes
 
 RNG = np.random.default_rng(0)
 RARE = RNG.beta(0.5, 500, 200_000)

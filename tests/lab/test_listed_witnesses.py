@@ -15,10 +15,10 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Summary
-from calcert.certificates import simple_witnesses
+from calcert.certificates import listed_witnesses
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.simple_witnesses import (
+from calcert.certificates.listed_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,
     FOR_DISTANCE,
@@ -72,8 +72,8 @@ def test_calibration_is_refuted_nearly_as_often_as_it_may_be_and_half_as_much_ag
 
     # Nearly all of delta goes to the two tails, and counts are whole numbers.
     assert 0.7 * 0.05 < refuted() <= 0.05
-    monkeypatch.setattr(simple_witnesses, "TAILS", 1.5 * simple_witnesses.TAILS)
-    monkeypatch.setattr(simple_witnesses, "least_mean", lambda total, n, delta: total / n)
+    monkeypatch.setattr(listed_witnesses, "TAILS", 1.5 * listed_witnesses.TAILS)
+    monkeypatch.setattr(listed_witnesses, "least_mean", lambda total, n, delta: total / n)
     assert refuted() > 0.05
 
 
@@ -166,7 +166,7 @@ def sure_and_wrong_miss(n: int, share: float, delta: float) -> float:
 def test_taking_what_moved_for_its_mean_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     # How many rows are wrong is chance as well, and has to be paid for.
     assert sure_and_wrong_miss(1000, 0.02, 0.05) <= 0.05
-    monkeypatch.setattr(simple_witnesses, "least_mean", lambda total, n, delta: total / n)
+    monkeypatch.setattr(listed_witnesses, "least_mean", lambda total, n, delta: total / n)
     assert sure_and_wrong_miss(1000, 0.02, 0.05) > 1.2 * 0.05
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
     from calcert.foundation.result import Result

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.coins import RUNS, largest_move, run_of
+from calcert.certificates.coin_sums import RUNS, largest_move, run_of
 from calcert.certificates.deviations import mean_lower, share_beyond
 from calcert.certificates.root_search import SLACK
 from calcert.foundation.compiled import compiled_later

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from calcert.foundation.visible import visible
+from calcert.foundation.escaped_text import visible
 
 
 @pytest.mark.parametrize(
