@@ -256,7 +256,7 @@ def test_a_lower_bound_above_the_upper_one_is_called_a_false_assumption() -> Non
 
 
 def test_any_lower_bound_on_the_same_error_refutes_an_assumption() -> None:
-    x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 0.0, 1.0))
+    x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 1.0, 0.0))
     report = calcert.certify(x, y, variation=40.0, crossings=1)
     assert report.crossings.lower < report.crossings.upper <= report.unmodified.lower, "its own lower bound does not"
     (warning,) = report.warnings

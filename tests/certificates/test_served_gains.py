@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev
 
-from calcert.certificates.served_gains import exponentials, lower_to, missed, number, signs_of, smoothed
+from calcert.certificates.served_gains import lower_to, signs_of, smoothed
+from calcert.serving.exponentials import exponentials, missed, number
 from calcert.serving.grid import Grid
 from calcert.serving.kernel import gudermannian
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +97,13 @@ def test_a_file_that_changes_meanwhile_is_refused(run: Run, here: Path, monkeypa
     path = here / "a.csv"
     path.write_text("p,y\n" + "0.5,1\n0.25,0\n" * 50)
     certify = statements.certificates_of
-    monkeypatch.setattr(report, "certificates_of", lambda *rows: path.touch() or certify(*rows))  # type: ignore[func-returns-value]
+
+    def meanwhile(*rows: Any) -> Any:
+        now = time.time_ns()
+        os.utime(path, ns=(now, now))  # As a later writer would: the clock of files itself goes in ticks of 4 ms.
+        return certify(*rows)
+
+    monkeypatch.setattr(report, "certificates_of", meanwhile)
     done = run("certify", "a.csv")
     assert done.exit_code == 2
     assert "a.csv must not change while it is read" in done.stderr

@@ -21,6 +21,7 @@ from calcert.certificates.betting import Integers, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_patterns import served_patterns, units_lower
 from calcert.serving.coordinate import Coordinate, coordinate_of
+from calcert.serving.exponentials import exponentials, missed
 from calcert.serving.grid import BLOCK, Grid
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
@@ -48,13 +49,12 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
-    from calcert.certificates import halving, served_gains
+    from calcert.certificates import halving
 
-    hidden = where.hidden_gain(view, grid) + served_gains.missed(grid)
+    hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
-        return Lower(
-            0.0, 1.0
-        )  # the cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet
+        # The cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet.
+        return Lower(0.0, 1.0)
     witness = ServedWitness(where, view, grid, cut)
 
     def gain(known: Integers, last: Integers) -> Floats:
@@ -96,7 +96,7 @@ class ServedWitness:
         `known` are rows at these points; `held` are the values that f is to have near either end of the grid, NaN where
         it is free.
         """
-        from calcert.certificates.served_gains import exponentials, lower_to, smoothed
+        from calcert.certificates.served_gains import lower_to, smoothed
 
         grid, places, gain = self.grid, self.view.places, np.full(known.shape, np.inf)
         for block, own in self._blocks:

@@ -1,27 +1,16 @@
-"""Signs of m^ on a grid, and what they earn from rows: compiled passes along it.
-
-The kernel is put as a sum of exponentials, next to nothing off (K4), because sums of these pass along the grid from
-point to point.
-"""
+"""Signs of m^ on a grid, and what they earn from rows: compiled passes along it, with the kernel put as exponentials."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.compiled import compiled
-from calcert.serving.grid import Grid
-from calcert.serving.kernel import largest_density
-from calcert.serving.log_odds import alternating_weights
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-FEW, MANY, FINE = 8, 12, 16
-"""How many exponentials: 1.5e-6 off, or 1.3e-9 from so many grid points to a bandwidth on, where rows are many."""
 
 TINY = 1e-290
 """Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""
@@ -31,25 +20,6 @@ SHORT = 0.483
 
 MARGIN = 1
 """Zeros before and after all grid points, between which cubics go in the first and the last grid cell."""
-
-
-@lru_cache(maxsize=16)
-def exponentials(grid: Grid) -> tuple[Floats, Floats]:
-    """By which factors exponentials decay over a grid cell, and what the cell next to a point weighs in each: K4."""
-    rate = 2 * np.arange(number(grid)) + 1
-    decay = np.exp(-rate * (grid.step / grid.h))
-    return decay, 2 * grid.h * np.array(alternating_weights(rate.size)) * (1 - decay) / rate
-
-
-def number(grid: Grid) -> int:
-    """How many exponentials the grid deserves."""
-    return FEW if grid.fineness <= FINE else MANY
-
-
-def missed(grid: Grid) -> float:
-    """More than G can be off at any place for being computed from exponentials, and for rounding of these: K4."""
-    rounding = 2.0**-44 * (1 + grid.h / grid.step) * math.pi * grid.h * largest_density(grid.h)
-    return 5 / 4 * (1 / math.cosh(number(grid) * math.acosh(3)) + rounding)
 
 
 @compiled(fastmath={"contract"})
