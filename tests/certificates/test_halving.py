@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import GROWING, IN_A_WORD, MANY, in_eighths, throw, thrown_counts, throws
+from calcert.certificates.halving import (
+    EIGHTHS,
+    GROWING,
+    IN_A_WORD,
+    MANY,
+    PAIRS,
+    in_eighths,
+    throw,
+    thrown_counts,
+    throws,
+)
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -16,7 +26,7 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    for rows, shape in ((count, (1, 8)), (count[:300], (3, 4))):
+    for rows, shape in ((count, (1, 5)), (count[:350], (1, 8)), (count[:300], (3, 4))):
         batches = thrown_counts(rows, 0)
         assert batches.shape == (*shape, *rows.shape)
         assert (batches.sum(axis=1) == rows).all()
@@ -36,6 +46,12 @@ def test_what_a_batch_gets_has_the_binomial_law(rows: int) -> None:
         assert ((seen[keep] - expected[keep]) ** 2 / expected[keep]).sum() < chi2.isf(1e-6, keep.sum() - 1)
 
 
+def test_eighths_that_share_a_batch_are_added_up() -> None:
+    count = np.array([[3, 70], [2000, 0], [1, 1]])
+    eighths, pairs = (in_eighths(count, np.random.default_rng(5), into) for into in (EIGHTHS, PAIRS))
+    assert (pairs == np.stack([eighths[0], eighths[1], *(eighths[k] + eighths[k + 1] for k in (2, 4, 6))])).all()
+
+
 def test_a_biased_throw_would_be_noticed() -> None:
     batch = np.random.default_rng(0).binomial(64, 0.13, 20_000)
     assert abs(batch.mean() - 8) > 5 * math.sqrt(7 / 20_000)
@@ -50,7 +66,7 @@ def test_two_batches_of_one_pile_have_the_law_of_two_of_many_boxes() -> None:
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
     count = np.full((4000, 2), 16)
-    share = thrown_counts(count, 0)[0] - 2.0
+    share = in_eighths(count, np.random.default_rng(0)) - 2.0
     for first, second in (((0, 0), (0, 1)), ((0, 0), (5, 1))):
         together = (share[first[0], :, first[1]] * share[second[0], :, second[1]]).mean()
         assert abs(together) < 5 * 1.75 / math.sqrt(4000)
@@ -102,9 +118,9 @@ def test_the_kernel_does_as_it_is_written() -> None:
     thrown = int(count[count <= MANY].sum())
     bits = np.random.default_rng(0).integers(0, 1 << 64, -(-thrown // IN_A_WORD), np.uint64)
     compiled, written = np.zeros((8, count.size), np.int64), np.zeros((8, count.size), np.int64)
-    throw(count, bits, compiled)
+    throw(count, bits, np.array(EIGHTHS), compiled)
     with np.errstate(over="ignore"):  # Multiplying words drops what is beyond 64 bits, as it should.
-        throw.py_func(count, bits, written)
+        throw.py_func(count, bits, np.array(EIGHTHS), written)
     assert (compiled == written).all()
     assert (compiled.sum(axis=0) == np.where(count <= MANY, count, 0)).all()
     # The first row goes where the three lowest bits say; sixty-four rows at once by three words of their own.
@@ -121,5 +137,7 @@ def test_no_more_words_are_read_than_there_are(piles: list[int]) -> None:
     bits = np.full(-(-int(count.sum()) // IN_A_WORD), 2**64 - 1, np.uint64)
     batches = np.zeros((8, count.size), np.int64)
     with np.errstate(over="ignore"):
-        throw.py_func(count, bits, batches)  # Without a compiler, reading beyond the last word is an error.
+        throw.py_func(
+            count, bits, np.array(EIGHTHS), batches
+        )  # Without a compiler, reading beyond the last word is an error.
     assert (batches[7] == count).all()

@@ -12,8 +12,8 @@ from scipy.special import expit, logit
 import calcert
 from calcert import Summary
 from calcert.certificates.perturbed_lower import FREE, ServedWitness, perturbed_lower
-from calcert.certificates.served_gains import missed
 from calcert.serving.coordinate import coordinate_of
+from calcert.serving.exponentials import missed
 from calcert.serving.grid import BLOCK
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate

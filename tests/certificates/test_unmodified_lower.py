@@ -14,9 +14,9 @@ import calcert
 from calcert import Summary
 from calcert.certificates import betting, distance_lower, halving, perturbed_lower, unmodified_lower
 from calcert.certificates.blocks import middles
-from calcert.certificates.served_gains import missed
 from calcert.serving import kernel
 from calcert.serving.coordinate import Coordinate
+from calcert.serving.exponentials import missed
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import OddsCoordinate
 from calcert.serving.score_coordinate import ScoreCoordinate

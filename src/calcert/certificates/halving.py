@@ -18,8 +18,11 @@ from calcert.summary.points import Points
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-BATCHES = 8
-"""Of many rows."""
+EIGHTHS, PAIRS = (0, 1, 2, 3, 4, 5, 6, 7), (0, 1, 2, 2, 3, 3, 4, 4)
+"""The batch of many rows that each eighth of them goes to."""
+
+PAIRED = 50_000
+"""From so many rows on the last six eighths are judged in pairs: finding witnesses takes longest, and fewer do."""
 
 MANY = 1 << 13
 """Above so many rows of a pile, drawing how many go to each batch takes less time than throwing them."""
@@ -52,14 +55,15 @@ def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Int
     """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
 
     Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
-    table. Many rows are thrown once, into eight batches; few several times, into those with the parts `few`. The draws
+    table. Many rows are thrown once, into eighths; few several times, into batches with the parts `few`. The draws
     are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a little would be
     split almost alike, and one unlucky split would be unlucky for all of them.
     """
     rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(count), np.uint32).tolist()])
-    number = throws(int(count.sum()))
+    rows = int(count.sum())
+    number = throws(rows)
     if number == 1:
-        return in_eighths(count, rng)[None]
+        return in_eighths(count, rng, PAIRS if rows >= PAIRED else EIGHTHS)[None]
     owner = np.repeat(np.arange(count.size), count.ravel())
     batch = np.repeat(np.arange(len(few)), few)[rng.integers(0, sum(few), (number, owner.size))]
     batch += len(few) * np.arange(number)[:, None]
@@ -73,19 +77,20 @@ def _digest(count: Integers) -> bytes:
     return hashlib.sha256(size.char.encode() + count.astype(size).tobytes()).digest()
 
 
-def in_eighths(count: Integers, rng: np.random.Generator) -> Integers:
-    """One throw into eight batches with equal chances: shape (8, points, 2)."""
-    piles = count.ravel()
-    batches = np.zeros((BATCHES, piles.size), np.int64)
+def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, ...] = EIGHTHS) -> Integers:
+    """One throw into eighths, each of which goes to a batch: shape (batches, points, 2)."""
+    piles, into = count.ravel(), np.array(batch_of)
+    parts = np.bincount(into)
+    batches = np.zeros((parts.size, piles.size), np.int64)
     many = np.flatnonzero(piles > MANY)
-    batches[:, many] = rng.multinomial(piles[many], np.full(BATCHES, 1 / BATCHES)).T
+    batches[:, many] = rng.multinomial(piles[many], parts / into.size).T
     words = -(-int(piles.sum() - piles[many].sum()) // IN_A_WORD)
-    throw(piles, rng.integers(0, 1 << 64, words, np.uint64), batches)
-    return batches.reshape(BATCHES, *count.shape)
+    throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, batches)
+    return batches.reshape(parts.size, *count.shape)
 
 
 @compiled
-def throw(count: Integers, bits: Words, batches: Integers) -> None:
+def throw(count: Integers, bits: Words, into: Integers, batches: Integers) -> None:
     """Add the rows of all piles but those of many to the batches; no bit is looked at twice.
 
     Sixty-four rows of a pile take a word for each toss, the rest three bits each of a word that piles share: never more
@@ -97,23 +102,23 @@ def throw(count: Integers, bits: Words, batches: Integers) -> None:
         if rows > MANY:
             continue
         while rows >= 64:
-            for batch in range(BATCHES):
+            for eighth in range(into.size):
                 shown = ~np.uint64(0)
                 for toss in range(3):
-                    shown &= bits[word + toss] if batch >> toss & 1 else ~bits[word + toss]
+                    shown &= bits[word + toss] if eighth >> toss & 1 else ~bits[word + toss]
                 # How many bits are set: of two, of four, of eight, of all.
                 shown -= (shown >> np.uint64(1)) & np.uint64(0x5555555555555555)
                 shown = (shown & np.uint64(0x3333333333333333)) + (
                     (shown >> np.uint64(2)) & np.uint64(0x3333333333333333)
                 )
                 shown = (shown + (shown >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                batches[batch, pile] += np.int64((shown * np.uint64(0x0101010101010101)) >> np.uint64(56))
+                batches[into[eighth], pile] += np.int64((shown * np.uint64(0x0101010101010101)) >> np.uint64(56))
             rows -= 64
             word += 3
         for _ in range(rows):
             if left == 0:
                 rest, left = bits[word], IN_A_WORD
                 word += 1
-            batches[np.int64(rest & np.uint64(7)), pile] += 1
+            batches[into[np.int64(rest & np.uint64(7))], pile] += 1
             rest >>= np.uint64(3)
             left -= 1

@@ -29,9 +29,6 @@ from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]
 
-PAIRED = 50_000
-"""From so many rows on the last six of eight batches are judged in pairs: finding a witness takes longest."""
-
 FREE = (math.nan, math.nan)
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
@@ -65,10 +62,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
             found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
 
-    thrown = halving.thrown(cells, seed, halving.GROWING)
-    if summary.n >= PAIRED and len(thrown) == 1:
-        thrown = np.add.reduceat(thrown, (0, 1, 2, 4, 6), axis=1)
-    return lower_limit(summary, delta, seed, in_turn(gain), thrown=thrown)
+    return lower_limit(summary, delta, seed, in_turn(gain), thrown=halving.thrown(cells, seed, halving.GROWING))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Signs of m^ on a grid, and what they earn from rows: compiled passes along it, with the kernel put as exponentials."""
+"""Signs of m^ on a grid, and what they earn from rows: compiled passes along it, for a kernel of exponentials."""
 
 from __future__ import annotations
 

@@ -13,11 +13,10 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Event
+from threading import Thread
 from typing import Any, BinaryIO, TypeVar
 
 from calcert.foundation.progress import RowProgress
@@ -27,6 +26,9 @@ Found = TypeVar("Found")
 
 PATIENCE = 1.0
 """Seconds of work, done and to come, from which on processes are worth starting."""
+
+AT_ONCE = 0.1
+"""Seconds of work that a process is handed at a time: asking takes a while where this one is at work itself."""
 
 RUNNING = "/proc/loadavg"
 """Where Linux says how many threads run at this moment, the one that asks among them."""
@@ -66,9 +68,10 @@ def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: in
             progress.advance_to(len(found))
         rest = items[len(found) :]
         if rest:
-            for result in _by_processes(function, rest, min(workers, len(rest))):
-                found.append(result)
-                progress.advance_to(len(found))
+            seconds, done = (time.monotonic() - start) / len(found), len(found)
+            found += _by_processes(
+                function, rest, min(workers, len(rest)), seconds, lambda more: progress.advance_to(done + more)
+            )
     return found
 
 
@@ -77,39 +80,54 @@ def _takes_long(elapsed: float, done: int, number: int) -> bool:
     return done > 0 and elapsed > PATIENCE / 8 and elapsed / done * (number - done) > PATIENCE
 
 
-def _by_processes(function: Callable[[Item], Found], items: Sequence[Item], workers: int) -> Iterator[Found]:
-    """The results in order. A thread waits for whichever process is free."""
+def _by_processes(
+    function: Callable[[Item], Found],
+    items: Sequence[Item],
+    workers: int,
+    seconds: float,
+    tell: Callable[[int], None],
+) -> list[Found]:
+    """The results in order: this process works, too, and a thread hands items to each of the others, some at a time.
+
+    `seconds` is what an item takes, as far as is known, and `tell` is told how many are done.
+    """
     name = f"{function.__module__}:{function.__qualname__}"
     command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    free: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
-    started: list[subprocess.Popen[bytes]] = []
-    threads, stopped = ThreadPoolExecutor(workers), Event()
+    left, found, errors = deque(range(len(items))), dict[int, Found](), list[BaseException]()
 
-    def done(number: int) -> Found:
-        item, process = items[number], free.get()
+    def ask(process: subprocess.Popen[bytes]) -> None:
+        # Items may be made when they are asked for, and are to be few at a time; so few at last that all end together.
+        most = max(round(AT_ONCE / max(seconds, 1e-9)), 1)
         try:
-            answer = None if process is None else _asked(process, name, item)
-        finally:
-            # One that failed to answer is not asked again.
-            free.put(process if process is not None and process.poll() is None else None)
-        if stopped.is_set():
-            raise CancelledError  # Nobody waits for it any more.
-        if answer is None:
-            return function(item)
-        if isinstance(answer[0], BaseException):
-            raise answer[0]
-        result: Found = answer[0]
-        return result
+            while left:
+                taken = _taken(left, min(most, max(len(left) // (2 * workers), 1)))
+                answers = _asked(process, name, [items[number] for number in taken])
+                if answers is None:
+                    left.extendleft(reversed(taken))  # One that failed to answer is not asked again.
+                    return
+                if isinstance(answers, BaseException):
+                    raise answers
+                found.update(zip(taken, answers, strict=True))
+        except Exception as error:  # raised below, where somebody waits
+            errors.append(error)
+            left.clear()
 
+    started: list[subprocess.Popen[bytes]] = []
     try:
-        for _ in range(workers):
+        for _ in range(workers - 1):
             started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-            free.put(started[-1])
-        # By number: items may be made when they are asked for, and are to be few at a time.
-        yield from threads.map(done, range(len(items)))
+        threads = [Thread(target=ask, args=(process,), daemon=True) for process in started]
+        for thread in threads:
+            thread.start()
+        while left or any(thread.is_alive() for thread in threads):
+            for number in _taken(left, 1):
+                found[number] = function(items[number])
+            if not left:
+                for thread in threads:
+                    thread.join()
+            tell(len(found))
     finally:
-        stopped.set()
-        threads.shutdown(wait=False, cancel_futures=True)
+        left.clear()
         for process in started:
             process.kill()
             process.wait()
@@ -117,18 +135,30 @@ def _by_processes(function: Callable[[Item], Found], items: Sequence[Item], work
                 with suppress(OSError):
                     assert pipe is not None
                     pipe.close()
+    if errors:
+        raise errors[0]
+    return [found[number] for number in range(len(items))]
 
 
-def _asked(process: subprocess.Popen[bytes], name: str, item: Any) -> tuple[Any] | None:
-    """What the process found; None where it is gone."""
+def _taken(left: deque[int], most: int) -> list[int]:
+    """The first numbers that are left, so many at most; nobody else takes them."""
+    taken: list[int] = []
+    with suppress(IndexError):
+        while len(taken) < most:
+            taken.append(left.popleft())
+    return taken
+
+
+def _asked(process: subprocess.Popen[bytes], name: str, items: list[Any]) -> list[Any] | BaseException | None:
+    """What the process found for each, or what it met; None where it is gone."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        pickle.dump((name, item), process.stdin, pickle.HIGHEST_PROTOCOL)
+        pickle.dump((name, items), process.stdin, pickle.HIGHEST_PROTOCOL)
         process.stdin.flush()
-        answer: tuple[Any] = pickle.load(process.stdout)
-        return answer
-    except (OSError, EOFError, pickle.UnpicklingError):
+        answers: list[Any] | BaseException = pickle.load(process.stdout)
+        return answers
+    except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # Of a pipe that was closed, a ValueError.
         process.kill()
         process.wait()
         return None
@@ -144,14 +174,15 @@ def serve(source: BinaryIO | None = None, target: BinaryIO | None = None) -> Non
     sys.stdout = sys.stderr  # What is printed must not come between the answers.
     while True:
         try:
-            name, item = pickle.load(source)
+            name, items = pickle.load(source)
         except EOFError:
             return
         module, _, function = name.partition(":")
-        answer: Any
+        answers: Any
         try:
-            answer = getattr(importlib.import_module(module), function)(item)
+            work = getattr(importlib.import_module(module), function)
+            answers = [work(item) for item in items]
         except Exception as error:  # raised where it was asked
-            answer = error
-        pickle.dump((answer,), target, pickle.HIGHEST_PROTOCOL)
+            answers = error
+        pickle.dump(answers, target, pickle.HIGHEST_PROTOCOL)
         target.flush()

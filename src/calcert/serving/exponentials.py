@@ -1,4 +1,4 @@
-"""K4: the kernel as a sum of exponentials, next to nothing off, because sums of these pass along a grid point by point."""
+"""K4: the kernel as a sum of exponentials, next to nothing off; sums of these pass along a grid point by point."""
 
 from __future__ import annotations
 
