@@ -44,6 +44,9 @@ PRECISION = 1e-4
 SMALL_STAKE = 0.2
 """Up to this stake logarithms are bounded by four terms of their series."""
 
+NOTHING = (0.0,) * 5
+"""The series of no bet."""
+
 Witness = Callable[[Integers], Floats]
 """From rows thrown, shape (throws, batches, points, 2), a guaranteed gain per bet, point and label.
 
@@ -168,9 +171,20 @@ class Game:
 
     def log_mean(self, c: float) -> float:
         """The logarithm of the mean over throws of what is owned in the end."""
-        final = [math.fsum(r.log_wealth(c) for r in rounds) for rounds in self.throws]
+        final = [_series_at(c, *sums) + math.fsum(r.log_wealth(c) for r in large) for sums, large in self._final]
         largest = max(final)
         return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - ROUNDING
+
+    @cached_property
+    def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
+        """For each throw the series of all rounds with small stakes, added up, and the other rounds."""
+        return [
+            (
+                tuple(math.fsum(each) for each in zip(NOTHING, *(r.series for r in rounds if r.small), strict=True)),
+                [r for r in rounds if not r.small],
+            )
+            for rounds in self.throws
+        ]
 
     @property
     def e_value(self) -> float:
@@ -203,6 +217,11 @@ class Round:
     rows: Integers
     moments: tuple[float, ...]
 
+    @property
+    def small(self) -> bool:
+        """True where the stake is so small that the series will do."""
+        return self.stake <= SMALL_STAKE
+
     @cached_property
     def series(self) -> tuple[float, ...]:
         """What bounds the logarithm for a small stake, as coefficients of the powers 0..4 of -c."""
@@ -223,9 +242,12 @@ class Round:
         With z >= -a > -1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a); for small stakes that is as good and needs
         five sums instead of a logarithm a point.
         """
-        if self.stake > SMALL_STAKE:
-            from calcert.certificates.bet_sums import log_growth
+        if self.small:
+            return _series_at(c, *self.series)
+        from calcert.certificates.bet_sums import log_growth
 
-            return float(log_growth(self.stake, self.gain, self.rows, c))
-        a0, a1, a2, a3, a4 = self.series
-        return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
+        return float(log_growth(self.stake, self.gain, self.rows, c))
+
+
+def _series_at(c: float, a0: float, a1: float, a2: float, a3: float, a4: float) -> float:
+    return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))

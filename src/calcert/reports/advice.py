@@ -103,11 +103,13 @@ def _classes(summary: Summary) -> list[str]:
 
 def _backwards(summary: Summary) -> list[str]:
     """A warning where rows of label 0 outscore those of label 1, by far more than chance would have it."""
-    ranked, points = auroc(summary), summary.points
-    tied, base = points.count.sum(axis=1) / summary.n, summary.base_rate
+    ranked = auroc(summary)
+    if not ranked < 0.5:
+        return []
+    tied, base = summary.points.count.sum(axis=1) / summary.n, summary.base_rate
     spread = 12 * base * (1 - base) / max(1 - float((tied**3).sum()), 1e-300)
     # The variance of Mann and Whitney's statistic where ranks say nothing, with ties; rows count as independent ones.
-    if not (ranked - 0.5) * math.sqrt(spread * summary.rows / design_effect(summary)) < -BACKWARDS:
+    if (0.5 - ranked) * math.sqrt(spread * summary.rows / design_effect(summary)) <= BACKWARDS:
         return []
     return [
         f"scores rank labels backwards (AUROC {ranked:.2g}): are they of another class than the label, or is the label "

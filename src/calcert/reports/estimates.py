@@ -152,6 +152,7 @@ def net_benefit(summary: Summary, threshold: float) -> float:
     return float(positive - negative * threshold / (1 - threshold)) / summary.n
 
 
+@lru_cache(maxsize=2)
 def auroc(summary: Summary) -> float:
     """The chance that a row of label 1 outscores one of label 0, ties half; NaN with one label only."""
     negative, positive = summary.points.count.T.astype(float)
