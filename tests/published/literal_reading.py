@@ -101,7 +101,7 @@ def weights(s, point, h):
     return w / w.sum()
 
 
-def perturb_and_smooth(rows, b1, b2, delta, per_fold):
+def perturb_and_smooth(rows, b1, b2, delta, per_fold, printed=None):
     folds = list(splits(rows))
     d = delta / 2 / (len(folds) if per_fold else 1)
     gaps, gs, scale, bounds = [], [], 0, []
@@ -115,7 +115,8 @@ def perturb_and_smooth(rows, b1, b2, delta, per_fold):
             g.append(bias + sqrt(float(w @ w)) / 2)
         capped = [min(value, 1) for value in g]
         bounds.append(mean(gap) + mean(capped) + bb(gap, d) + bb(capped, d))
-        gaps, gs, scale = gaps + gap, gs + g, max(scale, b1 * h + b2 * h**2 / 2 + 0.5)
+        across = printed or h
+        gaps, gs, scale = gaps + gap, gs + g, max(scale, b1 * across + b2 * across**2 / 2 + 0.5)
     if per_fold:
         return min(bounds)
     return mean(gaps) + mean(gs) + bb(gaps, d) + scale * bb([value / scale for value in gs], d)

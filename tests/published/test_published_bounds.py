@@ -1,4 +1,4 @@
-"""Claims about the four published methods: they are the printed formulas, and they never break."""
+"""Claims about the four published methods: they are the formulas, printed or ours, and they never break."""
 
 from __future__ import annotations
 
@@ -61,6 +61,24 @@ def test_perturb_and_smooth_is_the_printed_formula(rows, bandwidth, per_fold):
     assert bound.value == pytest.approx(literal_reading.perturb_and_smooth(rows, b1, b2, 0.07, per_fold), abs=1e-10)
 
 
+def test_the_printed_letter_changes_the_scale_and_the_last_term_only(rows):
+    b1, b2 = published.derivative_bounds(1 / 16)
+    literal = literal_reading.perturb_and_smooth(rows, b1, b2, 0.07, False, printed=1 / 16)
+    bound = smoothed(rows, slopes=(b1, b2), delta=0.07, per_fold=False, printed=1 / 16)
+    assert bound.value == pytest.approx(literal, abs=1e-10)
+    given = {"bandwidth": 1 / 16, "perturbed": True, "folds": 2, "rng": 0}
+    ours, letter = (published.perturb_and_smooth(*data(2000), scale=s, **given) for s in ("smoother", "perturbation"))  # type: ignore[arg-type]
+    changed = [name for name in ours.terms if ours.terms[name] != letter.terms[name]]
+    assert changed == ["Bernstein, error"]
+    # R = 1/2 + 3/4 + 1/2 at every bandwidth; the variance of g/R times R^2 does not depend on R, the rest is linear.
+    window = plug_in_window(1000, (b1, b2))
+    more = 7 / 4 - (b1 * window + b2 * window**2 / 2 + 1 / 2)
+    linear = 3 * np.log(3 / 0.025) / 2000
+    assert letter.terms[changed[0]] - ours.terms[changed[0]] == pytest.approx(more * linear, abs=1e-12)
+    with pytest.raises(ValueError, match='scale must be "smoother" or "perturbation"'):
+        published.perturb_and_smooth(*data(100), scale="h")  # type: ignore[arg-type]
+
+
 @readings
 def test_lipschitz_buckets_is_our_formula(rows, per_fold):
     counts = (2, 5, 300)
@@ -71,7 +89,7 @@ def test_lipschitz_buckets_is_our_formula(rows, per_fold):
 
 @pytest.mark.parametrize("scheme", ["width", "mass"])
 @pytest.mark.parametrize("bins", [1, 7, 15, 400])
-def test_ece_is_the_printed_formula(bins, scheme):
+def test_ece_is_the_usual_formula(bins, scheme):
     for scores, labels in (data(1000), (np.round(data(1000)[0], 1), data(1000)[1])):
         bound = published.ece(scores, labels, bins=bins, scheme=scheme)
         assert bound.value == pytest.approx(literal_reading.ece(scores, labels, bins, scheme), abs=1e-12)

@@ -15,14 +15,17 @@ Floats = NDArray[np.float64]
 
 REALISED = (
     "The proof bounds the surrogate's error on average over the training labels, but the statement needs it for the "
-    "labels at hand. As printed, it fails more often than delta on laws whose scores sit on one number; served scores "
-    "do not, and no failure is known for them, nor a proof."
+    "labels at hand. As printed, it can fail more often than delta on laws whose scores sit on one number; served "
+    "scores do not, and no failure is known for them, nor a proof."
 )
 REALISED_BUCKETS = (
     "The paper prints no formula for the error of a bucket. Ours holds on average over the training labels and is used "
     "for the labels at hand: it can fail more often than delta on laws whose scores sit on one number."
 )
-POOLED = "All folds enter one Bernstein bound, as if their validation rows had not trained each other's surrogates."
+POOLED = (
+    "As we read 'aggregate across folds', all folds enter one Bernstein bound, though their validation rows trained "
+    "each other's surrogates; the proofs are for one split (per_fold=True)."
+)
 OVERSHOOT = (
     "Where the nearest neighbour stands in for an empty window, the error bound can exceed the constant that scales it."
 )
@@ -122,7 +125,7 @@ class PublishedBound:
     guarantee
         What the number promises, in words.
     faults
-        What is known to be wrong or wasteful in the statement behind it.
+        What is not proved, wrong or wasteful in the statement behind it, or in our reading of it.
     parameters
         The settings it was computed with.
 

@@ -63,10 +63,11 @@ def lipschitz_buckets(
         smallest.
 
     Choices of ours, where the paper names none
-        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper prints
-        offsets of whole ones (the first bucket grows by what the last one loses); delta in
-        equal parts; five folds. A bucket without training rows takes the mean training label and the error bound 1,
-        which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for the same reason.
+        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper's words
+        say a small fraction of a width and its printed offsets are whole ones (the first bucket grows by what the last
+        one loses); delta in equal parts; five folds. A bucket without training rows takes the mean training label and
+        the error bound 1, which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for
+        the same reason.
         `per_fold=True` caps all error bounds at 1.
 
     Parameters

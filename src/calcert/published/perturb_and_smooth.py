@@ -66,9 +66,10 @@ def perturb_and_smooth(
 
     Known faults
         *Realised labels.* The error bound holds on average over the training labels, but the surrogate is compared
-        for the labels at hand, where its error can be larger, about a third of the time; the Bernstein terms do not
-        make up for it. With all scores at 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the
-        printed statement fails with probability 0.128; with two training rows at score 1, with probability 1/4.
+        for the labels at hand, where its error can be larger, up to about a third of the time where scores sit on one
+        number; the Bernstein terms do not make up for it. With all scores at 0.9, true frequency 1/2, 10^5 rows on
+        each side and delta = 0.05, the printed statement fails with probability 0.128; with two training rows at score
+        1, with probability 1/4.
         Both laws have an atom, which perturbed scores have not: for those neither a failure nor a proof is known.
         `per_fold` does not mend this.
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
@@ -170,7 +171,7 @@ def smoothed(
         folds=tuple(folds),
         n=rows.n,
         delta=delta,
-        guarantee="None that is proved: as printed it fails too often where scores sit on one number.",
+        guarantee="None that is proved: as printed it can fail too often where scores sit on one number.",
         faults=tuple(faults),
         parameters={
             "first derivative": slopes[0],

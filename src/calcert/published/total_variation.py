@@ -113,7 +113,7 @@ def denoised(rows: FoldedRows, *, variation: float, delta: float, per_fold: bool
         terms["gap to the curve"] = float(gap.mean())
         terms["Bernstein, gap"] = bernstein(gap.size, level, float(gap.var()))
         curve = Curve.mean([f.curve for f in folds])
-        guarantee = "None that is proved: folds are pooled."
+        guarantee = "None that is proved for pooled folds, which is our reading; per_fold=True has one."
         faults = (POOLED, UNNEEDED)
     return PublishedBound(
         method="total variation",
