@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from calcert import published
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, REALISED_BUCKETS, UNNEEDED
 from calcert.published.folds import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
@@ -71,6 +73,18 @@ def test_buckets_share_the_fault():
         rows = split(1.0, labels, 400)
         failures += bucketed(rows, constant=1e-9, cuts=cuts_of((2,), 1), delta=0.05, per_fold=False).value < 0.5
     assert failures == 1
+
+
+def test_half_of_the_scores_on_one_number_are_warned_of_and_served_ones_are_not():
+    rng = np.random.default_rng(0)
+    scores, labels = np.append(np.full(100, 0.9), rng.random(100)), rng.integers(0, 2, 200)
+    with pytest.warns(UserWarning, match="scores are") as caught:
+        published.perturb_and_smooth(scores, labels, perturbed=True, rng=0)
+    assert [str(warning.message) for warning in caught] == [f"100 of 200 scores are 0.9. {REALISED}"]
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings(action="error"):
+        published.perturb_and_smooth(scores, labels, rng=0)
+        published.perturb_and_smooth(scores[1:], labels[1:], perturbed=True, rng=0)
 
 
 def test_nearest_neighbour_error_exceeds_its_scale_as_published_and_is_capped_per_fold():

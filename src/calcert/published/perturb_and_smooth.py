@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
 from calcert.published.bernstein import judge, share
@@ -71,7 +73,7 @@ def perturb_and_smooth(
         each side and delta = 0.05, the printed statement fails with probability 0.128; with two training rows at score
         1, with probability 1/4.
         Both laws have an atom, which perturbed scores have not: for those neither a failure nor a proof is known.
-        `per_fold` does not mend this.
+        `per_fold` does not mend this. A warning says so where half of the scores or more are one number.
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
@@ -123,6 +125,7 @@ def perturb_and_smooth(
     rows = fold_rows(x, y, folds=folds, rng=generator)
     if scale not in ("smoother", "perturbation"):
         raise ValueError(f'scale must be "smoother" or "perturbation"; got {scale!r}.')
+    _warn_of_an_atom(rows.scores)
     printed = check_bandwidth(bandwidth) if scale == "perturbation" else None
     return smoothed(rows, slopes=slopes, delta=level, per_fold=per_fold, printed=printed)
 
@@ -180,6 +183,18 @@ def smoothed(
             "reading": "per fold" if per_fold else "pooled",
         },
     )
+
+
+def _warn_of_an_atom(ordered: NDArray[np.float64]) -> None:
+    """F1 is known to bite where scores sit on one number, which scores that were perturbed do not."""
+    middle = ordered[[(ordered.size - 1) // 2, ordered.size // 2]]  # what half of the rows share is in the middle
+    same = np.searchsorted(ordered, middle, "right") - np.searchsorted(ordered, middle)
+    if 1 < same.max() >= ordered.size / 2:
+        warnings.warn(
+            f"{same.max():,} of {ordered.size:,} scores are {middle[same.argmax()]:g}. {REALISED}",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def plug_in_window(size: int, slopes: tuple[float, float]) -> float:
