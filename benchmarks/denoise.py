@@ -1,10 +1,11 @@
 """The total-variation denoiser against sorting the same scores.
 
-python benchmarks/denoise.py [--rows 10000000]
+python benchmarks/denoise.py [--rows 10000000] [--quick]
 
 At the published penalty, on the laws of the experiments. Both run in one process by turns and the shortest of three
 times counts; held to three sorts. ``denoise`` is what `calcert.published.taut_string.denoise` does for anyone;
-``pieces`` what the published bound calls on rows that are sorted already.
+``pieces`` what the published bound calls on rows that are sorted already. A quick run has 100,000 rows and
+always ends with code 0.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def quickest(*works: Callable[[], object]) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--quick", action="store_true", help="100,000 rows; ends with code 0")
+    asked = parser.parse_args()
+    rows = min(asked.rows, 100_000) if asked.quick else asked.rows
     table = Table("law", "sort s", "pieces / sort", "denoise / sort", title=f"{rows:,} rows")
     worst = 0.0
     for law in LAWS:
@@ -61,7 +64,7 @@ def main() -> None:
         table.add_row(law.name, f"{sorting:.2f}", f"{inner / sorting:.2f}", f"{outer / sorting:.2f}")
     Console(width=100).print(table)
     print(f"{'held' if worst < LIMIT else 'MISSED'}: at most {worst:.2f} sorts, limit {LIMIT:g}")
-    sys.exit(worst >= LIMIT)
+    sys.exit(worst >= LIMIT and not asked.quick)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ COLUMNS = ("law", "n", "repeat", "method", "value", "truth")
 METHODS = 9
 """Lines of one data set."""
 
+TOLD = {"Lip+Bkt (published)": ", L = 32", "Lipschitz (ours)": ", true L"}
+"""Which constant a method is given: what serving guarantees, or the law's own."""
+
 
 def measure(job: tuple[str, int, int]) -> list[tuple[str, int, int, str, float, float]]:
     """All methods on one data set; the seed is fixed by law, size and repeat."""
@@ -88,12 +91,15 @@ def draw(out: Results, lines: list[dict[str, str]]) -> None:
                 continue  # the truth is not known
             mean = [max(float(v.mean()), 1e-6) for v in by_n.values()]
             fall = falls[law.name].get(method)
-            label = method if fall is None else f"{method}, slope {fall:.2f}"
+            name = method + TOLD.get(method, "")
+            label = name if fall is None else f"{name}, slope {fall:.2f}"
             ax.loglog(list(by_n), mean, label=label, **STYLES[method])
         ax.set(title=f"η(x) = {law.formula}", xlabel="rows", ylim=(1e-4, 1.2))
         ax.set_ylabel("upper bound − true error")
         ax.grid(alpha=0.3, which="both", lw=0.4)
-        ax.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
+        ax.legend(
+            fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, columnspacing=1, frameon=False
+        )
     for ax in axes[len(laws) :]:
         ax.set_axis_off()
     save(figure, out / "synthetic")
