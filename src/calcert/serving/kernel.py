@@ -1,5 +1,7 @@
 """The sech kernel: how a served score is drawn around the classifier's score.
 
+Idea, kernel and Z are those of "Measuring Uncertainty Calibration" (Ciosek et al., ICLR 2026).
+
 The served score S of a row with score x has density k(t|x) = sech((t - x)/h) / Z(x, h) on [0, 1]. Everything is easy in
 the angle gd((t - x)/h), gd the Gudermannian: under k(.|x) it is uniform between gd(-x/h) and gd((1 - x)/h).
 
