@@ -1,18 +1,27 @@
-"""Runs the examples of a Markdown page as a reader would: from the top, in an empty folder, comparing the output."""
+"""Runs the examples of a Markdown page as a reader would: from the top, in an empty folder, comparing the output.
+
+    python -m tests.executed_pages docs/start.md README.md src/calcert/metrics.py
+
+writes what examples print now over what a page, or a docstring, says that they print. Look at every difference.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import importlib
 import io
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any, NamedTuple
 
 RULES = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
@@ -48,12 +57,26 @@ def blocks(page: str) -> Iterator[Block]:
         raise ValueError(f"the fence before line {first} is never closed")
 
 
+class Difference(NamedTuple):
+    """What is wrong, in words; where it is printed otherwise, the line from which on, how many lines, and what now."""
+
+    words: str
+    line: int = 0
+    number: int = 0
+    printed: str = ""
+
+
 def failures(page: Path, folder: Path) -> list[str]:
     """What a reader who follows the page would find wrong, with the page and the line. Run it inside folder."""
+    return [found.words for found in differences(page, folder)]
+
+
+def differences(page: Path, folder: Path) -> list[Difference]:
+    """The same, with what is printed."""
     # Pickling and dataclasses look a class's module up by its name.
     module = ModuleType(f"page_{page.stem.replace('-', '_')}")
     sys.modules[module.__name__] = module
-    found: list[str] = []
+    found: list[Difference] = []
     try:
         for block in blocks(page.read_text(encoding="utf-8")):
             if block.language == "python" and ">>> " in block.text:
@@ -72,22 +95,46 @@ def failures(page: Path, folder: Path) -> list[str]:
     return found
 
 
-def _prompts(block: Block, page: Path, module: ModuleType) -> list[str]:
+class Printed(doctest.DocTestRunner):
+    """Keeps what examples print that is not what they say."""
+
+    def __init__(self, rules: int) -> None:
+        super().__init__(optionflags=rules, verbose=False)
+        self.found: list[Difference] = []
+
+    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+        """An example that prints something else."""
+        words = io.StringIO()
+        super().report_failure(words.write, test, example, got)
+        line = (test.lineno or 0) + example.lineno + example.source.count("\n") + 1
+        printed = re.sub(r"(?m)^[ ]*$(?=\n)", "<BLANKLINE>", got)
+        self.found.append(Difference(words.getvalue(), line, example.want.count("\n"), printed))
+
+    def report_unexpected_exception(
+        self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any
+    ) -> None:
+        """An example that fails."""
+        words = io.StringIO()
+        super().report_unexpected_exception(words.write, test, example, exc_info)
+        self.found.append(Difference(words.getvalue()))
+
+
+def _prompts(block: Block, page: Path, module: ModuleType) -> list[Difference]:
     # A name for each block: tracebacks look up the lines of functions that an earlier block defined by name and number.
     name = f"{page.name}, line {block.line}"
     test = doctest.DocTestParser().get_doctest(block.text, {}, name, str(page), block.line - 1)
     test.globs = module.__dict__
-    words = io.StringIO()
-    doctest.DocTestRunner(optionflags=RULES, verbose=False).run(test, out=words.write, clear_globs=False)
-    return [words.getvalue()] if words.getvalue() else []
+    runner = Printed(RULES)
+    runner.run(test, out=lambda _: None, clear_globs=False)
+    return runner.found
 
 
-def _code(block: Block, page: Path, module: ModuleType) -> list[str]:
+def _code(block: Block, page: Path, module: ModuleType) -> list[Difference]:
     try:
         # Empty lines first, so that a traceback names the lines of the page.
         exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), module.__dict__)
     except Exception:
-        return [f'File "{page}", line {block.line}, in a block of python:\n{traceback.format_exc()}']
+        return [Difference(f'File "{page}", line {block.line}, in a block of python:\n{traceback.format_exc()}')]
     return []
 
 
@@ -118,7 +165,7 @@ def commands(block: Block) -> list[Command]:
     return found
 
 
-def _console(block: Block, page: Path, folder: Path) -> list[str]:
+def _console(block: Block, page: Path, folder: Path) -> list[Difference]:
     listed = commands(block)
     ending = f"status=$?; printf '\\n%s %s\\n' '{END_OF_COMMAND}' $status | tee /dev/stderr; (exit $status)"
     done = subprocess.run(
@@ -137,14 +184,16 @@ def _console(block: Block, page: Path, folder: Path) -> list[str]:
     for i, command in enumerate(listed):
         where = f'File "{page}", line {command.line}, in a block of console:\n    $ {command.text}\n'
         if 2 * i + 1 >= len(printed):
-            found.append(f"{where}bash gave up: {done.stderr}")
+            found.append(Difference(f"{where}bash gave up: {done.stderr}"))
             break
         got, status, remark = printed[2 * i], int(printed[2 * i + 1]), remarks[2 * i]
         asked_for = i + 1 < len(listed) and "$?" in listed[i + 1].text
         if status and not asked_for:
-            found.append(f"{where}ended with exit code {status}:\n{got}\n{remark}")
+            found.append(Difference(f"{where}ended with exit code {status}:\n{got}\n{remark}"))
         elif not doctest.OutputChecker().check_output(command.expected, got + "\n" * bool(got), RULES):
-            found.append(f"{where}Expected:\n{command.expected}\nGot:\n{got}\nStandard error:\n{remark}")
+            words = f"{where}Expected:\n{command.expected}\nGot:\n{got}\nStandard error:\n{remark}"
+            line = command.line + command.text.count("\n") + 1
+            found.append(Difference(words, line, command.expected.count("\n"), got))
     return found
 
 
@@ -158,3 +207,54 @@ def _environment() -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "MPLBACKEND": "Agg",
     }
+
+
+def of_docstrings(path: Path) -> list[Difference]:
+    """What the examples of a module, or of a page whose examples need no folder, print otherwise."""
+    import numpy as np
+
+    import calcert
+
+    names = {"np": np, "calcert": calcert}
+    if path.suffix == ".md":
+        text = path.read_text(encoding="utf-8")
+        tests = [doctest.DocTestParser().get_doctest(text, dict(names), path.name, str(path), 0)]
+    else:
+        parts = path.resolve().with_suffix("").parts
+        module = importlib.import_module(".".join(parts[parts.index("calcert", parts.index("src")) :]))
+        tests = doctest.DocTestFinder().find(module, extraglobs=names)
+    runner = Printed(doctest.NORMALIZE_WHITESPACE)
+    for test in tests:
+        runner.run(test, out=lambda _: None)
+    return runner.found
+
+
+def rewritten(text: str, found: list[Difference]) -> str:
+    """The text with what is printed now."""
+    lines = text.splitlines()
+    for difference in sorted(found, key=lambda d: -d.line):
+        if difference.line:
+            begin = difference.line - 1
+            before = lines[begin - 1]
+            indent = before[: len(before) - len(before.lstrip())]
+            printed = [f"{indent}{line}".rstrip() for line in difference.printed.splitlines()]
+            lines[begin : begin + difference.number] = printed
+    return "\n".join(lines) + "\n"
+
+
+def main(paths: list[str]) -> None:
+    """Write what examples print now, and say what else is wrong."""
+    for path in map(Path, paths):
+        page = path.resolve()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            inside = page.suffix == ".md" and page.name != "README.md"
+            found = differences(page, Path(folder)) if inside else of_docstrings(page)
+        page.write_text(rewritten(page.read_text(encoding="utf-8"), found), encoding="utf-8")
+        print(f"{path}: {sum(d.line > 0 for d in found)} written")
+        for difference in found:
+            if not difference.line:
+                print(difference.words)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

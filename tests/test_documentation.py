@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.executed_pages import Block, blocks, commands, failures
+from tests.executed_pages import Block, blocks, commands, differences, failures, rewritten
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -112,6 +112,14 @@ def test_the_runner_names_the_line_that_is_wrong(
     found = run_page(GOOD.replace(right, wrong, 1), tmp_path, monkeypatch)
     assert f'page.md", line {line}' in found[0]
     assert word in found[0]
+
+
+def test_a_page_is_written_anew_with_what_its_examples_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, stale = tmp_path / "page.md", GOOD.replace("0.5000 and ...", "0.7").replace("UPPER\n", "LOWER\nstill\n")
+    stale = stale.replace("no end of line\n$", "$")
+    page.write_text(stale, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert rewritten(stale, differences(page, tmp_path)) == GOOD.replace("and ...", "and so on")
 
 
 def test_a_fence_that_is_not_closed_is_refused() -> None:

@@ -69,7 +69,7 @@ def distance_upper(
     >>> x = rng.random(10_000)
     >>> y = rng.random(10_000) < x**2
     >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
-    (0.167, 0.183)
+    (0.166, 0.183)
 
     As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
     response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
