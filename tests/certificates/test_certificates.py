@@ -261,6 +261,7 @@ def test_any_lower_bound_on_the_same_error_refutes_an_assumption() -> None:
     assert report.crossings.lower < report.crossings.upper <= report.unmodified.lower, "its own lower bound does not"
     (warning,) = report.warnings
     assert "with confidence 0.85 the assumption is false (the true curve changes sides of the diagonal" in warning
+    assert "unless rows are not independent, as copies are not. The statements distance, ranges" in warning
 
 
 @pytest.mark.parametrize(
