@@ -52,7 +52,6 @@ SHELL_WORDS = {
 SPELLING_WORDS = {
     "For percentages pass scores / 100.": "If they are percentages, pass --percent.",
     "Write decimal points, not commas.": "For decimal commas pass --decimal , (a comma).",
-    "a missing value, leave such rows out, on purpose.": "a missing value, pass --drop-missing --missing TEXT.",
     "Drop such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
     "Drop or impute such rows yourself, on purpose:": "To leave such rows out, on purpose, pass --drop-missing:",
     "For one class against the rest pass labels == positive_class.": "For one label against the rest pass --positive.",
@@ -73,6 +72,7 @@ ARGUMENT = re.compile(
 """Arguments that are options of the same name."""
 
 NOT_UTF_8 = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
+LEFT_OUT = re.compile(r"If (['\"])(.*)\1 stands for a missing value, leave such rows out, on purpose\.")
 LABELS_IN_WORDS = re.compile(r"For labels in words pass labels == '[^']*'\.")
 
 
@@ -175,6 +175,9 @@ def in_shell_words(message: str, *, labels: bool = True) -> str:
 
     `labels` is False for a command that reads none.
     """
+    if labels:
+        # In double quotes, which shells of every system take away.
+        message = LEFT_OUT.sub(r'If it stands for a missing value, pass --drop-missing --missing "\2".', message)
     message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
     for python, shell in ((SPELLING_WORDS if labels else NO_LABELS) | SHELL_WORDS).items():
         message = message.replace(python, shell)

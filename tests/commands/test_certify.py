@@ -235,8 +235,9 @@ def test_what_does_not_go_with_classes_is_refused(run: Run, arguments: tuple[str
 @pytest.mark.parametrize(
     ("score", "options", "hint"),
     [
-        ("k.A.", [], "If it stands for a missing value, pass --drop-missing --missing TEXT."),
-        ("k.A.", ["--decimal", ","], "If it stands for a missing value, pass --drop-missing --missing TEXT."),
+        ("k.A.", [], 'If it stands for a missing value, pass --drop-missing --missing "k.A.".'),
+        ("k.A.", ["--decimal", ","], 'If it stands for a missing value, pass --drop-missing --missing "k.A.".'),
+        ("#DIV/0!", [], 'If it stands for a missing value, pass --drop-missing --missing "#DIV/0!".'),
         ("1,25 %", [], "If they are percentages, pass --percent. For decimal commas pass --decimal , (a comma)."),
     ],
 )

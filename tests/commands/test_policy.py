@@ -59,6 +59,22 @@ def test_a_policy_saved_with_a_byte_order_mark_is_read(run: Run, policy: Path) -
     assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
 
 
+def test_a_policy_in_latin_1_is_refused_with_its_line(run: Run, policy: Path) -> None:
+    policy.write_text(POLICY.replace("Risk", "Müller"), encoding="latin-1")
+    refused = run("check", "rows.csv", "--policy", "calibration.toml")
+    assert refused.exit_code == 2
+    assert refused.stderr == "Error: calibration.toml must be UTF-8; line 4 is not. Save it as UTF-8.\n"
+
+
+def test_one_text_where_a_policy_needs_a_list_is_refused_with_that_list(run: Run, policy: Path) -> None:
+    policy.write_text(POLICY + 'drop_missing = true\nmissing = "k.A."\n')
+    refused = run("check", "rows.csv", "--policy", "calibration.toml")
+    assert refused.exit_code == 2
+    assert "missing must be a list; got 'k.A.' in calibration.toml. Write missing = ['k.A.']." in refused.stderr
+    policy.write_text(POLICY + "drop_missing = true\nmissing = ['k.A.']\n")
+    assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0
+
+
 def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
     upper = calcert.distance(summary, delta=0.01).upper
     policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")

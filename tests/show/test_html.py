@@ -21,7 +21,7 @@ from calcert.reports.report import Report
 from calcert.reports.statements import columns
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means
-from calcert.show.words import code
+from calcert.show.words import between, code
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 
@@ -191,6 +191,15 @@ def test_every_group_is_on_the_page_with_its_exact_bounds_and_small_ones_say_so(
     assert "the upper bounds of all 5 groups hold together with probability at least 95%" in text
     names = [text.index(f'class="name">{start}') for start in ("&lt;/td&gt;", "tiny")]
     assert names == sorted(names)
+
+
+def test_the_headline_of_groups_bounds_the_worst_whichever_it_is() -> None:
+    report, text = result("groups"), page_of("groups")
+    for column in columns():
+        found = [group.statement(column) for group in report.groups.values()]
+        upper = max(certificate.upper for certificate in found if certificate.telling)
+        lower = max(certificate.lower for certificate in found)
+        assert f"worst with enough rows: {between(lower, upper)}<" in text
 
 
 def test_many_groups_are_folded_and_none_is_left_out() -> None:

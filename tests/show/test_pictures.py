@@ -21,6 +21,7 @@ from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.band import STRETCHES
 from calcert.show.pictures.canvas import Picture
+from calcert.show.pictures.intervals import short
 from calcert.show.pictures.palette import TERMS
 from calcert.show.pictures.report import reliability
 from calcert.show.pictures.terms import terms
@@ -232,3 +233,8 @@ def test_notebooks_get_vector_output(report: Report) -> None:
     picture = report.plot()
     assert isinstance(picture, Picture)
     assert picture._repr_svg_().lstrip().startswith("<?xml")
+
+
+def test_names_that_differ_in_a_byte_that_is_no_utf_8_differ_in_pictures() -> None:
+    assert short("M\udce4r") == r"M\udce4r"
+    assert short("two\nlines\t") == "two lines"

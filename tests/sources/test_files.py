@@ -246,7 +246,8 @@ def test_columns_of_strings(tmp_path: Path) -> None:
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     assert "there is no such file" in refusal(tmp_path / "a.parquet")
     assert "no file matches it" in refusal(tmp_path / "*.parquet")
-    assert "format" in refusal(write(tmp_path / "a.xls", "x"))
+    assert "format" in refusal(write(tmp_path / "a.unknown", "x"))
+    assert refusal(write(tmp_path / "a.xls", "x")).endswith("Save the sheet as .xlsx or CSV UTF-8.")
     assert "format" in refusal(write(tmp_path / "a.parquet.gz", "x"))
 
 

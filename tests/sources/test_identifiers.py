@@ -21,7 +21,9 @@ def table(name: str, values: object) -> polars.DataFrame:
 REPEATED = np.arange(N) // 4
 
 
-@pytest.mark.parametrize("name", ["user_id", "Patient", "account no", "session", "loan_id", "device-uuid"])
+@pytest.mark.parametrize(
+    "name", ["user_id", "Patient", "account no", "session", "loan_id", "device-uuid", "question", "prompt.id"]
+)
 @pytest.mark.parametrize("source", ["frame", "lazy", "parquet", "csv", "jsonl"])
 def test_names_that_come_again_are_remarked_on(
     name: str, source: str, tmp_path: Path, caplog: pytest.LogCaptureFixture

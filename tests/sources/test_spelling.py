@@ -17,6 +17,7 @@ import pytest
 import calcert
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.spelling import Files, Spelling
+from calcert.sources.weighing_options import Weighing
 
 NUMBERS = ["0", "7.56", "12.5", "0.07", "33.3333333333", "100", "1e-3", "99.99"]
 SHARES = [float(Decimal(text).scaleb(-2)) for text in NUMBERS]
@@ -133,6 +134,37 @@ def test_a_refusal_says_how_many_values_are_bad(tmp_path: Path) -> None:
 def test_other_words_for_missing_must_be_named(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "a.csv", ["0.5", "k.A.", "0.25"], ["1", "0", "-"])
     assert read(path, drop_missing=True, missing=("k.A.", "-")) == calcert.summarize([0.5], [1])
+
+
+@pytest.mark.parametrize("error", ["#NV", "#DIV/0!", "#¡VALOR!"])
+def test_an_error_of_a_spreadsheet_is_no_label(tmp_path: Path, error: str) -> None:
+    path = write_csv(tmp_path / "a.csv", ["0.5", "0.25"], ["J", error])
+    words = refusal(path, positive="J")
+    assert f"labels must be values and no errors of a spreadsheet; got {error!r} on line 3" in words
+    assert f"If {error!r} stands for a missing value, leave such rows out, on purpose." in words
+    assert read(path, positive="J", drop_missing=True, missing=(error,)) == calcert.summarize([0.5], [1])
+
+
+def test_where_every_row_lacks_something_that_is_said(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["#N/A", "0.5"], ["1;a", ";a"], "PD;Ausfall;Kunde")
+    words = "got none: 2 of 2 rows were left out: 1 without PD, 1 without Ausfall."
+    assert words in refusal(path, drop_missing=True)
+    files = Files([path], Spelling(drop_missing=True))
+    with pytest.raises(ValueError, match=words):
+        calcert.summarize(files, score="PD", label="Ausfall", clusters="Kunde")
+
+
+@pytest.mark.parametrize("clusters", [None, "Kunde"])
+def test_rows_without_a_group_are_never_left_out(tmp_path: Path, clusters: str | None) -> None:
+    named = ["A", "", "#N/A", "k.A.", "A"]
+    lines = [f"0.5;{k % 2};{name};K{k}" for k, name in enumerate(named)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["PD;Ausfall;Segment;Kunde", *lines, ";1;A;K9"]) + "\n")
+    files = Files([path], Spelling(drop_missing=True, missing=("k.A.",)))
+    found = summarize_groups(files, None, "Segment", score="PD", label="Ausfall", weighing=Weighing(clusters=clusters))
+    assert {name: summary.rows for name, summary in found.items()} == {"A": 2, "missing": 3}
+    assert files.account.left_out == "1 of 6 rows were left out: 1 without PD"
+    assert files.account.columns["groups"] == "Segment"
 
 
 def test_what_was_made_of_labels_and_gaps_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

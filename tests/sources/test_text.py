@@ -153,7 +153,8 @@ def test_a_header_that_changes_midway_is_refused(write: Any) -> None:
     first, second = "p,y\n" + "0.5,1\n" * MANY, "p,y,z\n" + "0.5,0,3\n" * 20
     path = write(first + second)
     said = f"as many values as there are columns, 2; got 3 on line {MANY + 2} of {path}."
-    assert said in refusal(path)
+    way = " Delete lines that are no rows, such as totals and remarks, and write a value that holds ',' in quotes."
+    assert said + way in refusal(path)
     path = write("p,y\n0.5,1\n" + second, "b.csv")
     assert "got 3 on line 3 of " in refusal(path)
     path = write(first + first, "c.csv")

@@ -121,7 +121,7 @@ def in_words(spelling: Spelling, account: Any) -> tuple[str, ...]:
     if spelling.positive is not None:
         said.append(f"Labels: {account.meaning(spelling)} (--positive).")
     if spelling.drop_missing and not account.left_out:
-        said.append("Nothing was missing, and no row was left out (--drop-missing).")
+        said.append("No row was left out (--drop-missing).")
     if spelling.skip_lines:
         above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
         said.append(f"Above the column names of each file {above} passed over (--skip-lines).")

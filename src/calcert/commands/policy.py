@@ -112,7 +112,10 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
         content = file.read()
     try:
         values = tomllib.loads(content.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{visible(path)} must be UTF-8; line {line} is not. Save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
     own = {name: values.pop(name) for name in OWN if name in values}
     for name, value in own.items():
@@ -130,6 +133,12 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
             near = difflib.get_close_matches(name, allowed, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" It may have {', '.join(allowed)}."
             raise ValueError(f"{visible(path)} must have entries that check knows; got {name!r}.{hint}")
+    several = {parameter.name for parameter in context.command.params if getattr(parameter, "multiple", False)}
+    for name in several & values.keys():
+        if not isinstance(values[name], list):
+            raise ValueError(
+                f"{name} must be a list; got {values[name]!r} in {visible(path)}. Write {name} = {[values[name]]}."
+            )
     context.default_map = {RENAMED.get(name, name): value for name, value in values.items()}
     context.meta[KEY] = Policy(**own, file=path, sha256=hashlib.sha256(content).hexdigest())
 

@@ -206,14 +206,20 @@ def missing_message(name: str, where: str, value: Any = None) -> str:
     )
 
 
+def is_sheet_error(value: Any) -> bool:
+    """True for what spreadsheets write where they could compute nothing, in any language: #NV, #DIV/0!, #REF!."""
+    return isinstance(value, str) and value.strip().startswith("#") and value.isupper()
+
+
 def unreadable_message(name: str, value: Any, where: str, wanted: str | None = None) -> str:
     """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
 
     `wanted` says what it must be where somebody said so.
     """
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
-    absent = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
-    gone = " If it stands for a missing value, leave such rows out, on purpose." if absent else ""
+    wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
+    absent = wordy or is_sheet_error(value)
+    gone = f" If {shown} stands for a missing value, leave such rows out, on purpose." if absent else ""
     if wanted is not None:
         return f"{name} must be {wanted}; got {shown} {where}.{gone}"
     if name == "labels":

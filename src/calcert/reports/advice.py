@@ -138,8 +138,9 @@ def _contradiction(refuted: Certificate) -> str:
     """
     return (
         "a lower bound on the L1 error of the classifier as it is has reached the upper one: with confidence "
-        f"{confidence(round(3 * refuted.delta, 15))} the assumption is false ({refuted.assumption}). "
-        "Use report.distance, report.ranges or report.perturbed, which assume nothing."
+        f"{confidence(round(3 * refuted.delta, 15))} the assumption is false ({refuted.assumption}), "
+        "unless rows are not independent, as copies are not. The statements distance, ranges and perturbed assume "
+        "nothing of the curve."
     )
 
 

@@ -149,14 +149,16 @@ def never_promised(report: Report) -> tuple[str, ...]:
 
 def interval(certificate: Certificate) -> str:
     """The certified interval in a few words."""
-    c = certificate
-    if c.vacuous:
-        return "nothing yet: too few rows"
-    if c.upper >= 1:
-        return f"at least {at_least(c.lower)}"
-    if c.lower <= 0:
-        return f"at most {at_most(c.upper)}"
-    return f"between {at_least(c.lower)} and {at_most(c.upper)}"
+    return "nothing yet: too few rows" if certificate.vacuous else between(certificate.lower, certificate.upper)
+
+
+def between(lower: float, upper: float) -> str:
+    """Two bounds, of which one says something, in a few words."""
+    if upper >= 1:
+        return f"at least {at_least(lower)}"
+    if lower <= 0:
+        return f"at most {at_most(upper)}"
+    return f"between {at_least(lower)} and {at_most(upper)}"
 
 
 def verdict(certificate: Certificate, largest: float, few: str = "") -> str:

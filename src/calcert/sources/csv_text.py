@@ -189,7 +189,8 @@ class CsvFile:
                 if len(values) != width:
                     raise ValueError(
                         f"every row must have as many values as there are columns, {width}; got {len(values)} "
-                        f"{self.place(line)}."
+                        f"{self.place(line)}. Delete lines that are no rows, such as totals and remarks, and write "
+                        f"a value that holds {header.delimiter!r} in quotes."
                     )
                 if values == header.names:
                     raise ValueError(

@@ -127,13 +127,14 @@ class TextTable:
         self, score: str, label: str, group: str | None = None, others: tuple[str, ...] = ()
     ) -> Generator[Batch]:
         """All rows, in order. A row that is none is an error that names it, when all rows before it were given."""
-        names = [score, label, *others] if group is None else [score, label, group]
+        needed = [score, label, *others]
+        names = needed if group is None else [*needed, group]
         self._begin()
         for file in self.files:
             self.now_reading(file)
             readers = self._readers(file, score, label)
             with closing(file.rows(names)) as rows:
-                left = self._kept(rows, names[: 2 + len(others)])
+                left = self._kept(rows, needed)
                 while True:
                     batch, trouble = self._batch(left, *readers)
                     size = batch.scores.size
@@ -168,14 +169,18 @@ class TextTable:
         self.account.begin()
 
     def _kept(self, rows: Iterable[Any], names: list[str]) -> Iterator[Any]:
-        """The rows without those that are to be left out, which are counted by the first column that they lack."""
+        """The rows without those that are to be left out, which are counted by the first column that they lack.
+
+        A group, which stands after the columns of these names, is never a reason to leave a row out.
+        """
         if not self.spelling.drop_missing:
             yield from rows
             return
         for line, values in rows:
-            gap = next((name for name, value in zip(names, values, strict=False) if self.spelling.is_gap(value)), None)
+            there = [None if self.spelling.is_gap(value) else value for value in values]
+            gap = next((name for name, value in zip(names, there, strict=False) if value is None), None)
             if gap is None:
-                yield line, values
+                yield line, there
             else:
                 self.account.dropped[gap] += 1
 
@@ -188,6 +193,11 @@ class TextTable:
         meaning = f"label {self.account.meaning(self.spelling)}" if positive is not None else ""
         for words in filter(None, (meaning, self.account.left_out, self.account.doubt)):
             LOG.warning("%s: %s", self.name, words)
+
+    def without_rows(self) -> ValueError:
+        """What to raise where no row is left to count."""
+        lack = f": {self.account.left_out}" if self.account.left_out else ""
+        return ValueError(f"{self.name} must hold at least one row; got none{lack}.")
 
     def now_reading(self, file: File) -> None:
         """Which of the files is being read, for the share."""

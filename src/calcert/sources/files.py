@@ -115,7 +115,7 @@ def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
             progress.advance_to(taker.rows, table.share_read())
         taker.settle()
     if taker.rows == 0:
-        raise ValueError(f"{table.name} must hold at least one row; got none.")
+        raise table.without_rows()
     return taker
 
 

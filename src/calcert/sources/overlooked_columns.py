@@ -13,8 +13,8 @@ LOG = logging.getLogger("calcert")
 
 
 NAME = re.compile(
-    r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor)"
-    r"s?([ _-]?(id|no|nr|number|name|key|hash))?)|(.+[ _-](id|uuid))",
+    r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor|question"
+    r"|prompt)s?([ ._-]?(id|no|nr|number|name|key|hash))?)|(.+[ ._-](id|uuid))",
     re.IGNORECASE,
 )
 """How such columns are called."""

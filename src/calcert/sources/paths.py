@@ -35,6 +35,7 @@ SUFFIXES: dict[str, Format] = {
     ".json": "json",
     ".xlsx": "sheet",
 }
+OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 COMPRESSED = (".gz", ".zst")
 WAY_OUT = "Parquet, CSV, TSV or .txt, JSON lines and .xlsx are read, text also as .gz and .zst"
 
@@ -161,7 +162,8 @@ def _format(file: str) -> Format:
         if SUFFIXES.get(suffix) in ("parquet", "sheet"):
             suffix = ""
     if suffix not in SUFFIXES:
-        raise ValueError(f"the format of {visible(file)} is not known from its name. {WAY_OUT}.")
+        save = " Save the sheet as .xlsx or CSV UTF-8." if suffix in OTHER_SHEETS else ""
+        raise ValueError(f"the format of {visible(file)} is not known from its name. {WAY_OUT}.{save}")
     return SUFFIXES[suffix]
 
 

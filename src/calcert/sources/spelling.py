@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.foundation.facts import ReadFile
+from calcert.foundation.validation import is_sheet_error
 from calcert.sources.values_in_text import Unreadable, is_gap, label_in_text, number
 
 LOG = logging.getLogger("calcert")
@@ -191,6 +192,8 @@ class _Spelled:
         if text != positive and text.casefold() == positive.casefold():
             way = f" (or --positive {text} must be given)"
             raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
+        if text != positive and is_sheet_error(text):
+            raise Unreadable(value, "values and no errors of a spreadsheet")
         self._account.labels[text] += 1
         return int(text == positive)
 

@@ -81,13 +81,13 @@ def text_batches(
             columns = [column for column in columns if column.name != group]
         x, y, others = choose_all(columns, score, label, weighing, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
-    table.account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
-    names = [column.name for column in others.values()] + ([] if group is None else [group])
+    named = {name: column.name for name, column in others.items()} | ({} if group is None else {"groups": group})
+    table.account.columns = {"score": x.name, "label": y.name, **named}
     numbering, rows = Numbering(table.place), 0
-    batches = table.batches(x.name, y.name, others=tuple(names))
+    batches = table.batches(x.name, y.name, group, tuple(column.name for column in others.values()))
     with closing(batches), RowProgress(f"reading {table.name}") as progress:
         for batch in batches:
-            values = [batch.groups[place :: len(names)] for place in range(len(names))]
+            values = [batch.groups[place :: len(named)] for place in range(len(named))]
             read = {
                 name: numbering.numbers([_name(value) for value in found])
                 if name == "clusters"
@@ -98,7 +98,7 @@ def text_batches(
             rows += batch.scores.size
             progress.advance_to(rows, table.share_read())
     if not rows:
-        raise ValueError(f"{table.name} must hold at least one row; got none.")
+        raise table.without_rows()
 
 
 def _name(value: Any) -> Any:

@@ -83,16 +83,19 @@ def _statement(name: str, lines: list[Line]) -> Statement:
     certificate = assuming.certificates[0]
     if not telling:
         return statement(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
-    worst, highest = lines[0], max(telling, key=lambda line: line.certificates[0].upper)
-    every = "every group" if len(telling) == len(lines) else "every group with enough rows"
+    proven, highest = telling[0], max(telling, key=lambda line: line.certificates[0].upper)
+    worst, every = "worst", "every group"
+    if len(telling) < len(lines):
+        worst, every = "worst with enough rows", "every group with enough rows"
+    lower, upper = proven.certificates[0].lower, highest.certificates[0].upper
     sentences = [
-        f"The worst proven is the group {worst.name}."
-        if worst.certificates[0].lower > 0
+        f"The worst proven is the group {proven.name}: {words.interval(proven.certificates[0])}."
+        if lower > 0
         else "No error is proven of any group.",
-        f"For {every} it is at most {at_most(highest.certificates[0].upper)} (the largest: {highest.name}).",
+        f"For {every} it is at most {at_most(upper)} (the largest: {highest.name}).",
         words.assumption(certificate),
     ]
-    return statement(name, certificate, f"worst: {words.interval(worst.certificates[0])}", sentences)
+    return statement(name, certificate, f"{worst}: {words.between(lower, upper)}", sentences)
 
 
 def _pictures(report: GroupReport) -> list[Picture]:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.numbers import confidence
 from calcert.reports.statements import LEADING
 from calcert.show.lines import Line, class_lines, group_lines, model_lines
@@ -78,7 +79,8 @@ def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | Non
 
 def short(name: str) -> str:
     """A name on one line, cut where it is long."""
-    words = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    seen = visible(name, keep="\t\n\r")
+    words = " ".join("".join(letter if letter.isprintable() else " " for letter in seen).split())
     return words if len(words) <= LONGEST_NAME else "".join(islice(words, LONGEST_NAME - 1)) + "…"
 
 
