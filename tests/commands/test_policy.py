@@ -93,6 +93,17 @@ def test_a_number_of_rows_that_was_not_fixed_is_refused(run: Run, policy: Path) 
     assert "must be as many as a look of calibration.toml has, 2,000 and 4,000; got 3,000." in done.stderr
 
 
+def test_a_look_is_at_rows_as_they_came_those_that_lack_something_too(run: Run, policy: Path, folder: Path) -> None:
+    lines = (folder / "rows.csv").read_text().splitlines()
+    (folder / "gaps.csv").write_text("\n".join([*lines[:-2], "0.5,", ",1"]) + "\n")
+    policy.write_text(POLICY + "looks = [3000]\ndrop_missing = true\n")
+    done = run("check", "gaps.csv", "--policy", "calibration.toml", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == 2998
+    policy.write_text(POLICY + "looks = [2998]\ndrop_missing = true\n")
+    assert "got 3,000." in run("check", "gaps.csv", "--policy", "calibration.toml").stderr
+
+
 def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
     policy.write_text(POLICY + "minimum_rows = 3001\n")
     done = run("check", "rows.csv", "--policy", "calibration.toml", "--junit", "a.xml")

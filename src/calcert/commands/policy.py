@@ -41,6 +41,7 @@ class Policy:
         Fewer rows do not pass.
     looks
         Numbers of rows at which rows that are added to may be checked, fixed before any is seen: all looks share delta.
+        Rows that are left out because they lack something count.
     file, sha256
         Where it was read, and its bytes.
     """
