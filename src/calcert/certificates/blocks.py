@@ -40,7 +40,8 @@ def middles(summary: Summary, scale: float = FOR_WITNESSES) -> Points:
 
 def _rings(scale: float) -> tuple[int, ...]:
     """Logarithms of the widths of blocks, in units of 2^-40, by the bits of the distance from the nearer end."""
-    wanted = [math.floor(cells.SCORE_BITS + math.log2(scale) + (bits - cells.SCORE_BITS) / 2) for bits in range(41)]
+    widest = cells.SCORE_BITS + math.log2(scale)
+    wanted = [math.floor(widest + (bits - cells.SCORE_BITS) / 2) for bits in range(41)]
     # Distances of different bits are never put together, so that a block has one width.
     return tuple(min(max(width, 0), max(bits - 1, 0)) for bits, width in enumerate(wanted))
 
