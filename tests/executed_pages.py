@@ -107,7 +107,9 @@ class Printed(doctest.DocTestRunner):
         words = io.StringIO()
         super().report_failure(words.write, test, example, got)
         line = (test.lineno or 0) + example.lineno + example.source.count("\n") + 1
-        printed = re.sub(r"(?m)^[ ]*$(?=\n)", "<BLANKLINE>", got)
+        # Where an error was raised is nobody's business.
+        shown = re.sub(r"(?s)(\ATraceback \(most recent call last\):\n).*?(?=^\S)", r"\1    ...\n", got, flags=re.M)
+        printed = re.sub(r"(?m)^[ ]*$(?=\n)", "<BLANKLINE>", shown)
         self.found.append(Difference(words.getvalue(), line, example.want.count("\n"), printed))
 
     def report_unexpected_exception(
