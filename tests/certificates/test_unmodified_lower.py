@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, halving, perturbed_lower, unmodified_lower
+from calcert.certificates import betting, distance_lower, perturbed_lower, thrown_batches, unmodified_lower
 from calcert.certificates.blocks import middles
 from calcert.serving import kernel
 from calcert.serving.coordinate import Coordinate
@@ -46,7 +46,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
 
     real = betting.Round
     with (
-        mock.patch.object(halving, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
+        mock.patch.object(thrown_batches, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -86,7 +86,7 @@ def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> No
         _, cells = joined["odds" if "odds" in subject else "additive"].by_joined_cell(summary)
     else:
         cells = middles(summary)
-    throws = halving.thrown(cells, 0)
+    throws = thrown_batches.thrown(cells, 0)
     assert len(throws) > 1
     together = iter(bets(summary, throws, LOWER[subject]))
     for throw in throws:
@@ -103,7 +103,7 @@ def test_stakes_never_risk_more_than_there_is(subject: str) -> None:
     x = np.array([0.9] * 500 + [0.0] * 3)
     y = np.array([0] * 500 + [1] * 3)
     summary = calcert.summarize(x, y)
-    for stake, gain, _ in bets(summary, halving.thrown(summary.cell_points, 0), LOWER[subject]):
+    for stake, gain, _ in bets(summary, thrown_batches.thrown(summary.cell_points, 0), LOWER[subject]):
         assert 0 < stake < 0.5
         assert (gain >= -1).all()
         assert (gain <= 1).all()

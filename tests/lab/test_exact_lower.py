@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, halving
+from calcert.certificates import betting, distance_lower, thrown_batches
 from calcert.certificates import unmodified_lower as lower_module
 from calcert.certificates.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
@@ -68,7 +68,7 @@ def judged(
             return games[-1]
 
         with (
-            mock.patch.object(halving, "thrown", return_value=np.stack(each)),
+            mock.patch.object(thrown_batches, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))

@@ -19,10 +19,10 @@ from calcert.certificates import (
     bounded_variation,
     distance,
     finite,
-    halving,
     lipschitz,
     perturbed,
     squared,
+    thrown_batches,
 )
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_lower import distance_lower
@@ -170,8 +170,8 @@ def thrown_for(seed: int) -> Iterator[None]:
         yield
         return
     with (
-        mock.patch.object(halving, "throws", return_value=2 if seed % 2 else 1),
-        mock.patch.object(halving, "GROWING", (1, 1, 2)),
+        mock.patch.object(thrown_batches, "throws", return_value=2 if seed % 2 else 1),
+        mock.patch.object(thrown_batches, "GROWING", (1, 1, 2)),
     ):
         yield
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calcert.certificates import halving
+from calcert.certificates import thrown_batches
 from calcert.certificates.unmodified_lower import unmodified_lower
 from tests.lab.laws import summary_of
 
@@ -30,7 +30,7 @@ SEEDS = [CONTRIVED, 216, 252, 389, 172, *range(5)]
 
 def miss(seed: int, throws: int) -> float:
     """The exact probability, over the rows alone, that the lower bound exceeds the truth."""
-    with mock.patch.object(halving, "throws", return_value=throws):
+    with mock.patch.object(thrown_batches, "throws", return_value=throws):
         return math.fsum(
             binom.pmf(k, N, CHANCE)
             for k in LIKELY
@@ -39,11 +39,11 @@ def miss(seed: int, throws: int) -> float:
 
 
 def test_one_throw_misleads_for_a_contrived_seed_and_no_more_often_than_delta_over_seeds() -> None:
-    assert miss(CONTRIVED, halving.ONE) > 1.5 * DELTA
-    assert np.mean([miss(seed, halving.ONE) for seed in range(1, 9)]) <= DELTA
+    assert miss(CONTRIVED, thrown_batches.ONE) > 1.5 * DELTA
+    assert np.mean([miss(seed, thrown_batches.ONE) for seed in range(1, 9)]) <= DELTA
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_mean_over_several_throws_is_not_misled(seed: int) -> None:
-    assert halving.throws(N) == halving.SEVERAL
-    assert miss(seed, halving.SEVERAL) <= DELTA
+    assert thrown_batches.throws(N) == thrown_batches.SEVERAL
+    assert miss(seed, thrown_batches.SEVERAL) <= DELTA

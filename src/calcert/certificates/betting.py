@@ -122,9 +122,9 @@ def play(
     refuse_units(summary)  # Rows of one unit would be witness and judge.
     # Numba takes a moment to import: only those who throw rows and bet wait for it.
     if thrown is None:
-        from calcert.certificates import halving
+        from calcert.certificates import thrown_batches
 
-        thrown = halving.thrown(summary.cell_points, seed)
+        thrown = thrown_batches.thrown(summary.cell_points, seed)
     from calcert.certificates.bet_sums import judged
 
     gain = witness(thrown)

@@ -170,7 +170,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             # Without changes of sign only the mean is seen, and a law may be far from calibrated.
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
-    from calcert.certificates import halving
+    from calcert.certificates import thrown_batches
     from calcert.certificates.sign_changes import signs_gains
 
     points = middles(summary)
@@ -180,7 +180,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
 
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates import halving
+from calcert.certificates import thrown_batches
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
 from calcert.certificates.certificate import Lower
@@ -54,7 +54,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda thrown: pair_gains(points.low, points.high, points.fraction, thrown),
         beside=FOR_DISTANCE,
-        thrown=halving.thrown(points, seed),
+        thrown=thrown_batches.thrown(points, seed),
     )
 
 

@@ -46,7 +46,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
-    from calcert.certificates import halving
+    from calcert.certificates import thrown_batches
 
     hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
@@ -62,7 +62,9 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
             found[~view.between] = where.end_gain(view, held)
         return np.clip(found, -1.0, 1.0)
 
-    return lower_limit(summary, delta, seed, in_turn(gain), thrown=halving.thrown(cells, seed, halving.GROWING))
+    return lower_limit(
+        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.GROWING)
+    )
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
             return Lower(units_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
-    from calcert.certificates import halving
+    from calcert.certificates import thrown_batches
     from calcert.certificates.sign_changes import run_gains
 
     points = middles(summary)
@@ -130,7 +130,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=halving.thrown(points, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

@@ -38,7 +38,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
         return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
-    from calcert.certificates import halving
+    from calcert.certificates import thrown_batches
 
     points = middles(summary, min(FOR_WITNESSES, PART / math.sqrt(summary.n)))
     return lower_limit(
@@ -47,7 +47,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda thrown: groups_gains(points.low, points.high, thrown, SCALES),
         beside=FOR_L1,
-        thrown=halving.thrown(points, seed, halving.GROWING),
+        thrown=thrown_batches.thrown(points, seed, thrown_batches.GROWING),
     )
 
 

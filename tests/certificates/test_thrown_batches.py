@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.halving import (
+from calcert.certificates.thrown_batches import (
     EIGHTHS,
     GROWING,
     IN_A_WORD,
