@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from calcert.serving.noise import Noise
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
+    from calcert.show.lines import Line
 
 
 @dataclass(frozen=True)
@@ -150,13 +151,16 @@ def never_promised(report: Report) -> tuple[str, ...]:
 def interval(certificate: Certificate) -> str:
     """The certified interval in a few words."""
     c = certificate
-    if c.vacuous:
-        return "nothing yet: too few rows"
-    if c.upper >= 1:
-        return f"at least {at_least(c.lower)}"
-    if c.lower <= 0:
-        return f"at most {at_most(c.upper)}"
-    return f"between {at_least(c.lower)} and {at_most(c.upper)}"
+    return "nothing yet: too few rows" if c.vacuous else between(c.lower, c.upper)
+
+
+def between(lower: float, upper: float) -> str:
+    """Two bounds, of which one at least says something, in a few words."""
+    if upper >= 1:
+        return f"at least {at_least(lower)}"
+    if lower <= 0:
+        return f"at most {at_most(upper)}"
+    return f"between {at_least(lower)} and {at_most(upper)}"
 
 
 def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
@@ -254,6 +258,18 @@ def assumed(assumption: str) -> str:
     if assumption == "none":
         return "nothing"
     return assumption if assumption.startswith("the ") else f"a {assumption}"
+
+
+def meaning(name: str, certificates: Iterable[Certificate]) -> str:
+    """What a column of intervals is about, and what is assumed in any of its lines."""
+    assumptions = {c.assumption for c in certificates} - {"none"}
+    said, assuming = STATEMENTS[name], " and ".join(map(assumed, sorted(assumptions))) or "nothing"
+    return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
+
+
+def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:
+    """The same of all columns of some lines."""
+    return " ".join(meaning(name, [line.certificates[at] for line in lines]) for at, name in enumerate(names))
 
 
 def assumption(certificate: Certificate) -> str:

@@ -55,7 +55,8 @@ def notebook_view(comparison: Comparison) -> str:
         f"{words.STATEMENTS[name].short}: {verdict_words(comparison.statement(name))}"
         for name in columns(comparison.verdicts)
     ]
-    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together")]
+    meaning = words.meanings(columns(comparison.verdicts), shown["lines"])
+    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together"), meaning]
     return fragment(
         "notebook_lines.html.jinja", heading=f"{TITLE}: {shown.pop('rows')}", first="model", notes=notes, **shown
     )

@@ -70,6 +70,7 @@ def notebook_view(report: GroupReport) -> str:
         notes=[
             words.worst_group(report, names),
             together("groups", len(lines) + len(report.empty), report.delta),
+            words.meanings(names, lines),
             too_small("groups", lines),
         ],
         pictures=_pictures(report),
@@ -84,15 +85,17 @@ def _statement(name: str, lines: list[Line]) -> Statement:
     if not telling:
         return statement(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
     worst, highest = lines[0], max(telling, key=lambda line: line.certificates[0].upper)
-    every = "every group" if len(telling) == len(lines) else "every group with enough rows"
+    upper = highest.certificates[0].upper
+    enough = "" if len(telling) == len(lines) else " with enough rows"
     sentences = [
         f"The worst proven is the group {worst.name}."
         if worst.certificates[0].lower > 0
         else "No error is proven of any group.",
-        f"For {every} it is at most {at_most(highest.certificates[0].upper)} (the largest: {highest.name}).",
+        f"For every group{enough} it is at most {at_most(upper)} (the largest: {highest.name}).",
         words.assumption(certificate),
     ]
-    return statement(name, certificate, f"worst: {words.interval(worst.certificates[0])}", sentences)
+    reach = words.between(worst.certificates[0].lower, upper)
+    return statement(name, certificate, f"worst{enough}: {reach}", sentences)
 
 
 def _pictures(report: GroupReport) -> list[Picture]:
