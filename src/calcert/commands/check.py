@@ -238,8 +238,11 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.terminal import working
     from calcert.foundation.numbers import at_least, number, rows_about
+    from calcert.reports.advice import decisions
     from calcert.reports.plan import plan
 
+    if summary is not None and (said := decisions(summary)):
+        return f"{said[0][:1].upper()}{said[0][1:]}"
     if certificate.lower > largest:
         return (
             f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
