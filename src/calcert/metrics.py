@@ -179,7 +179,7 @@ def crossings_upper(
 
     Guarantee
         As for :func:`distance_upper`, of the L1 calibration error, provided that the true calibration curve changes
-        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`).
+        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`), fixed before the rows are seen.
 
     Parameters
     ----------

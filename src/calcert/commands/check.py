@@ -84,9 +84,9 @@ def command(
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
-    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
-    --statement, --of, the noise, --crossings, --variation, --seed and the number of rows before you see the rows;
-    trying values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
+    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max,
+    --statement, --groups, --delta and all other settings, and the number of rows, before you see the rows; trying
+    values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
     beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
     their number costs nothing.
     """
