@@ -237,7 +237,7 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.terminal import working
-    from calcert.foundation.numbers import at_least, number, rows_about
+    from calcert.foundation.numbers import at_least, given, number, rows_about
     from calcert.reports.advice import decisions
     from calcert.reports.plan import plan
 
@@ -257,7 +257,8 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
     if wanted.rows is None:
         return (
             f"No number of rows{of_group} would do{for_class}, by an estimate: with ever more of them the bound ends "
-            f"near {number(wanted.limit)}. Recalibrate the classifier."
+            f"near {number(wanted.limit)}. That the error is above {given(largest)} is not certain: fresh rows would "
+            "tell, and recalibrating may help."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
     fresh = "Take fresh ones, as these chose their number."
