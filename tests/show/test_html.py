@@ -205,6 +205,14 @@ def test_the_worst_group_reaches_from_the_largest_lower_bound_to_the_largest_upp
     assert f"worst: between {at_least(lower)} and 0.9000" in text
 
 
+def test_fingerprints_of_rows_are_on_pages_of_groups_and_comparisons() -> None:
+    for group in result("groups").groups.values():
+        assert f"rows, fingerprint {group.fingerprint}</p>" in page_of("groups")
+    for name in ("a", "b"):
+        fingerprint = getattr(result("comparison"), name).fingerprint
+        assert f"with the scores of {name} {fingerprint}" in page_of("comparison")
+
+
 def test_notebooks_say_what_columns_assume() -> None:
     for kind in ("groups", "classes", "comparison"):
         shown = result(kind)._repr_html_()

@@ -43,6 +43,11 @@ def page(
         never_promised=words.NEVER_PROMISED,
         command=command,
         code=f'comparison = {call}\ncomparison.to_html("comparison.html")',
+        fingerprints=", ".join(
+            f"with the scores of {model} {one.fingerprint}"
+            for model, one in (("a", comparison.a), ("b", comparison.b))
+            if one.fingerprint
+        ),
         report=comparison.to_dict(),
         **_shown(comparison),
     )

@@ -109,6 +109,7 @@ def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
     return {
         "name": line.name,
         "rows": line.rows,
+        "fingerprint": group.fingerprint,
         "nothing": line.nothing,
         "sentences": [
             (words.STATEMENTS[name].title, words.statement(name, group.certificates[name]))
