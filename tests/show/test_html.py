@@ -309,6 +309,10 @@ def test_missing_libraries_are_named_with_the_way_out(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_plain_text_in_a_notebook_is_what_is_printed(report: Report) -> None:
+    assert report._repr_mimebundle_() == {"text/plain": str(report)}
+
+
 def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_them() -> None:
     rng = np.random.default_rng(0)
     x = rng.random(4_000)
