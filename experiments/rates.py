@@ -33,7 +33,8 @@ THEORY = {
 def main(out: Results, quick: bool) -> None:
     lines = read(out / "synthetic.csv")
     if not lines:
-        raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
+        first = f"python -m experiments.synthetic{' --quick' if quick else ''}"
+        raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run {first} first.")
     found = slopes(lines)
     laws = list(found)
     header = ["method", *laws, "interval", "published interval", "theory"]

@@ -40,7 +40,8 @@ def needed(by_n: dict[int, np.ndarray], target: float) -> tuple[float, bool]:
 def main(out: Results, quick: bool) -> None:
     lines = read(out / "synthetic.csv")
     if not lines:
-        raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run python -m experiments.synthetic first.")
+        first = f"python -m experiments.synthetic{' --quick' if quick else ''}"
+        raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run {first} first.")
     truth = {(line["law"], line["method"]): float(line["truth"]) for line in lines}
     header = ["law", "method", "true error", *(f"gap {t:g}" for t in TARGETS)]
     table = Table(*header)

@@ -97,6 +97,8 @@ def test_rates_without_measurements_say_what_to_run(tmp_path: Path) -> None:
     result = CliRunner().invoke(rates.main, ["--out", str(tmp_path)])
     assert result.exit_code == 1
     assert "experiments.synthetic" in result.output
+    quick = CliRunner().invoke(rates.main, ["--quick", "--out", str(tmp_path)])
+    assert "run python -m experiments.synthetic --quick first" in quick.output
 
 
 def test_reconstruction_improves_with_rows(tmp_path: Path) -> None:

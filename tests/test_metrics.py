@@ -49,6 +49,21 @@ def test_scores_and_labels_the_wrong_way_round_are_refused() -> None:
         metrics.distance_upper(X, Y)
 
 
+def test_advice_is_about_arguments_of_metrics() -> None:
+    with pytest.raises(ValueError, match=r"Metrics are called with \(y_true, y_prob\)"):
+        metrics.distance_upper(X, Y)
+    with pytest.raises(TypeError, match="For labels in words pass pos_label='yes'"):
+        metrics.distance_upper(np.where(Y == 1, "yes", "no").astype(object), X)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="y_true and y_prob must have the same index"):
+        metrics.distance_upper(pandas.Series(Y)[::-1], pandas.Series(X))
+
+
+def test_predicted_classes_are_remarked_on() -> None:
+    with pytest.warns(UserWarning, match=r"take what predict_proba returns.*response_method='predict_proba'"):
+        metrics.distance_upper(Y, X > 0.5)
+
+
 def test_scikit_learn_scores_folds_with_it() -> None:
     features, labels = make_classification(3000, flip_y=0.2, random_state=0)
     scorer = make_scorer(metrics.distance_upper, greater_is_better=False, response_method="predict_proba")

@@ -37,7 +37,7 @@ def test_the_line_is_that_of_scikit_learn_and_the_band_that_of_calcert() -> None
     drawn = display.band_.get_data()
     np.testing.assert_array_equal(drawn.values, report.curve.upper[1:])
     np.testing.assert_array_equal(drawn.baseline, report.curve.lower[:-1])
-    assert display.band_.get_label().startswith("m: between 0.")
+    assert display.band_.get_label().startswith("m: at least 0.")
     again = display.plot()
     assert again.ax_ is not plain.ax_
     np.testing.assert_array_equal(again.band_.get_data().values, drawn.values)
@@ -69,6 +69,18 @@ def test_two_models_share_axes() -> None:
     second = CertifiedCalibrationDisplay.from_predictions(Y, X**1.5, name="b", ax=first.ax_)
     assert second.ax_ is first.ax_
     assert len([text for text in first.ax_.get_legend().get_texts() if "from calibration" in text.get_text()]) == 2
+
+
+def test_both_bounds_are_said_to_hold_by_themselves() -> None:
+    label = CertifiedCalibrationDisplay.from_predictions(Y, X, delta=0.1).band_.get_label()
+    found = calcert.certify(X, Y, delta=0.1).distance
+    assert f"at least {found.at_least}, at most {found.at_most} from calibration, 90% each\n" in label
+
+
+def test_series_with_different_indexes_are_not_paired_by_position() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="y_true and y_prob must have the same index; got 2999 and 0 at row 0"):
+        CertifiedCalibrationDisplay.from_predictions(pandas.Series(Y)[::-1], pandas.Series(X))
 
 
 def test_what_certify_refuses_is_refused() -> None:

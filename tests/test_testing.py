@@ -37,6 +37,11 @@ def test_it_says_where_more_rows_cannot_help() -> None:
     assert str(raised.value).startswith("Not certified: at most 0.")
 
 
+def test_predicted_classes_are_told_to_ask_for_probabilities() -> None:
+    with pytest.raises(AssertionError, match=r"Every score is 0 or 1, .* take what predict_proba returns"):
+        assert_calibrated((X > 0.5).astype(float), Y, max=0.05)
+
+
 def test_clusters_are_certified_as_such() -> None:
     clusters = np.arange(4_000) // 4
     expected = calcert.distance(calcert.summarize(X, Y, clusters=clusters))

@@ -44,6 +44,7 @@ SHELL_WORDS = {
     "for logits pass scipy.special.expit(scores).": "if they are logits, write 1/(1 + exp(-score)) to the file.",
     "Summarise them apart and add the summaries with +.": "Certify them apart.",
     "are the two arguments swapped? Call certify(scores, labels).": "are --score and --label swapped?",
+    "For names pass class_names=[...], in": "For names pass --class-names, with commas between them, in",
     " pass labels ": " write labels ",
     "round on purpose: numpy.round(values / unit) * unit.": "round them in the file, on purpose.",
 }

@@ -6,6 +6,7 @@ number, come from :func:`calcert.certify`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
+from calcert.reports.advice import decisions
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.sources import summarize
+from calcert.sources.arrays import check_indexes
 
 __all__ = [
     "crossings_lower",
@@ -176,7 +179,7 @@ def crossings_upper(
 
     Guarantee
         As for :func:`distance_upper`, of the L1 calibration error, provided that the true calibration curve changes
-        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`).
+        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`), fixed before the rows are seen.
 
     Parameters
     ----------
@@ -230,8 +233,22 @@ def crossings_lower(
 def _certified(
     name: str, y_true: Any, y_prob: Any, pos_label: Any, weights: Any, rows: Mapping[str, Any], **settings: Any
 ) -> Certificate:
+    check_indexes(y_true=y_true, y_prob=y_prob)
     labels = y_true if pos_label is None else _positives(y_true, pos_label)
-    return STATEMENTS[name].certify(summarize(y_prob, labels, weights=weights, **rows), Settings.of(**settings))
+    try:
+        summary = summarize(y_prob, labels, weights=weights, **rows)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(_in_words_of_metrics(str(error))) from error
+    for said in decisions(summary):
+        warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=3)
+    return STATEMENTS[name].certify(summary, Settings.of(**settings))
+
+
+def _in_words_of_metrics(message: str) -> str:
+    """A message of ``summarize`` with advice for those who call metrics."""
+    swapped = message.replace("Call certify(scores, labels).", "Metrics are called with (y_true, y_prob).")
+    return swapped.replace(" pass labels == ", " pass pos_label=")
 
 
 def _positives(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:

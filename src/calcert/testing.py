@@ -7,14 +7,16 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.numbers import at_least
 from calcert.foundation.validation import check_one_of
+from calcert.reports.advice import decisions
 from calcert.reports.certify import class_rows
-from calcert.reports.classes import certify_of
+from calcert.reports.classes import certify_of, summary_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show.words import verdict
 from calcert.sources import summarize
 from calcert.sources.weighing_options import Weighing
+from calcert.summary.summary import Summary
 
 __all__ = ["assert_calibrated"]
 
@@ -83,25 +85,31 @@ def assert_calibrated(
     )
     named = {name: rows.pop(name, None) for name in ("score", "label", "class_columns", "class_names")}
     smallest = rows.pop("smallest_group", 1)
+    summary: Summary | None
     classes = class_rows(scores, labels, groups=groups, smallest_group=smallest, weighing=rows, **named)
     if classes is not None:
-        certificate, _ = certify_of(classes, "prediction" if of is None else of, statement, settings)
+        of = "prediction" if of is None else of
+        certificate, highest = certify_of(classes, of, statement, settings)
+        summary = None if of == "mean" else summary_of(classes, highest)
     elif of is not None:
         raise TypeError(f"of must come with probabilities of many classes; got {of!r}, and none.")
     elif groups is not None:
         among = GroupRows.read(scores, labels, groups, named["score"], named["label"], smallest, Weighing(**rows))
-        certificate, _ = among.certify_worst(statement, settings)
+        certificate, largest = among.certify_worst(statement, settings)
+        summary = among.summaries[largest]
     elif smallest != 1:
         raise TypeError(f"smallest_group must come with groups; got {smallest!r}, and no groups.")
     else:
         summary = summarize(scores, labels, score=named["score"], label=named["label"], **rows)
         certificate = STATEMENTS[statement].certify(summary, settings)
     if certificate.upper > max:
-        raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, max)}")
+        raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, summary, max)}")
     return certificate
 
 
-def _what_now(c: Certificate, largest: float) -> str:
+def _what_now(c: Certificate, summary: Summary | None, largest: float) -> str:
+    if summary is not None and (said := decisions(summary)):
+        return f"{said[0][:1].upper()}{said[0][1:]}"
     if c.lower > largest:
         return (
             f"It is at least {at_least(c.lower)}, with the same probability: more rows cannot help. "

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
-
+from calcert.foundation.requirements import needed
 from calcert.foundation.validation import check_odds
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.torch_kernels import (
-    expected_log,
-    expected_softplus,
-    log_factor,
-    margin,
-    may_look_at,
-    served,
-    uniform,
-)
+
+with needed("calcert.torch needs", "torch", "torch"):
+    import torch
+    from torch import Tensor, nn
+
+    from calcert.serving.torch_kernels import (
+        expected_log,
+        expected_softplus,
+        log_factor,
+        margin,
+        may_look_at,
+        served,
+        uniform,
+    )
 
 __all__ = ["Perturb", "PerturbLogits", "PerturbedBCEWithLogitsLoss"]
 

@@ -62,6 +62,24 @@ def test_a_large_error_is_told_that_rows_cannot_help(run: Run, overconfident: st
     assert "more rows cannot help. Recalibrate the classifier." in done.stdout
 
 
+def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("p,y\n" + "0.2,0\n0.4,1\n0.6,1\n0.8,1\n" * 8)
+    done = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
+    assert done.exit_code == 1
+    assert "No number of rows would do, by an estimate" in done.stdout
+    assert "That the error is above 0.05 is not certain: fresh rows would tell" in done.stdout
+
+
+def test_predicted_classes_are_told_to_ask_for_probabilities(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "decided.csv"
+    path.write_text("p,y\n" + "1,1\n1,0\n0,1\n0,0\n" * 50)
+    result = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
+    assert result.exit_code == 1
+    assert "Every score is 0 or 1, as if classes were predicted" in result.stdout
+    assert "Recalibrate" not in result.stdout
+
+
 def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) -> None:
     upper = calcert.certify(calcert.summarize([0.5] * 2000, [0, 1] * 1000)).unmodified.upper
     done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "unmodified")

@@ -95,6 +95,12 @@ def test_ece_is_the_usual_formula(bins, scheme):
         assert bound.value == pytest.approx(literal_reading.ece(scores, labels, bins, scheme), abs=1e-12)
 
 
+def test_a_bound_prints_without_the_points_of_its_curves():
+    bound = published.ece(np.linspace(0, 1, 50), np.arange(50) % 2)
+    assert "guarantee=" in repr(bound)
+    assert "knots" not in repr(bound)
+
+
 @methods
 @readings
 def test_public_function_perturbs_folds_and_bounds(method, per_fold):

@@ -255,6 +255,7 @@ def test_bad_probabilities_are_refused_in_words() -> None:
         (p, y[:3], "one number a row; got shape"),
         (p, p, "For one-hot labels"),
         (p, np.array(list("abcde")), "For names pass class_names"),
+        (p, np.array(list("abcde"), object), "got 'a' at row 0. For names pass class_names"),
     ):
         with pytest.raises(ValueError, match=words):
             calcert.certify(bad, labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,26 @@ def test_the_picture_has_a_bar_a_group_worst_first(report: GroupReport) -> None:
     bars = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]
     expected = [report.groups[name].perturbed for name in names]
     assert [list(bar) for bar in bars] == [[c.lower, c.upper] for c in expected]
+
+
+def test_a_group_that_is_certain_to_be_worse_than_most_is_in_the_picture(report: GroupReport) -> None:
+    pytest.importorskip("matplotlib")
+    name = next(iter(report.groups))
+    usual = replace(report.groups[name].distance, lower=0.0, upper=0.04)
+    groups = {f"group {place}": report.groups[name] for place in range(4)}
+    for far, end in ((replace(usual, lower=0.11, upper=0.16), 1.15 * 0.16), (replace(usual, upper=0.9), 1.15 * 0.04)):
+        found = [*[usual] * 3, far]
+        several = {
+            key: replace(one, certificates=one.certificates | {"distance": c})
+            for (key, one), c in zip(groups.items(), found, strict=True)
+        }
+        (axes,) = replace(report, groups=several).plot().axes
+        assert axes.get_xlim()[1] == pytest.approx(end)
+
+
+def test_what_holds_together_is_one_side_of_a_column(report: GroupReport) -> None:
+    words = " ".join(str(report).split())
+    assert "upper bounds of all groups in a column hold together with probability 0.95, and so do the lower" in words
 
 
 def test_every_source_gives_the_same_groups(tmp_path: Path) -> None:

@@ -202,6 +202,41 @@ def test_the_headline_of_groups_bounds_the_worst_whichever_it_is() -> None:
         assert f"worst with enough rows: {between(lower, upper)}<" in text
 
 
+def test_the_worst_group_reaches_from_the_largest_lower_bound_to_the_largest_upper_one() -> None:
+    found = result("groups")
+    one, *others = (name for name in found.worst_first("distance") if name != "tiny")
+    lower, upper = found.groups[one].distance.lower, found.groups[others[0]].distance.upper
+    assert lower > 0
+    wide = replace(found.groups[others[0]].distance, upper=0.9)
+    other = replace(found.groups[others[0]], certificates=found.groups[others[0]].certificates | {"distance": wide})
+    text = KINDS["groups"].page(replace(found, groups={one: found.groups[one], others[0]: other}))
+    assert upper < 0.9
+    assert f"worst: between {at_least(lower)} and 0.9000" in text
+
+
+def test_fingerprints_of_rows_are_on_pages_of_groups_and_comparisons() -> None:
+    for group in result("groups").groups.values():
+        assert f"rows, fingerprint {group.fingerprint}</p>" in page_of("groups")
+    for name in ("a", "b"):
+        fingerprint = getattr(result("comparison"), name).fingerprint
+        assert f"with the scores of {name} {fingerprint}" in page_of("comparison")
+
+
+def test_notebooks_say_what_columns_assume() -> None:
+    for kind in ("groups", "classes", "comparison"):
+        shown = result(kind)._repr_html_()
+        assert "Distance: from calibration, as it is, assumes nothing." in shown
+        assert "As it is: assumes a calibration function of total variation at most 1" in shown
+
+
+def test_what_was_certain_after_a_batch_stays_so_after_the_next() -> None:
+    status = result("monitor")
+    last = replace(status.history[-1], lower=0.0, batch_id="unlucky")
+    text = KINDS["monitor"].page(replace(status, history=(*status.history[:-1], last)))
+    row = text[text.index('class="name">unlucky') :]
+    assert f'value="{max(point.lower for point in status.history[:-1])!r}"' in row[: row.index("</tr>")]
+
+
 def test_many_groups_are_folded_and_none_is_left_out() -> None:
     few = result("groups")
     reports = itertools.cycle(few.groups.values())
@@ -216,7 +251,7 @@ def test_the_page_of_a_monitor_tells_alarm_change_windows_and_batches() -> None:
     assert '<p class="alarm">ALARM since 2026-03-0' in text
     assert text.count('<p class="warning">Calibration has changed') == 1
     values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
-    assert {point.lower for point in status.history} <= values
+    assert set(itertools.accumulate((point.lower for point in status.history), max)) <= values
     for window in status.windows:
         assert {window.distance.lower, window.distance.upper} <= values
     assert "status = calcert.Monitor(STATE).status(alarm=0.02)" in text
@@ -281,6 +316,10 @@ def test_missing_libraries_are_named_with_the_way_out(
         with pytest.raises(ModuleNotFoundError, match=r'pip install "calcert\[report\]"'):
             report.plot()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_plain_text_in_a_notebook_is_what_is_printed(report: Report) -> None:
+    assert report._repr_mimebundle_() == {"text/plain": str(report)}
 
 
 def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_them() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from calcert.cli import in_shell_words
 from calcert.sources.class_labels import ClassNumbers
 from calcert.sources.class_rows import ClassRows, rows_of_arrays
 from calcert.sources.class_tables import read_classes
@@ -211,6 +212,13 @@ def test_what_is_no_table_has_no_columns_of_classes() -> None:
         read(pl.DataFrame({"p_a": [0.5], "p_b": ["x"], "p_c": [0.5], "y": [0]}), "p_*", "y")
     with pytest.raises(ValueError, match="at least one row; got none"):
         read(pl.DataFrame({"p_a": [0.5], "p_b": [0.2], "p_c": [0.3], "y": [0]})[:0], "p_*", "y")
+
+
+def test_names_for_classes_that_nobody_named_are_told_the_way_out() -> None:
+    way_out = r"got 'cat' at row 0\. For names pass class_names=\[\.\.\.\], in the order of the probabilities"
+    with pytest.raises(ValueError, match=way_out):
+        ClassNumbers(None, 3).of(["cat"], "at row {}".format)
+    assert "--class-names" in in_shell_words("For names pass class_names=[...], in the order of the probabilities.")
 
 
 def test_where_classes_are_called_by_numbers_a_number_is_a_name() -> None:

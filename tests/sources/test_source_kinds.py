@@ -22,6 +22,7 @@ SUMMARY = calcert.summarize([0.5, 0.25], [1, 0])
         ((SUMMARY,), {"groups": ["a", "b"]}, "groups must come with rows; got a Summary"),
         ((ROWS, [1, 0]), {"score": "p", "label": "y"}, "labels must be left out where scores is a whole table"),
         ((ROWS, [1, 0]), {"groups": "g"}, "labels must be left out where scores is a whole table"),
+        ((ROWS, [1, 0]), {}, r"For a table of probabilities alone pass its array, such as scores\.to_numpy\(\)"),
         (("rows.csv", [1, 0]), {"groups": "g"}, "labels must be left out where scores is a whole table"),
         (([0.5, 0.25], [1, 0]), {"label": "y"}, "score and label must name columns of a table; got list"),
         (([0.5, 0.25], [1, 0]), {"label": "y", "groups": ["a", "b"]}, "score and label must name columns of a table"),

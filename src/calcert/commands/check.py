@@ -84,9 +84,9 @@ def command(
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
-    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max, --delta,
-    --statement, --of, the noise, --crossings, --variation, --seed and the number of rows before you see the rows;
-    trying values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
+    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max,
+    --statement, --groups, --delta and all other settings, and the number of rows, before you see the rows; trying
+    values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
     beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
     their number costs nothing.
     """
@@ -238,9 +238,12 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.terminal import working
-    from calcert.foundation.numbers import at_least, number, rows_about
+    from calcert.foundation.numbers import at_least, given, number, rows_about
+    from calcert.reports.advice import decisions
     from calcert.reports.plan import plan
 
+    if summary is not None and (said := decisions(summary)):
+        return f"{said[0][:1].upper()}{said[0][1:]}"
     if certificate.lower > largest:
         return (
             f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
@@ -255,7 +258,8 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
     if wanted.rows is None:
         return (
             f"No number of rows{of_group} would do{for_class}, by an estimate: with ever more of them the bound ends "
-            f"near {number(wanted.limit)}. Recalibrate the classifier."
+            f"near {number(wanted.limit)}. That the error is above {given(largest)} is not certain: fresh rows would "
+            "tell, and recalibrating may help."
         )
     enough = rows_about(max(wanted.rows, summary.n + 1))
     fresh = "Take fresh ones, as these chose their number."

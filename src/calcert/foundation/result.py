@@ -125,6 +125,10 @@ class Result:
         except ModuleNotFoundError:
             return None
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The plain text of notebooks and IPython, which would show every field instead."""
+        return {"text/plain": str(self)}
+
     def to_frame(self, backend: str | None = None) -> Any:
         """The numbers as a data frame of pandas, or of the `backend` named: "polars", "pyarrow" or "modin".
 

@@ -142,8 +142,8 @@ class PublishedBound:
     method: str
     value: float
     terms: Mapping[str, float]
-    curve: Curve = field(default=UNKNOWN, compare=False, metadata=UNSAVED)
-    folds: tuple[Fold, ...] = field(default=(), compare=False, metadata=UNSAVED)
+    curve: Curve = field(default=UNKNOWN, compare=False, repr=False, metadata=UNSAVED)
+    folds: tuple[Fold, ...] = field(default=(), compare=False, repr=False, metadata=UNSAVED)
     n: int
     delta: float | None
     guarantee: str

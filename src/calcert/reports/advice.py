@@ -55,7 +55,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
     left_out = (f"{name} is left out: {why}" for name, why in not_proved(summary).items())
     return (
-        *_classes(summary),
+        *decisions(summary),
         *_backwards(summary),
         *_rare_events(summary, settings.noise),
         *map(_contradiction, refuted),
@@ -91,7 +91,7 @@ def sample_words(summary: Summary) -> str:
     )
 
 
-def _classes(summary: Summary) -> list[str]:
+def decisions(summary: Summary) -> list[str]:
     """A warning where scores look like what a classifier decided, and not like what it deemed likely."""
     if not summary.is_finite or summary.n < 2 or not set(summary.values.tolist()) <= {0.0, 1.0}:
         return []

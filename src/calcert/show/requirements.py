@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+
+from calcert.foundation.requirements import needed
 
 
-@contextmanager
-def needed_for_reports() -> Iterator[None]:
+def needed_for_reports() -> AbstractContextManager[None]:
     """Around imports of matplotlib and jinja2: a missing one is named together with the way to install it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in ("matplotlib", "jinja2"):
-            raise
-        raise ModuleNotFoundError(
-            f'pictures and pages need {missing}, which is not installed: pip install "calcert[report]".',
-            name=error.name,
-        ) from error
+    return needed("pictures and pages need", "report", "matplotlib", "jinja2")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from calcert.serving.noise import Noise
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
+    from calcert.show.lines import Line
 
 
 @dataclass(frozen=True)
@@ -256,6 +257,18 @@ def assumed(assumption: str) -> str:
     if assumption == "none":
         return "nothing"
     return assumption if assumption.startswith("the ") else f"a {assumption}"
+
+
+def meaning(name: str, certificates: Iterable[Certificate]) -> str:
+    """What a column of intervals is about, and what is assumed in any of its lines."""
+    assumptions = {c.assumption for c in certificates} - {"none"}
+    said, assuming = STATEMENTS[name], " and ".join(map(assumed, sorted(assumptions))) or "nothing"
+    return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
+
+
+def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:
+    """The same of all columns of some lines."""
+    return " ".join(meaning(name, [line.certificates[at] for line in lines]) for at, name in enumerate(names))
 
 
 def assumption(certificate: Certificate) -> str:

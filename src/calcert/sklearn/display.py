@@ -10,6 +10,7 @@ from sklearn.calibration import CalibrationDisplay
 from calcert.foundation.numbers import at_least, at_most, percent_sure
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
+from calcert.sources.arrays import check_indexes
 
 
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
@@ -66,6 +67,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of some scores; arguments as in the class of scikit-learn, and those of ``certify``."""
+        check_indexes(y_true=y_true, y_prob=y_prob)
         found: Self = super().from_predictions(
             y_true,
             y_prob,
@@ -94,8 +96,9 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             return
         distance, colour = self.report_.distance, self.line_.get_color()
         curve: Any = self.report_.curve
-        low = f"between {at_least(distance.lower)} and" if distance.lower > 0 else "at most"
-        said = f"{low} {at_most(distance.upper)} from calibration"
+        sure = percent_sure(distance.delta)
+        low, each = (f"at least {at_least(distance.lower)}, ", f", {sure} each") if distance.lower > 0 else ("", "")
+        said = f"{low}at most {at_most(distance.upper)} from calibration{each}"
         said = said if name is None else f"{name}: {said}"
         sure = percent_sure(curve.delta)
         if curve.kind == "score table":

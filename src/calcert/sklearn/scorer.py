@@ -37,6 +37,7 @@ def certified_upper_scorer(
         least 1 - delta, if what the statement assumes is true: `variation` for "unmodified", `crossings` for
         "crossings", nothing for the others. Of a PerturbedClassifier every statement but "perturbed" is about the
         probabilities before they are perturbed.
+        All arguments are to be fixed before the rows are seen.
         Over m candidates the bounds of one fold hold together at delta / m each. The winner, refitted on all rows, is
         another classifier: certify it on fresh rows.
 

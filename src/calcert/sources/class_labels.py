@@ -74,6 +74,8 @@ class ClassNumbers:
         around = next((name for name in self._names if text and text in name), None)
         hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
         hint = f" {from_one(self._size).strip()}" if self._by_number and number(text) == self._size else hint
+        if self._names == list(map(str, range(self._size))) and number(text) is None:
+            hint = " For names pass class_names=[...], in the order of the probabilities."
         return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"
 
 

@@ -56,7 +56,7 @@ def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None 
         row = int(np.argmax(bad))
         raise ValueError(
             f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got "
-            f"{y[row].item()!r} at row {row}. {from_one(p.shape[1]) if y[row] == p.shape[1] else ''}For names pass "
+            f"{y.tolist()[row]!r} at row {row}. {from_one(p.shape[1]) if y[row] == p.shape[1] else ''}For names pass "
             "class_names=[...], in the order of the columns."
         )
     return ClassRows(p, y.astype(np.int64))

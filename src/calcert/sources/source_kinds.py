@@ -44,9 +44,11 @@ def refuse_ignored(source: Source, labels: Any, score: str | None, label: str | 
             f"labels must be left out where scores is a Summary, which holds them; got {type(labels).__name__}."
         )
     if labels is not None and source.kind != "arrays":
+        way = " For a table of probabilities alone pass its array, such as scores.to_numpy()."
+        alone = way if source.kind == "table" else ""
         raise TypeError(
             f"labels must be left out where scores is a whole table; got {type(labels).__name__}. "
-            "Name the columns of the table: score='...', label='...'."
+            f"Name the columns of the table: score='...', label='...'.{alone}"
         )
     if (score is not None or label is not None) and source.kind in ("summary", "arrays"):
         raise TypeError(

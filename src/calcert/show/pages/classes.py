@@ -35,7 +35,13 @@ def notebook_view(report: ClassReport) -> str:
         first="class",
         subjects=classes["subjects"],
         lines=classes["lines"][:IN_TABLE],
-        notes=[classes["worst"], classes["together"], f"Mean over classes: {classes['means']}.", classes["too_small"]],
+        notes=[
+            classes["worst"],
+            classes["together"],
+            f"Mean over classes: {classes['means']}.",
+            words.meanings(class_columns(report), classes["lines"]),
+            classes["too_small"],
+        ],
         pictures=classes["class_pictures"],
     )
 

@@ -43,6 +43,11 @@ def page(
         never_promised=words.NEVER_PROMISED,
         command=command,
         code=f'comparison = {call}\ncomparison.to_html("comparison.html")',
+        fingerprints=", ".join(
+            f"with the scores of {model} {one.fingerprint}"
+            for model, one in (("a", comparison.a), ("b", comparison.b))
+            if one.fingerprint
+        ),
         report=comparison.to_dict(),
         **_shown(comparison),
     )
@@ -55,7 +60,8 @@ def notebook_view(comparison: Comparison) -> str:
         f"{words.STATEMENTS[name].short}: {verdict_words(comparison.statement(name))}"
         for name in columns(comparison.verdicts)
     ]
-    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together")]
+    meaning = words.meanings(columns(comparison.verdicts), shown["lines"])
+    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together"), meaning]
     return fragment(
         "notebook_lines.html.jinja", heading=f"{TITLE}: {shown.pop('rows')}", first="model", notes=notes, **shown
     )

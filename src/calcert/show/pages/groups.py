@@ -70,6 +70,7 @@ def notebook_view(report: GroupReport) -> str:
         notes=[
             words.worst_group(report, names),
             together("groups", len(lines) + len(report.empty), report.delta),
+            words.meanings(names, lines),
             too_small("groups", lines),
         ],
         pictures=_pictures(report),
@@ -109,6 +110,7 @@ def _in_words(report: GroupReport, line: Line) -> dict[str, Any]:
     return {
         "name": line.name,
         "rows": line.rows,
+        "fingerprint": group.fingerprint,
         "nothing": line.nothing,
         "sentences": [
             (words.STATEMENTS[name].title, words.statement(name, group.certificates[name]))

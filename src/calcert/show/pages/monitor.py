@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.numbers import at_least, confidence, given
@@ -64,7 +65,7 @@ def page(
         lines=_latest_first(status, columns(status.of_windows)),
         subjects=[words.STATEMENTS[name].short for name in columns(status.of_windows)],
         most=IN_TABLE,
-        history=[vars(point) | {"time": day(point.time)} for point in reversed(status.history)],
+        history=_history(status),
         command=command,
         code=f'status = calcert.Monitor(STATE).status({alarm})\nstatus.to_html("monitor.html")',
         report=status.to_dict(),
@@ -135,6 +136,13 @@ def _statements(status: Status) -> list[Statement]:
             }
         )
     return cards
+
+
+def _history(status: Status) -> list[dict[str, Any]]:
+    """The batches, latest first, each with what was certain after it: what was proven before stays proven."""
+    lowers = accumulate((point.lower for point in status.history), max)
+    points = zip(status.history, lowers, strict=True)
+    return [vars(point) | {"time": day(point.time), "lower": lower} for point, lower in points][::-1]
 
 
 def _latest_first(status: Status, statements: list[str]) -> list[Line]:

@@ -104,7 +104,11 @@ def _draw(names: Sequence[str], certificates: Sequence[Certificate], together: s
 
 
 def _right_end(certificates: Sequence[Certificate]) -> float:
-    """Where the picture ends: a few groups with few rows must not squeeze all others into a corner."""
-    uppers = sorted(certificate.upper for certificate in certificates if certificate.telling)
-    usual = [upper for upper in uppers if upper <= LONG * uppers[len(uppers) // 2]]
+    """Where the picture ends: a few groups with few rows must not squeeze all others into a corner.
+
+    One that is certain to be worse than most is in it, however far out.
+    """
+    telling = sorted((c for c in certificates if c.telling), key=lambda c: c.upper)
+    median = telling[len(telling) // 2].upper if telling else 1.0
+    usual = [c.upper for c in telling if c.upper <= LONG * median or c.lower > median]
     return min(1.0, 1.15 * max(usual, default=1.0))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence
+from calcert.foundation.numbers import at_least, at_most
 from calcert.reports.statements import columns
 from calcert.show.lines import class_lines
-from calcert.show.text.groups import interval_table
+from calcert.show.text.groups import each_side, interval_table
 from calcert.show.text.report import report_view
-from calcert.show.words import STATEMENTS, worst
+from calcert.show.words import STATEMENTS, meanings, worst
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -28,20 +28,21 @@ def classes_view(report: ClassReport, statements: Collection[str] = ()) -> Rende
     Only some of its `statements` where any are named.
     """
     shown = columns(statements) or class_columns(report)
+    of_classes = class_lines(report, shown)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report, statements),
         Text(""),
         Text(f"Each of {len(report.classes)} classes against the rest, worst first", style="italic"),
-        interval_table("class", shown, class_lines(report, shown)[:SHOWN]),
+        interval_table("class", shown, of_classes[:SHOWN]),
     ]
     more = len(report.classes) - SHOWN
     if more > 0:
         lines.append(Text(f"{more} more classes are not shown.", style="dim"))
     lines.append(
         Text(
-            f"Mean over classes: {means(report, shown)}. The bounds of the classes in a column hold together with "
-            f"probability {confidence(report.settings.delta)}, and so does each bound on the mean by itself."
+            f"{each_side('classes', report.settings.delta)} {meanings(shown, of_classes)}\nMean over classes: "
+            f"{means(report, shown)}; each bound with the same probability by itself."
         )
     )
     if report.worst:

@@ -19,7 +19,7 @@ def comparison_view(comparison: Comparison) -> RenderableType:
     """A line a statement: both intervals, and the verdict."""
     shown = table()
     for title in ("certified", "of the classifiers", "a", "b", "smaller"):
-        shown.add_column(title, no_wrap=title in ("a", "b"), max_width=14 if title == "smaller" else None)
+        shown.add_column(title, min_width=len("calibration"))
     for verdict in comparison.verdicts.values():
         intervals = (f"{at_least(c.lower)} to {at_most(c.upper)}" for c in (verdict.a, verdict.b))
         assuming = "" if verdict.assumption == "none" else f", assuming {assumed(verdict.assumption)}"

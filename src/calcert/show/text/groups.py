@@ -15,7 +15,7 @@ from calcert.foundation.numbers import confidence
 from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.table_style import table
-from calcert.show.words import STATEMENTS, assumed, worst_group
+from calcert.show.words import STATEMENTS, meanings, worst_group
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
     """The report for a rich console; only some of its `statements` where any are named."""
     shown = columns(statements) or group_columns(report)
-    together = f"All bounds of a column hold together with probability {confidence(report.delta)}."
+    together = each_side("groups", report.delta)
+    lines = group_lines(report, shown)
     return Group(
         Text(f"{report.n:,} rows in {len(report.groups)} groups, worst first"),
         Text(""),
-        interval_table("group", shown, group_lines(report, shown)),
-        Text(" ".join([together, *(_meaning(name, report) for name in shown)])),
+        interval_table("group", shown, lines),
+        Text(f"{together} {meanings(shown, lines)}"),
         *([Text(visible(said))] if (said := worst_group(report, shown)) else []),
     )
 
@@ -39,11 +40,12 @@ def group_columns(report: GroupReport) -> list[str]:
     return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
 
 
-def _meaning(name: str, report: GroupReport) -> str:
-    """What a column is about, and what is assumed of it in any group."""
-    assumptions = {group.statement(name).assumption for group in report.groups.values()} - {"none"}
-    said, assuming = STATEMENTS[name], " and ".join(map(assumed, sorted(assumptions))) or "nothing"
-    return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
+def each_side(many: str, delta: float) -> str:
+    """What holds together in a column: one side of it, so that both do with twice delta."""
+    return (
+        f"The upper bounds of all {many} in a column hold together with probability {confidence(delta)}, and so do "
+        "the lower ones."
+    )
 
 
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
