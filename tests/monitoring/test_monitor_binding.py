@@ -52,6 +52,17 @@ def told(monitor: Monitor) -> dict[str, Any]:
     return monitor.status(alarm=0.05).to_dict()
 
 
+def test_a_fingerprint_stands_for_all_batches_in_their_order(tmp_path: Path) -> None:
+    first, again, other, fewer = (
+        told(lived(tmp_path / name, seed=seed, sizes=sizes))["state_fingerprint"]
+        for name, seed, sizes in (("a", 0, SIZES), ("b", 0, SIZES), ("c", 1, SIZES), ("d", 0, SIZES[:-1]))
+    )
+    assert first == again
+    assert len({first, other, fewer}) == 3
+    shutil.copyfile(tmp_path / "a", tmp_path / "e")
+    assert told(Monitor(tmp_path / "e"))["state_fingerprint"] == first
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     database = sqlite3.connect(path)

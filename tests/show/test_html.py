@@ -222,6 +222,12 @@ def test_fingerprints_of_rows_are_on_pages_of_groups_and_comparisons() -> None:
         assert f"with the scores of {name} {fingerprint}" in page_of("comparison")
 
 
+def test_the_fingerprint_of_a_state_is_on_its_page() -> None:
+    fingerprint = result("monitor").state_fingerprint
+    assert len(fingerprint) == 16
+    assert f"Fingerprint of the state: {fingerprint}." in page_of("monitor")
+
+
 def test_notebooks_say_what_columns_assume() -> None:
     for kind in ("groups", "classes", "comparison"):
         shown = result(kind)._repr_html_()

@@ -199,6 +199,7 @@ class Monitor:
                 changes=changes(windows),
                 history=life.history,
                 looks=looks,
+                state_fingerprint=tip.digest.hex()[:16],
             )
             self._keep(certifier)
             book.looks, book.windows, book.answers = certifier.at_looks(), done, {tip.digest: answer}

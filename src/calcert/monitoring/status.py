@@ -201,6 +201,9 @@ class Status(Result):
         Certificates of windows, in order of time, and certified changes between them.
     history, looks
         Lower bounds after every batch, and upper bounds at every look.
+    state_fingerprint
+        The first 16 hexadecimal digits of the digest of the last batch, which covers its line, its rows and the digest
+        before it, down to the settings: it stands for all that the state held. None where an earlier version wrote it.
 
     Examples
     --------
@@ -229,6 +232,7 @@ class Status(Result):
     history: tuple[BatchPoint, ...]
     looks: tuple[Look, ...]
     statement: str = BEFORE_THERE_WAS_A_CHOICE
+    state_fingerprint: str | None = None
 
     def __post_init__(self) -> None:
         check_statement(self.statement, WATCHED)

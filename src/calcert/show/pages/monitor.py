@@ -66,6 +66,7 @@ def page(
         subjects=[words.STATEMENTS[name].short for name in columns(status.of_windows)],
         most=IN_TABLE,
         history=_history(status),
+        fingerprint=status.state_fingerprint,
         command=command,
         code=f'status = calcert.Monitor(STATE).status({alarm})\nstatus.to_html("monitor.html")',
         report=status.to_dict(),
