@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -109,3 +110,12 @@ def test_the_largest_move_is_where_the_tail_reaches_delta() -> None:
     assert largest_move(140, chance, coins, 0.01) == 0.0
     assert largest_move(0, chance, coins, 0.01) > moved
     assert largest_move(0, np.array([1.0]), np.array([3.0]), 0.4) == 0.0
+
+
+@pytest.mark.parametrize("missing", [0.06, 0.3, 4.0])
+@pytest.mark.parametrize("coins", [1e4, 1e10, 2.0**36])
+def test_a_tail_of_very_many_coins_that_hardly_ever_fail_loses_no_digits(coins: float, missing: float) -> None:
+    chance = 1 - missing / coins
+    truth = -math.expm1(coins * math.log1p(chance - 1))
+    found = at_most(int(coins) - 1, np.array([chance]), np.array([coins]))
+    assert truth <= found <= truth + 3 * ACCURACY

@@ -123,3 +123,15 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
         for t in range(3):
             for b in range(3):
                 assert (found[t, b] == gain(low, high, thrown[t, : b + 1].sum(axis=0), setting)).all()
+
+
+def test_points_that_only_later_rows_fill_move_no_sign() -> None:
+    """Sums that are rounded, as edges of no power of two give: where nothing is known nothing may change."""
+    rng = np.random.default_rng(3)
+    for _ in range(3_000):
+        net = rng.choice([0.1, 0.2, -0.3, 0.3, -0.1, -0.2, 0.7, -0.7], 12)
+        place = np.sort(rng.choice(40, 12, replace=False))
+        among = np.zeros(40)
+        among[place] = net
+        for changes in (1, 2, 3):
+            assert (best_signs(among, changes)[place] == best_signs(net, changes)).all()

@@ -9,16 +9,18 @@ import pytest
 from scipy.stats import binom, chi2
 
 from calcert.certificates.thrown_batches import (
-    EIGHTHS,
+    ALIKE,
     GROWING,
     IN_A_WORD,
     MANY,
-    PAIRS,
+    SLOWLY,
+    THROWS,
     in_eighths,
     throw,
     thrown_counts,
-    throws,
 )
+
+EIGHTHS = (0, 1, 2, 3, 4, 5, 6, 7)
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -26,9 +28,9 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    for rows, shape in ((count, (1, 5)), (count[:350], (1, 8)), (count[:300], (3, 4))):
+    for rows, batch in ((count, 2), (count[:350], 4), (count[:300], 4)):
         batches = thrown_counts(rows, 0)
-        assert batches.shape == (*shape, *rows.shape)
+        assert batches.shape == (THROWS, batch, *rows.shape)
         assert (batches.sum(axis=1) == rows).all()
         assert (batches >= 0).all()
 
@@ -36,7 +38,7 @@ def test_batches_add_up_and_are_not_negative() -> None:
 @pytest.mark.parametrize("rows", [1, 2, 21, 63, 64, 65, 130, MANY, MANY + 1])
 def test_what_a_batch_gets_has_the_binomial_law(rows: int) -> None:
     piles = 10_000
-    batches = in_eighths(np.full((piles, 2), rows), np.random.default_rng(rows)).reshape(8, 2 * piles)
+    batches = in_eighths(np.full((piles, 2), rows), np.random.default_rng(rows), EIGHTHS, 1).reshape(8, 2 * piles)
     assert (batches.sum(axis=0) == rows).all()
     cuts = np.unique(binom.ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98], rows, 1 / 8))
     expected = 2 * piles * np.diff(binom.cdf(np.concatenate([[-1], cuts, [rows]]), rows, 1 / 8))
@@ -46,10 +48,18 @@ def test_what_a_batch_gets_has_the_binomial_law(rows: int) -> None:
         assert ((seen[keep] - expected[keep]) ** 2 / expected[keep]).sum() < chi2.isf(1e-6, keep.sum() - 1)
 
 
-def test_eighths_that_share_a_batch_are_added_up() -> None:
+@pytest.mark.parametrize("into", [ALIKE.more, GROWING.more, ALIKE.many, SLOWLY.many])
+def test_eighths_that_share_a_batch_are_added_up(into: tuple[int, ...]) -> None:
     count = np.array([[3, 70], [2000, 0], [1, 1]])
-    eighths, pairs = (in_eighths(count, np.random.default_rng(5), into) for into in (EIGHTHS, PAIRS))
-    assert (pairs == np.stack([eighths[0], eighths[1], *(eighths[k] + eighths[k + 1] for k in (2, 4, 6))])).all()
+    eighths, batches = (in_eighths(count, np.random.default_rng(5), each, 2) for each in (EIGHTHS, into))
+    for batch in range(max(into) + 1):
+        shared = [eighth for eighth in EIGHTHS if into[eighth] == batch]
+        assert (batches[:, batch] == eighths[:, shared].sum(axis=1)).all()
+
+
+def test_throws_of_the_same_rows_are_independent() -> None:
+    first, second = in_eighths(np.full((20_000, 2), 64), np.random.default_rng(0), EIGHTHS, 2)[:, 3, :, 0] - 8.0
+    assert abs((first * second).mean()) < 5 * 7 / math.sqrt(20_000)
 
 
 def test_a_biased_throw_would_be_noticed() -> None:
@@ -58,7 +68,7 @@ def test_a_biased_throw_would_be_noticed() -> None:
 
 
 def test_two_batches_of_one_pile_have_the_law_of_two_of_many_boxes() -> None:
-    first, second = in_eighths(np.full((20_000, 2), 64), np.random.default_rng(0))[[2, 7], :, 0]
+    first, second = in_eighths(np.full((20_000, 2), 64), np.random.default_rng(0), EIGHTHS, 1)[0, [2, 7], :, 0]
     # Of 64 rows each batch gets 8 on average, and what the one gets the other does not: the covariance is -1.
     together = (first - 8.0) * (second - 8.0)
     assert abs(together.mean() + 1) < 5 * together.std() / math.sqrt(20_000)
@@ -66,7 +76,7 @@ def test_two_batches_of_one_pile_have_the_law_of_two_of_many_boxes() -> None:
 
 def test_batches_of_different_cells_and_labels_are_independent() -> None:
     count = np.full((4000, 2), 16)
-    share = in_eighths(count, np.random.default_rng(0)) - 2.0
+    share = in_eighths(count, np.random.default_rng(0), EIGHTHS, 1)[0] - 2.0
     for first, second in (((0, 0), (0, 1)), ((0, 0), (5, 1))):
         together = (share[first[0], :, first[1]] * share[second[0], :, second[1]]).mean()
         assert abs(together) < 5 * 1.75 / math.sqrt(4000)
@@ -87,10 +97,10 @@ def test_few_rows_fall_into_each_batch_of_each_throw_alike_and_independently() -
 @pytest.mark.parametrize("rows", [40, 4000])
 def test_few_rows_are_thrown_into_batches_of_their_parts(rows: int) -> None:
     thrown = np.concatenate([thrown_counts(np.array([[rows, 0]]), seed, GROWING) for seed in range(200)])
-    share = np.array(GROWING) / sum(GROWING)
+    share = np.array(GROWING.few) / sum(GROWING.few)
     deviation = thrown[:, :, 0, 0].mean(axis=0) - rows * share
     assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(thrown))).all()
-    first, second = thrown[0 :: throws(rows), 0, 0, 0], thrown[1 :: throws(rows), 0, 0, 0]
+    first, second = thrown[0::THROWS, 0, 0, 0], thrown[1::THROWS, 0, 0, 0]
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.4
 
 

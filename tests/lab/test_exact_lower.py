@@ -100,7 +100,7 @@ def test_the_mean_over_two_throws_is_missed_no_more_often_than_delta_and_fair_in
     found = judged(law, n, lambda s: unmodified_lower(s, delta, 0).limit, throws=2)
     assert math.fsum(chance for chance, _, _ in found) == pytest.approx(1)
     assert math.fsum(chance for chance, bound, _ in found if bound > law.error) <= delta
-    assert math.fsum(chance * math.exp(Game(played).log_mean(law.error)) for chance, _, played in found) <= 1 + 1e-9
+    assert math.fsum(chance * math.exp(Game(played).log_wealth(law.error)) for chance, _, played in found) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("name", ["as it is", "distance", "ranges", "crossings"])

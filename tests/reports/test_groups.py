@@ -155,7 +155,7 @@ def test_a_group_that_is_certain_to_be_worse_than_most_is_in_the_picture(report:
     for far, end in ((replace(usual, lower=0.11, upper=0.16), 1.15 * 0.16), (replace(usual, upper=0.9), 1.15 * 0.04)):
         found = [*[usual] * 3, far]
         several = {
-            key: replace(one, certificates=one.certificates | {"distance": c})
+            key: replace(one, certificates={**one.certificates, "distance": c})
             for (key, one), c in zip(groups.items(), found, strict=True)
         }
         (axes,) = replace(report, groups=several).plot().axes

@@ -2,9 +2,8 @@
 
 Rows are thrown into batches at random, independently of everything. Each batch but the first is judged by a witness
 found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a gambler who
-stakes a predictable share on every row is a nonnegative supermartingale. With one throw, wealth reaches 1/delta after
-any batch with probability at most delta (Ville). Where rows are few one throw could decide, so there are several, and
-what is owned in the end is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
+stakes a predictable share on every row is a nonnegative supermartingale. One throw could decide, so there are several,
+and what is owned in the end is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
 probability at most delta (Markov). The lower limit is the largest c that is rejected that way. The probability is over
 the rows and the throws: a seed stands for the latter and must not be shopped for.
 """
@@ -16,7 +15,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -34,7 +32,7 @@ SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
 
 ROUNDING = 1e-6
-"""Taken off every logarithm of wealth."""
+"""Taken off every logarithm of wealth, with a little more for very many rows."""
 
 LARGEST_LOGARITHM = math.log(1e300)
 
@@ -84,7 +82,7 @@ def lower_limit(
     beside: Beside | None = None,
     thrown: Integers | None = None,
 ) -> Lower:
-    """The largest c at which wealth reaches 1/delta, after any batch of one throw or in the end of several.
+    """The largest c at which what is owned in the end, in the mean over throws, reaches 1/delta.
 
     Beside it the e-value: what is owned in the end of the bets against an error of 0, for each unit at first.
 
@@ -164,16 +162,15 @@ class Game:
     throws: tuple[tuple[Round, ...], ...]
 
     def log_wealth(self, c: float) -> float:
-        """The logarithm of what rejects c: the largest wealth so far of one throw, the mean in the end of several."""
-        if len(self.throws) == 1:
-            return float(max(accumulate((r.log_wealth(c) for r in self.throws[0]), initial=0.0))) - ROUNDING
-        return self.log_mean(c)
-
-    def log_mean(self, c: float) -> float:
         """The logarithm of the mean over throws of what is owned in the end."""
         final = [_series_at(c, *sums) + math.fsum(r.log_wealth(c) for r in large) for sums, large in self._final]
         largest = max(final)
-        return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - ROUNDING
+        return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - self._rounding
+
+    @cached_property
+    def _rounding(self) -> float:
+        """More than any logarithm of wealth is off: sums of so many gains are rounded by less than 2^-47 of these."""
+        return ROUNDING + 2.0**-47 * sum(r.stake * r.moments[0] for rounds in self.throws for r in rounds)
 
     @cached_property
     def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
@@ -189,7 +186,7 @@ class Game:
     @property
     def e_value(self) -> float:
         """What is owned in the end of a bet against an error of 0, per unit at first; at most 1e300."""
-        return math.exp(min(self.log_mean(0.0), LARGEST_LOGARITHM))
+        return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
 
     def limit(self, delta: float) -> float:
         """The largest c that is rejected at `delta`."""

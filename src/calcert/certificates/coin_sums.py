@@ -32,10 +32,13 @@ PRECISION = 1e-3
 
 def at_most(successes: int, chance: Floats, coins: Floats) -> float:
     """The probability of at most so many successes among `coins` of each `chance`, or 2 ACCURACY more at most."""
-    mean, variance, n = float(coins @ chance), float(coins @ (chance * (1 - chance))), round(float(coins.sum()))
+    variance, n = float(coins @ (chance * (1 - chance))), round(float(coins.sum()))
+    # The mean is a whole number and what the rarer sides add to it or take away, which loses no digits to many coins.
+    likely = chance > 0.5
+    whole, rest = round(float(coins[likely].sum())), float(coins @ np.where(likely, chance - 1, chance))
     half = math.ceil(8 * math.sqrt(variance)) + 16
     # All that matters lies in one odd period, from `low` on.
-    low, period = (0, n + 1 + n % 2) if n <= 2 * half else (math.floor(mean) - half, 2 * half + 1)
+    low, period = (0, n + 1 + n % 2) if n <= 2 * half else (whole + math.floor(rest) - half, 2 * half + 1)
     if successes < low:
         return ACCURACY
     angle = math.pi / period * np.arange(1, period // 2 + 1)
@@ -48,7 +51,7 @@ def at_most(successes: int, chance: Floats, coins: Floats) -> float:
     phase = np.arctan2(rarer * np.sin(2 * angle)[:, None], 1 - 2 * rarer * turn) - 2 * rarer * angle[:, None]
     phase = np.where(chance <= 0.5, phase, -phase) @ coins
     wanted = min(successes - low + 1, period)
-    wave = np.exp(size) * np.cos(phase + 2 * (mean - low - (wanted - 1) / 2) * angle)
+    wave = np.exp(size) * np.cos(phase + 2 * (whole - low + rest - (wanted - 1) / 2) * angle)
     return float(wanted + 2 * (wave * np.sin(wanted * angle) / np.sin(angle)).sum()) / period + ACCURACY
 
 

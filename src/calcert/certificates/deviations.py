@@ -67,8 +67,8 @@ def _left_of(c: float, mean: float, budget: float) -> float:
 
 
 def mean_lower(mean: float, n: float, delta: float) -> float:
-    """D1, the other tail: 1 - mean_upper(1 - mean)."""
-    return max(0.0, 1 - mean_upper(1 - mean, n, delta))
+    """D1, the other tail: 1 - mean_upper(1 - mean), rounded down."""
+    return max(0.0, math.nextafter(1 - mean_upper(1 - mean, n, delta), 0.0))
 
 
 def share_beyond(mean: float, n: float, delta: float) -> float:

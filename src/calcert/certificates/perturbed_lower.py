@@ -51,7 +51,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         # The cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet.
-        return Lower(0.0, 1.0)
+        return Lower(0.0)
     witness = ServedWitness(where, view, grid, cut)
 
     def gain(known: Integers, last: Integers) -> Floats:
@@ -63,7 +63,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return np.clip(found, -1.0, 1.0)
 
     return lower_limit(
-        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.GROWING)
+        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.SLOWLY)
     )
 
 

@@ -40,9 +40,15 @@ def best_signs(net: Floats, changes: int) -> Floats:
     """Signs per point, with at most so many changes, that gain the most."""
     # What signs gain that turn to + (0) or - (1) just before a point, with at most i changes before, less what that
     # sign alone would have gained up to there; and the most of it so far.
-    changed, most = np.zeros((changes, 2, net.size)), np.zeros((changes + 1, 2))
-    before = 0.0
+    changed, most = np.full((changes, 2, net.size), -np.inf), np.zeros((changes + 1, 2))
+    before, last = 0.0, net.size - 1
+    while last > 0 and net[last] == 0:
+        last -= 1
     for k in range(net.size):
+        # Signs change right after a point that has a say and before another: which others there are nobody may know.
+        if k > last or (k > 0 and net[k - 1] == 0):
+            before += net[k]
+            continue
         for i in range(changes - 1, -1, -1):
             for s in range(2):
                 changed[i, s, k] = most[i, 1 - s] + (2 * before if s else -2 * before)

@@ -1,13 +1,15 @@
 """Rows thrown into batches, for lower bounds that look at blocks of cells.
 
-What is known of a batch is how many rows of each block and label it holds. Few rows are thrown one by one; many by
-three tosses of a coin each, the bits of one stream: a word throws 21 rows, and three words throw 64 of a pile at once.
+What is known of a batch is how many rows of each block and label it holds. All rows are thrown several times. Few are
+thrown one by one; many by three tosses of a coin each, the bits of one stream: a word throws 21 rows, and three words
+throw 64 of a pile at once.
 """
 
 from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +20,6 @@ from calcert.summary.points import Points
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-EIGHTHS, PAIRS = (0, 1, 2, 3, 4, 5, 6, 7), (0, 1, 2, 2, 3, 3, 4, 4)
-"""The batch of many rows that each eighth of them goes to."""
-
-PAIRED = 50_000
-"""From so many rows on the last six eighths are judged in pairs: finding witnesses takes longest, and fewer do."""
-
 MANY = 1 << 13
 """Above so many rows of a pile, drawing how many go to each batch takes less time than throwing them."""
 
@@ -31,44 +27,50 @@ IN_A_WORD = 21
 """Rows thrown by a word of 64 bits, three of them for each."""
 
 
-FEW, GROWING = (1, 1, 1, 1), (3, 4, 5, 8)
-"""Parts of the rows that the batches of each throw get where rows are few: alike, or more for better witnesses."""
+class Parts(NamedTuple):
+    """What part of the rows each batch of a throw gets: a choice by their number alone.
+
+    Few rows are thrown one by one, into batches with these parts; of more rows and of many each eighth goes to a batch.
+    """
+
+    few: tuple[int, ...]
+    more: tuple[int, ...]
+    many: tuple[int, ...]
 
 
-MANY_ROWS = 5000
-ONE, SEVERAL = 1, 3
-"""Three throws into four batches need as many witnesses as one throw into ten, and find no less."""
+ALIKE = Parts((1, 1, 1, 1), (0, 0, 1, 1, 2, 2, 3, 3), (0, 0, 1, 1, 1, 1, 1, 1))
+GROWING = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 1, 1, 1))
+SLOWLY = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 2, 2, 2))
+"""Alike, or more for better witnesses. Of many rows a quarter teaches all that a witness needs, or nearly."""
 
+MORE_ROWS, MANY_ROWS = 5_000, 50_000
 
-def throws(n: int) -> int:
-    """One throw of many rows, several of few: a choice by the number of rows alone."""
-    return ONE if n >= MANY_ROWS else SEVERAL
+THROWS = 3
+"""One throw may be unlucky for a law of few outcomes, and then is for all that have them; three seldom are."""
 
 
 @lru_cache(maxsize=2)
-def thrown(points: Points, seed: int, few: tuple[int, ...] = FEW) -> Integers:
+def thrown(points: Points, seed: int, parts: Parts = ALIKE) -> Integers:
     """The rows of blocks thrown into batches, once for all statements that look at them."""
-    return thrown_counts(points.count, seed, few)
+    return thrown_counts(points.count, seed, parts)
 
 
-def thrown_counts(count: Integers, seed: int, few: tuple[int, ...] = FEW) -> Integers:
+def thrown_counts(count: Integers, seed: int, parts: Parts = ALIKE) -> Integers:
     """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
 
     Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
-    table. Many rows are thrown once, into eighths; few several times, into batches with the parts `few`. The draws
-    are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a little would be
-    split almost alike, and one unlucky split would be unlucky for all of them.
+    table. The draws are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a
+    little would be split almost alike, and one unlucky split would be unlucky for all of them.
     """
     rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(count), np.uint32).tolist()])
     rows = int(count.sum())
-    number = throws(rows)
-    if number == 1:
-        return in_eighths(count, rng, PAIRS if rows >= PAIRED else EIGHTHS)[None]
+    if rows >= MORE_ROWS:
+        return in_eighths(count, rng, parts.many if rows >= MANY_ROWS else parts.more, THROWS)
     owner = np.repeat(np.arange(count.size), count.ravel())
-    batch = np.repeat(np.arange(len(few)), few)[rng.integers(0, sum(few), (number, owner.size))]
-    batch += len(few) * np.arange(number)[:, None]
-    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * len(few) * count.size)
-    return places.reshape(number, len(few), *count.shape)
+    batch_of = np.repeat(np.arange(len(parts.few)), parts.few)
+    batch = batch_of[rng.integers(0, batch_of.size, (THROWS, owner.size))] + len(parts.few) * np.arange(THROWS)[:, None]
+    places = np.bincount((batch * count.size + owner).ravel(), minlength=THROWS * len(parts.few) * count.size)
+    return places.reshape(THROWS, len(parts.few), *count.shape)
 
 
 def _digest(count: Integers) -> bytes:
@@ -77,16 +79,17 @@ def _digest(count: Integers) -> bytes:
     return hashlib.sha256(size.char.encode() + count.astype(size).tobytes()).digest()
 
 
-def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, ...] = EIGHTHS) -> Integers:
-    """One throw into eighths, each of which goes to a batch: shape (batches, points, 2)."""
+def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, ...], number: int) -> Integers:
+    """Throws into eighths, each of which goes to a batch: shape (number, batches, points, 2)."""
     piles, into = count.ravel(), np.array(batch_of)
     parts = np.bincount(into)
-    batches = np.zeros((parts.size, piles.size), np.int64)
+    batches = np.zeros((number, parts.size, piles.size), np.int64)
     many = np.flatnonzero(piles > MANY)
-    batches[:, many] = rng.multinomial(piles[many], parts / into.size).T
     words = -(-int(piles.sum() - piles[many].sum()) // IN_A_WORD)
-    throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, batches)
-    return batches.reshape(parts.size, *count.shape)
+    for thrown in batches:
+        thrown[:, many] = rng.multinomial(piles[many], parts / into.size).T
+        throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, thrown)
+    return batches.reshape(number, parts.size, *count.shape)
 
 
 @compiled

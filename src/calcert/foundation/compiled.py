@@ -131,7 +131,7 @@ class Forgiving:
         load = getattr(self._cache, "_load_overload", None)
         if load is None:  # Another numba may call it otherwise.
             return self._cache.load_overload(signature, target)
-        from numba.core.runtime import rtsys
+        from numba.core.runtime.nrt import rtsys
 
         rtsys.initialize(target)
         return load(signature, target)
