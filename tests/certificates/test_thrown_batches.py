@@ -13,8 +13,8 @@ from calcert.certificates.thrown_batches import (
     GROWING,
     IN_A_WORD,
     MANY,
-    SLOWLY,
     THROWS,
+    TRIED,
     in_eighths,
     throw,
     thrown_counts,
@@ -48,7 +48,7 @@ def test_what_a_batch_gets_has_the_binomial_law(rows: int) -> None:
         assert ((seen[keep] - expected[keep]) ** 2 / expected[keep]).sum() < chi2.isf(1e-6, keep.sum() - 1)
 
 
-@pytest.mark.parametrize("into", [ALIKE.more, GROWING.more, ALIKE.many, SLOWLY.many])
+@pytest.mark.parametrize("into", [ALIKE.more, GROWING.more, ALIKE.many, GROWING.many, TRIED.many])
 def test_eighths_that_share_a_batch_are_added_up(into: tuple[int, ...]) -> None:
     count = np.array([[3, 70], [2000, 0], [1, 1]])
     eighths, batches = (in_eighths(count, np.random.default_rng(5), each, 2) for each in (EIGHTHS, into))

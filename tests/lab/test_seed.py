@@ -21,10 +21,10 @@ from tests.lab.laws import summary_of
 
 SCORE, DELTA = 0.008, 0.05
 POSITIVES = range(45)
-CONTRIVED = 50_054, 20
-"""Rows, and positives to expect among them: found by trying 300 numbers of rows with nine laws each, at seed 0."""
+CONTRIVED = 50_300, 18
+"""Rows, and positives to expect among them: found by trying 400 numbers of rows with nine laws each, at seed 0."""
 
-LAWS = [CONTRIVED, (50_013, 14), (5_151, 12), (5_155, 14), (400, 1)]
+LAWS = [CONTRIVED, (50_027, 8), (50_168, 14), (5_151, 12), (5_155, 14), (400, 1)]
 """Most of them are those for which one throw did worst."""
 
 

@@ -63,7 +63,7 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return np.clip(found, -1.0, 1.0)
 
     return lower_limit(
-        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.SLOWLY)
+        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.GROWING)
     )
 
 

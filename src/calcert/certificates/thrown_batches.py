@@ -39,9 +39,12 @@ class Parts(NamedTuple):
 
 
 ALIKE = Parts((1, 1, 1, 1), (0, 0, 1, 1, 2, 2, 3, 3), (0, 0, 1, 1, 1, 1, 1, 1))
-GROWING = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 1, 1, 1))
-SLOWLY = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 2, 2, 2))
-"""Alike, or more for better witnesses. Of many rows a quarter teaches all that a witness needs, or nearly."""
+GROWING = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 2, 2, 2))
+TRIED = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 1, 2, 2, 2, 3, 3, 3))
+"""Alike, or more for better witnesses; of many rows a quarter teaches most of what there is to learn.
+
+Witnesses that are chosen by how others did before want some batches to be tried on.
+"""
 
 MORE_ROWS, MANY_ROWS = 5_000, 50_000
 

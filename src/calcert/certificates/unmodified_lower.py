@@ -47,7 +47,7 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         lambda thrown: groups_gains(points.low, points.high, thrown, SCALES),
         beside=FOR_L1,
-        thrown=thrown_batches.thrown(points, seed, thrown_batches.GROWING),
+        thrown=thrown_batches.thrown(points, seed, thrown_batches.TRIED),
     )
 
 
