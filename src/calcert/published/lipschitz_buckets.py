@@ -50,7 +50,7 @@ def lipschitz_buckets(
     Scores are cut into buckets of equal width and the curve is the mean training label of each bucket. Inside a
     bucket its error is bounded by (Lipschitz constant) x (width) + 1/(2 sqrt(training rows)). The bound has the
     form of :func:`perturb_and_smooth`. It is computed for every bucket count and every shift of the inner edges,
-    each at its share of delta, and the smallest is kept. The paper describes the method and prints no formula; this
+    each at its share of delta, and the smallest is kept. The paper describes the method and prints no bound; this
     one is ours.
 
     Not a certificate, in either reading: for one under the same assumption see :func:`calcert.lipschitz`.
@@ -62,10 +62,10 @@ def lipschitz_buckets(
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
 
-    Choices of ours, where the paper names none
-        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper's words
-        say a small fraction of a width and its printed offsets are whole ones (the first bucket grows by what the last
-        one loses); delta in equal parts; five folds. A bucket without training rows takes the mean training label and
+    Choices and readings of ours
+        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper says a
+        small fraction of a width and prints r/B (the first bucket grows by what the last one loses); delta in equal
+        parts, for its delta/(BR); five folds. A bucket without training rows takes the mean training label and
         the error bound 1, which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for
         the same reason.
         `per_fold=True` caps all error bounds at 1.

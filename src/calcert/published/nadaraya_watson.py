@@ -62,8 +62,8 @@ def smooth(scores: Floats, labels: NDArray[np.int8], points: Floats, window: flo
     """Smooth the labels of rows sorted by score, at ascending points, with weights (1 - ((x - s_i)/window)^2)^1.2.
 
     Where no score lies within the window, the nearest score counts alone; should several rows be equally near, they
-    share the weight. Near 0 and 1 the weights sum to one over the rows that there are: that is all that the paper's
-    boundary renormalisation asks for.
+    share the weight. Near 0 and 1 the weights sum to one over the rows that there are: so we read the paper's boundary
+    renormalisation.
     """
     counts = [-(-scores.size // _LEAF)]
     while counts[-1] > 1:
