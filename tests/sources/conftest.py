@@ -93,16 +93,19 @@ def _spark_frames(request: pytest.FixtureRequest) -> Build:
     return frame
 
 
+NUMBERS = itertools.count()
+"""Of tables: one server serves all modules of tests that a process runs."""
+
+
 def _postgres_tables(request: pytest.FixtureRequest) -> Build:
     import ibis
 
     server = request.getfixturevalue("postgres")
     database = ibis.postgres.connect(**server)
     request.addfinalizer(database.disconnect)
-    numbers = itertools.count()
 
     def create(table: pa.Table) -> Any:
-        name = f"rows_{next(numbers)}"
+        name = f"rows_{next(NUMBERS)}"
         copy_to_postgres(database.con, name, table)
         return database.table(name)
 
