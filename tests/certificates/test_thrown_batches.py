@@ -13,6 +13,7 @@ from calcert.certificates.thrown_batches import (
     GROWING,
     IN_A_WORD,
     MANY,
+    OF_MANY,
     THROWS,
     TRIED,
     in_eighths,
@@ -28,9 +29,9 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    for rows, batch in ((count, 2), (count[:350], 4), (count[:300], 4)):
+    for rows, shape in ((count, (OF_MANY, 2)), (count[:350], (THROWS, 4)), (count[:300], (THROWS, 4))):
         batches = thrown_counts(rows, 0)
-        assert batches.shape == (THROWS, batch, *rows.shape)
+        assert batches.shape == (*shape, *rows.shape)
         assert (batches.sum(axis=1) == rows).all()
         assert (batches >= 0).all()
 

@@ -172,6 +172,7 @@ def thrown_for(seed: int) -> Iterator[None]:
         return
     with (
         mock.patch.object(thrown_batches, "THROWS", 2 if seed % 2 else 1),
+        mock.patch.object(thrown_batches, "OF_MANY", 2 if seed % 2 else 1),
         mock.patch.object(thrown_batches, "GROWING", few),
         mock.patch.object(thrown_batches, "TRIED", few),
     ):

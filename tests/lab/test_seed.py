@@ -28,26 +28,24 @@ LAWS = [CONTRIVED, (50_027, 8), (50_168, 14), (5_151, 12), (5_155, 14), (400, 1)
 """Most of them are those for which one throw did worst."""
 
 
-def miss(rows: int, expected: int, throws: int, seed: int = 0) -> float:
+def miss(rows: int, expected: int, seed: int = 0) -> float:
     """The exact probability, over the rows alone, that the lower bound exceeds the truth."""
     chance = expected / rows
-    with mock.patch.object(thrown_batches, "THROWS", throws):
-        thrown_batches.thrown.cache_clear()
-        return math.fsum(
-            binom.pmf(k, rows, chance)
-            for k in POSITIVES
-            if unmodified_lower(summary_of((SCORE,), np.array([[rows - k, k]])), DELTA, seed).limit
-            > abs(SCORE - chance)
-        )
+    thrown_batches.thrown.cache_clear()
+    return math.fsum(
+        binom.pmf(k, rows, chance)
+        for k in POSITIVES
+        if unmodified_lower(summary_of((SCORE,), np.array([[rows - k, k]])), DELTA, seed).limit > abs(SCORE - chance)
+    )
 
 
 def test_one_throw_misleads_for_a_contrived_law_and_no_more_often_than_delta_over_seeds() -> None:
-    assert miss(*CONTRIVED, throws=1) > 1.3 * DELTA
-    assert np.mean([miss(*CONTRIVED, throws=1, seed=seed) for seed in range(1, 9)]) <= DELTA
+    with mock.patch.object(thrown_batches, "OF_MANY", 1):
+        assert miss(*CONTRIVED) > 1.3 * DELTA
+        assert np.mean([miss(*CONTRIVED, seed=seed) for seed in range(1, 9)]) <= DELTA
 
 
 @pytest.mark.parametrize(("rows", "expected"), LAWS)
 def test_the_mean_over_several_throws_is_not_misled(rows: int, expected: int) -> None:
-    assert thrown_batches.THROWS > 1
     for seed in range(6):
-        assert miss(rows, expected, thrown_batches.THROWS, seed) <= DELTA
+        assert miss(rows, expected, seed) <= DELTA

@@ -48,8 +48,8 @@ Witnesses that are chosen by how others did before want some batches to be tried
 
 MORE_ROWS, MANY_ROWS = 5_000, 50_000
 
-THROWS = 3
-"""One throw may be unlucky for a law of few outcomes, and then is for all that have them; three seldom are."""
+THROWS, OF_MANY = 3, 2
+"""One throw may be unlucky for a law of few outcomes, and then is for all that have them; several seldom are."""
 
 
 @lru_cache(maxsize=2)
@@ -67,8 +67,10 @@ def thrown_counts(count: Integers, seed: int, parts: Parts = ALIKE) -> Integers:
     """
     rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(count), np.uint32).tolist()])
     rows = int(count.sum())
+    if rows >= MANY_ROWS:
+        return in_eighths(count, rng, parts.many, OF_MANY)
     if rows >= MORE_ROWS:
-        return in_eighths(count, rng, parts.many if rows >= MANY_ROWS else parts.more, THROWS)
+        return in_eighths(count, rng, parts.more, THROWS)
     owner = np.repeat(np.arange(count.size), count.ravel())
     batch_of = np.repeat(np.arange(len(parts.few)), parts.few)
     batch = batch_of[rng.integers(0, batch_of.size, (THROWS, owner.size))] + len(parts.few) * np.arange(THROWS)[:, None]
