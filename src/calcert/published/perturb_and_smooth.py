@@ -68,7 +68,7 @@ def perturb_and_smooth(
 
     Known faults
         *Realised labels.* The error bound holds on average over the training labels, but the surrogate is compared
-        for the labels at hand, where its error can be larger, up to about a third of the time where scores sit on one
+        for the labels at hand, where its error can be larger, about a third of the time where many rows sit on one
         number; the Bernstein terms do not make up for it. With all scores at 0.9, true frequency 1/2, 10^5 rows on
         each side and delta = 0.05, the printed statement fails with probability 0.128; with two training rows at score
         1, with probability 1/4.
