@@ -169,8 +169,8 @@ class Game:
 
     @cached_property
     def _rounding(self) -> float:
-        """More than any logarithm of wealth is off: sums of so many gains are rounded by less than 2^-47 of these."""
-        return ROUNDING + 2.0**-47 * sum(r.stake * r.moments[0] for rounds in self.throws for r in rounds)
+        """More than any logarithm of wealth is off (theory, "The logarithm")."""
+        return ROUNDING + sum(r.rounding for rounds in self.throws for r in rounds)
 
     @cached_property
     def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
@@ -218,6 +218,11 @@ class Round:
     def small(self) -> bool:
         """True where the stake is so small that the series will do."""
         return self.stake <= SMALL_STAKE
+
+    @property
+    def rounding(self) -> float:
+        """More than the logarithm is off for sums over points being rounded, of few powers or of many logarithms."""
+        return (2.0**-42 if self.small else 2.0**-32) * self.stake * self.moments[0]
 
     @cached_property
     def series(self) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ from calcert.show.pages.layout import fragment, render
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
 from calcert.show.text.classes import class_columns, means
+from calcert.show.worst import worst
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -52,7 +53,7 @@ def _classes(report: ClassReport) -> dict[str, Any]:
     return {
         "together": together("classes", len(lines), delta),
         "means": means(report, names),
-        "worst": words.worst("class", "classes", report.worst, names),
+        "worst": worst("class", "classes", report.worst, names),
         "too_small": too_small("classes", lines),
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": lines,

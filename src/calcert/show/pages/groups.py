@@ -12,6 +12,7 @@ from calcert.show.pages.layout import Picture, Statement, fragment, render, stat
 from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
 from calcert.show.pictures.intervals import all_lines
 from calcert.show.text.groups import group_columns
+from calcert.show.worst import worst_group
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -42,7 +43,7 @@ def page(
         n=report.n,
         statements=[_statement(name, group_lines(report, [name])) for name in names],
         together=together("groups", len(lines) + len(report.empty), report.delta),
-        worst=words.worst_group(report, names),
+        worst=worst_group(report, names),
         too_small=too_small("groups", lines),
         never_promised=NEVER_PROMISED,
         subjects=[words.STATEMENTS[name].short for name in names],
@@ -68,7 +69,7 @@ def notebook_view(report: GroupReport) -> str:
         subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
         notes=[
-            words.worst_group(report, names),
+            worst_group(report, names),
             together("groups", len(lines) + len(report.empty), report.delta),
             words.meanings(names, lines),
             too_small("groups", lines),

@@ -13,7 +13,8 @@ from calcert.reports.statements import columns
 from calcert.show.lines import class_lines
 from calcert.show.text.groups import each_side, interval_table
 from calcert.show.text.report import report_view
-from calcert.show.words import STATEMENTS, meanings, worst
+from calcert.show.words import STATEMENTS, meanings
+from calcert.show.worst import worst
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport

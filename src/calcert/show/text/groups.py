@@ -15,7 +15,8 @@ from calcert.foundation.numbers import confidence
 from calcert.reports.statements import columns
 from calcert.show.lines import Line, group_lines
 from calcert.show.text.table_style import table
-from calcert.show.words import STATEMENTS, meanings, worst_group
+from calcert.show.words import STATEMENTS, meanings
+from calcert.show.worst import worst_group
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
