@@ -40,7 +40,7 @@ class Parts(NamedTuple):
 
 ALIKE = Parts((1, 1, 1, 1), (0, 0, 1, 1, 2, 2, 3, 3), (0, 0, 1, 1, 1, 1, 1, 1))
 GROWING = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 0, 1, 1, 1, 2, 2, 2))
-TRIED = Parts((3, 4, 5, 8), (0, 1, 1, 2, 2, 3, 3, 3), (0, 1, 2, 2, 2, 3, 3, 3))
+TRIED = Parts((3, 4, 5, 8), (0, 1, 2, 2, 2, 3, 3, 3), (0, 1, 2, 2, 2, 3, 3, 3))
 """Alike, or more for better witnesses; of many rows a quarter teaches most of what there is to learn.
 
 Witnesses that are chosen by how others did before want some batches to be tried on.
