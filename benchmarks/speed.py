@@ -49,7 +49,7 @@ FIGURES = (
     Figure("curve", "certify 1e6", "the same, 1,000,000 rows", 1),
     Figure("curve", "certify 1e7", "the same, 10,000,000 rows", 0.25),
     Figure("groups", "certify 1e3", f"`certify`, 1,000 rows / {SORT}", 0.2),
-    Figure("groups", "groups, one core", "1,000 groups of 1,000 rows, one core / 1,000 times `certify` of one", 1),
+    Figure("groups", "groups, one core", "1,000 groups of 1,000 rows, one core / `certify` of each", 1),
     Figure("groups", "groups, two cores", "the same on two cores / on one", 0.6),
     Figure("classes", "classes", f"1,000 classes, 50,000 rows, all cores / {CURVE} on each of 1,000 columns", 5),
     *(

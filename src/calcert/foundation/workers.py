@@ -7,6 +7,7 @@ how many there are changes the time that it takes, and nothing else.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -14,8 +15,8 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any, BinaryIO, TypeVar
 
@@ -60,7 +61,7 @@ def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: in
     """What the function makes of every item, in their order; it must be one that a module has by its name."""
     found: list[Found] = []
     start = time.monotonic()
-    with RowProgress(task, total=len(items), unit=unit) as progress:
+    with RowProgress(task, total=len(items), unit=unit) as progress, uncollected():
         for item in items:
             if workers > 1 and _takes_long(time.monotonic() - start, len(found), len(items)):
                 break
@@ -73,6 +74,18 @@ def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: in
                 function, rest, min(workers, len(rest)), seconds, lambda more: progress.advance_to(done + more)
             )
     return found
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Inside, nothing looks for cycles: there are none, and looking through all results again and again takes long."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _takes_long(elapsed: float, done: int, number: int) -> bool:
@@ -181,7 +194,8 @@ def serve(source: BinaryIO | None = None, target: BinaryIO | None = None) -> Non
         answers: Any
         try:
             work = getattr(importlib.import_module(module), function)
-            answers = [work(item) for item in items]
+            with uncollected():
+                answers = [work(item) for item in items]
         except Exception as error:  # raised where it was asked
             answers = error
         pickle.dump(answers, target, pickle.HIGHEST_PROTOCOL)

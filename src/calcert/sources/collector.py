@@ -44,12 +44,10 @@ class Tables:
     """What one thread has counted."""
 
     def __init__(self, kernel: Any) -> None:
-        self.count = np.zeros(2 * cells.CELLS, np.int64)
-        self.offset = np.zeros(2 * cells.CELLS, np.int64)
         self.distinct = 0
-        self.flushed = False
         self._kernel = kernel
         self._packed = np.zeros(2 * cells.CELLS, np.uint64)
+        self._flushed: tuple[Integers, Integers] | None = None
         self._keys = np.full(kernel.SLOTS, -1, np.int64)
         self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
         self._most = 0  # No packed word counts more rows than this.
@@ -60,7 +58,7 @@ class Tables:
         if self._most + x.size > self._kernel.CHUNK:
             self._most = int(self._packed.max()) >> self._kernel.OFFSET_BITS
         if self._most + x.size > self._kernel.CHUNK:
-            self.flush()
+            self._flush()
         bad = int(self._kernel.fill(x, y, self._packed))
         if bad >= 0:
             return bad
@@ -74,18 +72,26 @@ class Tables:
                 self.distinct = int(filled)
         return -1
 
-    def flush(self) -> None:
-        """Have everything in `count` and `offset`."""
-        self._kernel.flush(self._packed, self.count, self.offset)
-        self._most, self.flushed = 0, True
+    def _flush(self) -> None:
+        """Make room in the words."""
+        if self._flushed is None:
+            self._flushed = np.zeros(2 * cells.CELLS, np.int64), np.zeros(2 * cells.CELLS, np.int64)
+        self._kernel.flush(self._packed, *self._flushed)
+        self._most = 0
 
-    def packed(self) -> tuple[Integers, Integers, Integers]:
-        """Cells, counts and sums where all rows are still packed: no table of all cells is needed to unpack them."""
-        cell = np.flatnonzero(self._packed[::2] | self._packed[1::2])
-        packed = self._packed.reshape(-1, 2)[cell]
-        count, offset = np.zeros(packed.shape, np.int64), np.zeros(packed.shape, np.int64)
-        self._kernel.flush(packed.ravel(), count.ravel(), offset.ravel())
-        return cell, count, offset
+    def used(self) -> NDArray[np.bool_]:
+        """Which cells hold rows."""
+        word = self._packed != 0
+        if self._flushed is not None:
+            word |= self._flushed[0] != 0
+        return word[::2] | word[1::2]
+
+    def add_to(self, count: Integers, offset: Integers, cell: Integers) -> None:
+        """Add counts and sums of these cells, which are all that hold rows: no table of all cells is needed."""
+        self._kernel.flush(self._packed.reshape(-1, 2)[cell].ravel(), count.ravel(), offset.ravel())
+        if self._flushed is not None:
+            count += self._flushed[0].reshape(-1, 2)[cell]
+            offset += self._flushed[1].reshape(-1, 2)[cell]
 
     def listed(self) -> tuple[Integers, Integers]:
         """The distinct scores, as the integers whose bits they are, and their rows by label."""
@@ -164,14 +170,11 @@ class Collector:
     def summary(self) -> Summary:
         """The Summary of all rows so far."""
         self.settle()
-        first, *others = self._tables
-        if not others and not first.flushed:
-            return Summary(*first.packed(), *self._listed())
+        cell = np.flatnonzero(np.logical_or.reduce([tables.used() for tables in self._tables]))
+        count, offset = np.zeros((cell.size, 2), np.int64), np.zeros((cell.size, 2), np.int64)
         for tables in self._tables:
-            tables.flush()
-        count = sum((tables.count for tables in others), start=first.count).reshape(-1, 2)
-        offset = sum((tables.offset for tables in others), start=first.offset).reshape(-1, 2)
-        return Summary.from_dense(count, offset, *self._listed())
+            tables.add_to(count, offset, cell)
+        return Summary(cell, count, offset, *self._listed())
 
     def _listed(self) -> tuple[Integers, Integers] | tuple[None, None]:
         if any(tables.distinct < 0 for tables in self._tables):

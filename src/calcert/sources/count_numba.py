@@ -13,44 +13,61 @@ CHUNK = (1 << 19) - 1
 """Rows per call of `fill`: as many as keep the packed count (19 bits) and offset sum (45 bits) inside 64 bits."""
 
 OFFSET_BITS = 45
+BLOCK = 1 << 10
+"""Rows that are located at once: what is found of them stays in the nearest memory of a processor."""
+
 SLOTS = 1 << 14
 """Slots of the table of distinct scores, four times as many as may be filled."""
 
 
 @compiled
 def located(score: float) -> tuple[np.int64, np.int64]:
-    """The cell of a score and its offset there, in multiples of 2^-40; cell -1 for what is outside [0, 1].
+    """The cell of a score in [0, 1] and its offset there, in multiples of 2^-40.
 
-    The middle of [0, 1] has a path of its own because most rows take it; :func:`calcert.summary.cells.locate` is the
-    same map, written for reading.
+    :func:`calcert.summary.cells.locate` is the same map, written for reading. Here it has no branches, so that several
+    rows go through it at once: where the upper half of [0, 1] is mirrored, every bit of an integer is turned over.
     """
-    if score >= 0.0625 and score < 0.9375:
-        units = np.int64(score * 1099511627776.0)
-        return (units >> 26) + 46080, units & 67108863
-    if score >= 0.0 and score < 1.0:
-        units = np.int64(score * 1099511627776.0)
-        upper = score >= 0.5
-        distance = 1099511627775 - units if upper else units
-        tier = np.int64(distance >= 268435456) + np.int64(distance >= 4294967296)
-        shift = 14 + 4 * tier
-        cell = (distance >> shift) + 15360 * tier
-        return 108543 - cell if upper else cell, units & ((np.int64(1) << shift) - 1)
-    return np.int64(108544) if score == 1.0 else np.int64(-1), np.int64(0)
+    units = np.int64(score * 1099511627776.0)
+    mirrored = -(units >> 39)  # -1 in the upper half, else 0
+    distance = units ^ (mirrored & 1099511627775)
+    tier = np.int64(distance >= 268435456) + np.int64(distance >= 4294967296) + np.int64(distance >= 68719476736)
+    shift = 14 + 4 * tier
+    cell = (((distance >> shift) + 15360 * tier) ^ mirrored) + (mirrored & 108544)
+    offset = units & ((np.int64(1) << shift) - 1)
+    one = units == 1099511627776
+    return np.int64(108544) if one else cell, np.int64(0) if one else offset
 
 
 @compiled(nogil=True)
 def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64]) -> int:
     """Add rows to `packed`, one word per cell and label: count above bit 45, offset sum below.
 
-    Returns the first row whose score is outside [0, 1] or whose label is not 0 or 1, else -1.
+    Returns the first row whose score is outside [0, 1] or whose label is not 0 or 1, else -1. A block of rows is
+    located first, which a processor does with several at once, and added to its words then.
     """
-    for i in range(scores.size):
-        label = labels[i]
-        cell, offset = located(np.float64(scores[i]))
-        if cell < 0 or (label != 0 and label != 1):
-            return i
-        packed[2 * cell + np.int64(label)] += np.uint64((np.int64(1) << OFFSET_BITS) + offset)
+    slot, word = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
+    for start in range(0, scores.size, BLOCK):
+        size = min(BLOCK, scores.size - start)
+        x, y = scores[start : start + size], labels[start : start + size]
+        bad = 0
+        for j in range(size):
+            bad |= is_bad(np.float64(x[j]), y[j])
+            cell, offset = located(np.float64(x[j]))
+            slot[j] = 2 * cell + np.int64(y[j])
+            word[j] = np.uint64((np.int64(1) << OFFSET_BITS) + offset)
+        if bad:
+            for j in range(size):
+                if is_bad(np.float64(x[j]), y[j]):
+                    return start + j
+        for j in range(size):
+            packed[np.uint64(slot[j])] += word[j]
     return -1
+
+
+@compiled
+def is_bad(score: float, label: float) -> int:
+    """1 for a score outside [0, 1] or a label that is neither 0 nor 1, else 0."""
+    return 1 - (np.int64(score >= 0.0) & np.int64(score <= 1.0) & (np.int64(label == 0) | np.int64(label == 1)))
 
 
 @compiled(nogil=True)

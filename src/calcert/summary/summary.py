@@ -238,8 +238,12 @@ class Summary:
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         # Caches ask for it often, and go on to compare whole Summaries where it agrees.
-        return hash((self.cell.size, self.n, self.positives))
+        return hash((self.cell.size, self.n, self.positives, int(self.offset.sum())))
 
     def __repr__(self) -> str:
         known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"
