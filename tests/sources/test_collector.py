@@ -99,12 +99,14 @@ def test_words_that_are_nearly_full_are_unpacked_in_time(short_steps: None) -> N
 
 def test_as_many_threads_count_as_there_are_cores_to_run_on(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
+    import time
 
     seen: set[int] = set()
     count = module.Tables.add
 
     def watched(self: module.Tables, *rows: np.ndarray) -> int:
         seen.add(threading.get_ident())
+        time.sleep(0.01)  # A thread that is done takes the next rows before another one is started.
         return count(self, *rows)
 
     monkeypatch.setattr(module.Tables, "add", watched)

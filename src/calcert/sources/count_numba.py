@@ -13,7 +13,7 @@ CHUNK = (1 << 19) - 1
 """Rows per call of `fill`: as many as keep the packed count (19 bits) and offset sum (45 bits) inside 64 bits."""
 
 OFFSET_BITS = 45
-BLOCK = 1 << 10
+BLOCK = 1 << 12
 """Rows that are located at once: what is found of them stays in the nearest memory of a processor."""
 
 SLOTS = 1 << 14
@@ -43,31 +43,32 @@ def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64])
     """Add rows to `packed`, one word per cell and label: count above bit 45, offset sum below.
 
     Returns the first row whose score is outside [0, 1] or whose label is not 0 or 1, else -1. A block of rows is
-    located first, which a processor does with several at once, and added to its words then.
+    checked and located first, which a processor does with several at once, and added to its words then.
     """
     slot, word = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.uint64)
     for start in range(0, scores.size, BLOCK):
         size = min(BLOCK, scores.size - start)
         x, y = scores[start : start + size], labels[start : start + size]
-        bad = 0
+        good = 1
         for j in range(size):
-            bad |= is_bad(np.float64(x[j]), y[j])
+            good &= is_row(np.float64(x[j]), y[j])
+        if not good:
+            for j in range(size):
+                if not is_row(np.float64(x[j]), y[j]):
+                    return start + j
+        for j in range(size):
             cell, offset = located(np.float64(x[j]))
             slot[j] = 2 * cell + np.int64(y[j])
             word[j] = np.uint64((np.int64(1) << OFFSET_BITS) + offset)
-        if bad:
-            for j in range(size):
-                if is_bad(np.float64(x[j]), y[j]):
-                    return start + j
         for j in range(size):
             packed[np.uint64(slot[j])] += word[j]
     return -1
 
 
 @compiled
-def is_bad(score: float, label: float) -> int:
-    """1 for a score outside [0, 1] or a label that is neither 0 nor 1, else 0."""
-    return 1 - (np.int64(score >= 0.0) & np.int64(score <= 1.0) & (np.int64(label == 0) | np.int64(label == 1)))
+def is_row(score: float, label: float) -> int:
+    """1 for a score in [0, 1] with a label that is 0 or 1, else 0."""
+    return np.int64(score >= 0.0) & np.int64(score <= 1.0) & (np.int64(label == 0) | np.int64(label == 1))
 
 
 @compiled(nogil=True)
