@@ -23,10 +23,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.share_limits import share_limits
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.coordinate import coordinate_of
@@ -34,9 +34,6 @@ from calcert.serving.grid import Grid
 from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import View
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FINENESS = 512
 POINT_LIMIT = 1 << 17

@@ -15,11 +15,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.numbers import given
 
-Floats = NDArray[np.float64]
 Side = Literal["below", "above"]
 
 ROUNDING = 1e-12

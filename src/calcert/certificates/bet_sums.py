@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LARGEST_STAKE = 0.49
 """Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""

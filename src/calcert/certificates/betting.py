@@ -18,15 +18,12 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Lower
 from calcert.certificates.root_search import crossing
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import refuse_units
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""

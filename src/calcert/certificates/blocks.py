@@ -12,14 +12,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.summary import cells
 from calcert.summary.points import Partition, Points, joined
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-
 
 FOR_WITNESSES = 5e-4
 """Blocks for lower bounds are as wide as this times the root of the distance from the nearer end: 2^-12 in the middle.

@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.root_search import crossing
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from calcert.foundation.array_types import Floats, Integers
 
 ACCURACY = 1e-7
 """Added to every tail: more than aliasing, dropped frequencies and rounding may hide (theory, "Near calibration")."""

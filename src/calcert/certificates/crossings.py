@@ -9,7 +9,6 @@ import math
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
@@ -20,12 +19,10 @@ from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_patterns import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:

@@ -14,11 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 60
 """Of Newton's method; 5 to 25 are usual."""

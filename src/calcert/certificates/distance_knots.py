@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FINEST = 2.0**26
 """Knots are multiples of 1 / FINEST: closer ones would stall the solver. Edges of cells are such multiples."""

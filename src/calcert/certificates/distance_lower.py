@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates import thrown_batches
 from calcert.certificates.betting import lower_limit
@@ -27,13 +26,11 @@ from calcert.certificates.listed_witnesses import FOR_DISTANCE
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_patterns import EDGES, Pattern, gap_pattern
 from calcert.certificates.unit_squares import tilt_squares
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RUNS = 8, 64
 """Runs of points for a witness: the root of the rows it knows, but not outside this range."""

@@ -11,15 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import inside, lay, put
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RUNS = 64, 512, 1024
 """Runs of points to begin with: 6.5 times the root of the rows, between the first two; and where refining few ends."""

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.serving.grid import ROUNDING
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

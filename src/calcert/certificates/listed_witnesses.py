@@ -16,18 +16,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.coin_sums import RUNS, largest_move, run_of
 from calcert.certificates.deviations import mean_lower, share_beyond
 from calcert.certificates.root_search import SLACK
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 TAILS = 0.98
 """The share of a witness's delta for the two tails of the sum; the rest pays for chances that moved more than on

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.share_limits import share_lower, share_upper
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_scores, check_summary
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SHORTEST = 16
 """Rows in the shortest runs: with fewer, no limit says anything."""

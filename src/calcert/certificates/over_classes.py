@@ -8,16 +8,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower, mean_e_value
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
+from calcert.foundation.array_types import Floats, Integers
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 ROWS_AT_ONCE = 1 << 15
 """Probabilities that are added up at a time: a few arrays of them stay close to the processor."""

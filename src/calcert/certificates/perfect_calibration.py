@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.betting import generator
 from calcert.certificates.score_groups import across_labels
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_seed, check_summary
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 JOINED_BITS = range(6, -1, -1)
 """Neighbouring cells are put together, 2^bits of them, as long as that hides little."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sampling_term import upper_mean
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import kernel
 from calcert.serving.coordinate import coordinate_of
@@ -21,8 +21,6 @@ from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import unlikely_ends
 from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 
 def perturbed(

@@ -15,19 +15,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calcert.certificates.betting import Integers, in_turn, lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_patterns import served_patterns, units_lower
+from calcert.foundation.array_types import Floats, Integers
 from calcert.serving.coordinate import Coordinate, coordinate_of
 from calcert.serving.exponentials import exponentials, missed
 from calcert.serving.grid import BLOCK, Grid
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 FREE = (math.nan, math.nan)
 

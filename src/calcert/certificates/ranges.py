@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import middles
@@ -18,11 +17,10 @@ from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_patterns import range_patterns, units_lower
 from calcert.certificates.unit_squares import range_squares
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Side = Literal["either", "too high", "too low"]
 
 QUANTITY: dict[Side, str] = {

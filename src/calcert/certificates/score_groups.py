@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.summary.points import Points
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NOISE = 0.8
 """E|Z| for a standard normal Z, sqrt(2/pi), rounded: what an estimated mean adds to an absolute value."""

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.bends import Bend, bends_at
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.share_limits import share_lower, share_upper
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

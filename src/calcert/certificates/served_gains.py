@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 TINY = 1e-290
 """Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""

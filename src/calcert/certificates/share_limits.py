@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from calcert.foundation.array_types import Floats, Integers
 
 SLACK = 1e-9
 """Relative widening of every limit, far more than SciPy's inverse is wrong by; 1e-12 of it absolute."""

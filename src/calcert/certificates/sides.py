@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
@@ -16,14 +15,13 @@ from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.unmodified_lower import worst_gain
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.summary import Summary
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Side = Literal["too high", "too low", "too extreme", "too timid"]
 SIDES: tuple[Side, ...] = get_args(Side)
 

@@ -7,12 +7,9 @@ know which cells later rows fill.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @compiled

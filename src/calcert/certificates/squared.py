@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.inversion import invert_squared
 from calcert.certificates.perturbed import served_subject
 from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise, choose_noise
 from calcert.serving.view import View
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 FINENESS = 256
 """Grid points to a bandwidth."""

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points
 
-Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 MANY = 1 << 13

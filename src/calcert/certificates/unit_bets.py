@@ -11,17 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.betting import LARGEST_LOGARITHM
 from calcert.certificates.betting import ROUNDING as LOST
 from calcert.certificates.certificate import Lower
 from calcert.certificates.unit_patterns import Pattern, units_lower
+from calcert.foundation.array_types import Floats
 from calcert.summary.pair_sums import SIGNS, STAKES, PairSums
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
-
-Floats = NDArray[np.float64]
 
 USED = 5
 """Stakes of each bet: the largest at which nothing can be lost for good, a quarter of it, and so on."""

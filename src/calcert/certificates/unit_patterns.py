@@ -12,11 +12,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.deviations import SPLIT
 from calcert.certificates.unit_deviations import FixedWeights, gains_of, weights_of
 from calcert.certificates.unit_squares import any_squares, group_squares, run_squares, served_form, signs_squares
+from calcert.foundation.array_types import Floats
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
@@ -24,9 +24,6 @@ from calcert.serving.view import unlikely_ends
 from calcert.summary.pair_sums import TAILS
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
-
-Floats = NDArray[np.float64]
-
 
 EDGES = np.unique(np.concatenate([np.arange(1, 16) / 16, TAILS, 1 - TAILS]))
 """Edges of the groups of ranges and crossings: sixteenths, and finer near the ends. All are edges of cells."""

@@ -10,9 +10,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.root_search import SLACK
+from calcert.foundation.array_types import Floats
 from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE
 from calcert.serving.log_odds import relative_shift
@@ -20,8 +20,6 @@ from calcert.serving.noise import Noise
 from calcert.summary.pair_sums import EDGES, NODES, STEP, PairSums
 from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, Units
-
-Floats = NDArray[np.float64]
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 """Of the size of a place: how unevenly what places have in common is shared out among them."""

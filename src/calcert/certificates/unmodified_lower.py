@@ -12,19 +12,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calcert.certificates.betting import Integers, lower_limit
+from calcert.certificates.betting import lower_limit
 from calcert.certificates.blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.listed_witnesses import FOR_L1
 from calcert.certificates.unit_bets import EVERY, lower_with_bets
 from calcert.certificates.unit_patterns import error_patterns
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later, in_kernels
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 SCALES = np.array([1, 8, 64, 512, 4096])
 """Numbers of groups in which a witness for the unmodified classifier may be constant."""

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from calcert.foundation.array_types import Floats
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import absolute_integral
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
-
-Floats = NDArray[np.float64]
 
 OVERCONFIDENCE = 1.3
 """The simulated classifier multiplies the true log-odds by this."""

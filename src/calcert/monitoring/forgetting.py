@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 CELLS_PER_BLOCK = 64
 BLOCKS = cells.CELLS // CELLS_PER_BLOCK + 1

@@ -34,13 +34,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.monitoring.forgetting import HALF_LIVES, block_of
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NODES = np.linspace(-1.0, 1.0, 65)
 """Gains at which the histogram of a batch is kept."""

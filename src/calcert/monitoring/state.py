@@ -19,9 +19,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.array_types import Floats
 from calcert.monitoring.forgetting import HALF_LIVES
 from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due
@@ -31,8 +31,6 @@ from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WAT
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 FIELDS = tuple(field.name for field in fields(Certificate))
 

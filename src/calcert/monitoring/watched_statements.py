@@ -11,16 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges, pooled_upper
+from calcert.foundation.array_types import Floats
 from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 
 class Learned(Protocol):

@@ -19,16 +19,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.ranges import widest_run
+from calcert.foundation.array_types import Floats
 from calcert.monitoring.forgetting import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
 from calcert.monitoring.gamblers import gains, shared
 from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 SCALES = (1, 8, 64, BLOCKS)
 """Numbers of groups of equal mass in which a witness may be constant; at the finest, a group is a block."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from calcert.foundation.array_types import Floats
 
 
 def bernstein(n: int, delta: float, variance: float) -> float:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
-
-Floats = NDArray[np.float64]
 
 REALISED = (
     "The proof bounds the surrogate's error on average over the training labels, but the statement needs it for the "

@@ -7,12 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.published.bound import Curve, PublishedBound
 from calcert.published.counts import check_count
 from calcert.sources.arrays import pair
-
-Floats = NDArray[np.float64]
 
 BINS = 15
 _MOST_BINS = 2**24

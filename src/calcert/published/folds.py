@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.published.counts import check_count
-
-Floats = NDArray[np.float64]
 
 FOLDS = 5
 """Folds by default. The paper gives no number: ours."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
@@ -19,8 +20,6 @@ from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
-
-Floats = NDArray[np.float64]
 
 BUCKETS = tuple(2**k for k in range(1, 14))
 """Bucket counts to choose from: 2, 4, ..., 8192. Ours: the paper gives none."""

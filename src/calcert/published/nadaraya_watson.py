@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 TEMPER = 1.2
 """The exponent of the Epanechnikov weights."""

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 
-Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 _LONGEST_STRIDE = 32

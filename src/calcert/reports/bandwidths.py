@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calcert.certificates import choice, perturbed
 from calcert.certificates.certificate import total
+from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.reports.advice import RARE
@@ -25,8 +23,6 @@ from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.serving.view import View
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 LARGEST, SMALLEST = 2.0**-3, 2.0**-16
 MOST = 14

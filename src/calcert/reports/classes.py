@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.over_classes import Floats
 from calcert.certificates.worst_of_many import Entry, worst_of
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_one_of
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary

@@ -7,15 +7,12 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.score_groups import brier
+from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 

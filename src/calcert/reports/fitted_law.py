@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates import perturbed
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import LARGEST_BANDWIDTH, LARGEST_ODDS
 from calcert.reports.advice import design_effect
 from calcert.serving.coordinate import coordinate_of
@@ -26,9 +26,6 @@ from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 WIDER = 4
 """Residuals are averaged over so many bandwidths: less noise, and miscalibration is seldom finer."""

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.certificates.distance import placed
 from calcert.certificates.score_groups import brier
+from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
 
 STRIPS = 64
 

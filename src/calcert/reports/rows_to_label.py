@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
 from calcert.certificates.unit_deviations import POPULATION_SPLIT, DrawnWeights, Gains
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import column, pair
 from calcert.summary.units import HEAVIEST
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_ASIDE = 1 << 13
 """At most so many rows are looked at to fix the chances, and left out."""

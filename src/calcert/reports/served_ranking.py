@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from calcert.foundation.array_types import Floats
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.serving.view import chosen
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-
 
 FINENESS = 128
 

@@ -12,8 +12,9 @@ from typing import ClassVar, Generic, TypeVar
 
 from calcert.certificates import crossings, distance, perturbed, ranges, unmodified
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.over_classes import Floats, Integers, mean_as_it_is, mean_of, mean_perturbed
+from calcert.certificates.over_classes import mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.worst_of_many import Entry
+from calcert.foundation.array_types import Floats, Integers
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 

@@ -20,12 +20,13 @@ from typing import IO, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.whole_file import check_regular, replacing
-from calcert.serving.noise import Floats, Noise
+from calcert.serving.noise import Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
 from calcert.sources.csv_text import CsvFile

@@ -18,13 +18,12 @@ import numpy as np
 from numpy import fft
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary import cells
 from calcert.summary.points import Points
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 BLOCK = 1 << 16
 LARGEST_TABLE = 1 << 22
 LENGTHS_KEPT = 8

@@ -12,11 +12,10 @@ infinitely many scores; that is what keeps bandwidths of 2^-20 and scores at exa
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_bandwidth
-
-Floats = NDArray[np.float64]
 
 CATALAN = 0.915965594177219
 """Catalan's constant; the integral of u sech(u) over the half line is twice it."""

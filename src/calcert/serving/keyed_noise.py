@@ -9,10 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-Floats = NDArray[np.float64]
+from calcert.foundation.array_types import Floats
 
 
 def uniform_of_rows(salt: int | bytes, rows: Any) -> Floats:

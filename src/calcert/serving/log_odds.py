@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from calcert.foundation.array_types import Floats
 
 SMALLEST_CHANCE = 2.0**-54
 """Chances are kept this far from 0 and 1, where N would be infinite and a score of 1 times it no number."""

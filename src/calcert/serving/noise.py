@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.numbers import fraction
 from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
 from calcert.serving import kernel, log_odds
 
-Floats = NDArray[np.float64]
 Kind = Literal["odds", "additive"]
 
 

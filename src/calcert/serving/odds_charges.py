@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.serving.log_odds import largest_factor
 from calcert.summary.points import Points
-
-Floats = NDArray[np.float64]
 
 FOURTH = 2.55
 """At least the mean of |d^4 sech| / sech, whose mean square is 13/2."""

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.serving import odds_charges as charges
 from calcert.serving.grid import ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH, sech
@@ -24,9 +25,6 @@ from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
 from calcert.summary.points import Partition, Points, joined, partition
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 ENDS = (2.0**-20, 2.0**-18, 2.0**-16)
 """Rows nearer to 0 or 1 than one of these are end rows: edges of cells, and of joined ones."""

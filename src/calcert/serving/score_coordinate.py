@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
 from calcert.serving.kernel import KERNEL_REACH
@@ -15,9 +15,6 @@ from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
 from calcert.summary.points import Points, seen_from
 from calcert.summary.summary import Summary
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FINENESS, WITNESS_FINENESS = 256, 128
 """Grid points to a bandwidth; twice as many from MANY_ROWS on, where bounds are so small that the grid would show."""

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores
-
-Floats = NDArray[np.float64]
 
 
 def score(proba: Floats) -> Floats:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.summary.points import Points
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

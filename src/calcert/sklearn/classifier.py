@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, check_secret
 from calcert.reports.advice import RARE
 from calcert.reports.certify import certify
@@ -28,8 +29,6 @@ from calcert.reports.report import Report
 from calcert.serving import top_label
 from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 from calcert.serving.noise import Noise, choose_noise
-
-Floats = NDArray[np.float64]
 
 
 class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

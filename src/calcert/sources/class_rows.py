@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores
 from calcert.sources.class_columns import ClassColumns, check_names
 from calcert.sources.class_labels import ClassNumbers, from_one
@@ -15,7 +16,6 @@ from calcert.sources.class_labels import ClassNumbers, from_one
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
-Floats = NDArray[np.float64]
 Place = Callable[[int], str]
 
 AT_ROW = "at row {}".format

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.sources.arrays import as_numpy, numbers_of
 
-Integers = NDArray[np.int64]
 Place = Callable[[int], str]
 
 NOTHING: Integers = np.zeros(0, np.int64)

@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.foundation.validation import label_message, score_message
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.summary import Summary
-
-Integers = NDArray[np.int64]
 
 MOST_THREADS = 8
 """More of them only wait for memory."""
@@ -81,7 +80,7 @@ class Tables:
 
     def used(self) -> NDArray[np.bool_]:
         """Which cells hold rows."""
-        word = self._packed != 0
+        word: NDArray[np.bool_] = self._packed != 0
         if self._flushed is not None:
             word |= self._flushed[0] != 0
         return word[::2] | word[1::2]

@@ -66,7 +66,7 @@ def fill(scores: NDArray[Any], labels: NDArray[Any], packed: NDArray[np.uint64])
 
 
 @compiled
-def is_row(score: float, label: float) -> int:
+def is_row(score: float, label: float) -> np.int64:
     """1 for a score in [0, 1] with a label that is 0 or 1, else 0."""
     return np.int64(score >= 0.0) & np.int64(score <= 1.0) & (np.int64(label == 0) | np.int64(label == 1))
 

@@ -7,9 +7,8 @@ import weakref
 from typing import IO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from calcert.foundation.array_types import Integers
 
 IN_MEMORY = 1 << 29
 """Bytes that are kept in memory."""

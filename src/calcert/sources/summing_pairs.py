@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.summary.pair_sums import (
     BEYOND,
     BINS,
@@ -22,9 +22,6 @@ from calcert.summary.pair_sums import (
     PairSums,
 )
 from calcert.summary.units import GAIN, Units
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BLOCK = 1 << 20
 """Rows that are paired at a time, all of whose units are whole."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.sources.count_numba import located, slot_of
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 PARTS_BITS = 6

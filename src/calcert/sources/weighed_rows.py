@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
 from calcert.sources import count_numba, unit_numba
 from calcert.sources.arrays import check_indexes, column
@@ -25,8 +26,6 @@ from calcert.summary.design import CLOSE
 from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, HEAVIEST, SQUARES, assembled, parts, refuse_heavy
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
 
 CHUNK = 1 << 18

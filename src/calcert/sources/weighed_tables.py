@@ -10,8 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.cluster_names import EXACT
@@ -25,7 +23,6 @@ from calcert.summary.query_result import Lines
 from calcert.summary.summary import Summary
 from calcert.summary.units import GAIN, HEAVIEST, SUMS, parts, refuse_heavy
 
-Integers = NDArray[np.int64]
 MOST = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.pair_sums import HEAVIEST_SQUARES
@@ -16,7 +16,6 @@ from calcert.summary.units import SQUARES, Units
 if TYPE_CHECKING:
     from calcert.summary.summary import Summary
 
-Integers = NDArray[np.int64]
 Parts = tuple[Integers, Integers, Integers, Integers | None, Integers | None, Units | None]
 
 

@@ -7,12 +7,10 @@ elsewhere, whole files, packed batches and results of queries alike, pass here b
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import BITS_OF_ONE, DISTINCT_LIMIT
-
-Integers = NDArray[np.int64]
 
 Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
 """cell, count, offset, distinct and distinct_count of a Summary."""

@@ -16,12 +16,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import check_cells, checked, largest_offsets
 from calcert.summary.summary import Summary
-
-Integers = NDArray[np.int64]
 
 VERSION = 1
 HEADER = struct.Struct("<B?4I")

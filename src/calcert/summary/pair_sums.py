@@ -14,10 +14,8 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from calcert.foundation.array_types import Floats, Integers
 
 STEP_BITS = 12
 """w (x - y) is known to half of 2^-12 of a quantum."""

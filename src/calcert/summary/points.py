@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.summary import cells
 from calcert.summary.cells import SCORE_BITS
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MERGED = 256
 """Cells narrower than a bandwidth over this are put together: that hides CURVATURE / (8 MERGED^2) at most, 1.3e-6."""

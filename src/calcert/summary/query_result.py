@@ -17,14 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT, listing_fits
 from calcert.summary.design import Design
 from calcert.summary.units import SUMS, refuse_heavy
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 COLUMNS = ("cell", "label", "row_count", "offset_sum", "table_rows", "score")
 

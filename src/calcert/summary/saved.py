@@ -15,15 +15,13 @@ import zlib
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import Arrays, checked
 from calcert.summary.pair_sums import LENGTH
 from calcert.summary.units import Units, check_units
-
-Integers = NDArray[np.int64]
 
 FORMAT, WITH_UNITS = 1, 2
 """Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more, or three."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.whole_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
@@ -24,9 +24,6 @@ from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
 from calcert.summary.units import Units, assembled
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Integers
 from calcert.summary.design import CLOSE, Design
 from calcert.summary.pair_sums import PairSums, check_pair_sums
-
-Integers = NDArray[np.int64]
 
 GAIN_BITS = 20
 """R is known to 2^-20 of a quantum."""
