@@ -13,7 +13,7 @@ from calcert.reports.classes import certify_of, summary_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.show.words import verdict
+from calcert.show.certificate_words import verdict
 from calcert.sources import summarize
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary

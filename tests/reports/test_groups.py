@@ -311,7 +311,7 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
 
 def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
     from calcert.show import as_view
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     rng = np.random.default_rng(0)
     x = rng.random(4_000)

@@ -12,7 +12,7 @@ from calcert.commands import classes, options, policy
 from calcert.commands.once import Once
 from calcert.commands.terminal import Written
 from calcert.foundation.escaped_text import visible
-from calcert.show.words import verdict as _verdict
+from calcert.show.certificate_words import verdict as _verdict
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
@@ -92,7 +92,7 @@ def command(
     """
     from calcert.commands.filing import filed, repeat
     from calcert.commands.terminal import note, refuse_overwriting
-    from calcert.show.exports.junit import Outcome
+    from calcert.show.exports.junit import JUnitOutcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
     started = time.monotonic()
@@ -101,7 +101,7 @@ def command(
         about = f"{statement} of {classes.OF[of or classes.DEFAULT]}"
     demanded = policy.chosen(click.get_current_context())
     version = None if demanded is None else demanded.version
-    outcome = Outcome(about, largest, policy=version)
+    outcome = JUnitOutcome(about, largest, policy=version)
     if groups is None and class_columns is None:
         options.refuse_of_many("groups or classes", smallest_group, workers)
     if demanded is not None:
@@ -131,9 +131,9 @@ def command(
                 html, command=repeat(policy=demanded.file if demanded else None)
             )
             note(f"report written to {page}")
-        outcome = Outcome(about, largest, found.certificate, words, passed, version)
+        outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
-        outcome = Outcome(about, largest, words=str(error), policy=version)
+        outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
         raise
     finally:
         if junit is not None:

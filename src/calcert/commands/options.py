@@ -15,7 +15,7 @@ from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
-from calcert.show import words
+from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
     NumberType = click.ParamType[float]

@@ -28,7 +28,7 @@ def show(result: Result, **options: Any) -> None:
     from rich.console import Console
 
     from calcert.show import as_view
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     console, shown = Console(), as_view(result, **options)
     if not console.is_terminal:
@@ -65,7 +65,7 @@ class Written(click.Path):
             self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
         for library in NEEDS.get(param.name or "" if param else "", ()):
             if find_spec(library) is None:
-                from calcert.show.requirements import needed_for_reports
+                from calcert.foundation.requirements import needed_for_reports
 
                 with needed_for_reports():
                     import_module(library)

@@ -22,14 +22,14 @@ def as_view(result: Result, **options: Any) -> RenderableType:
         return view
     from rich.console import Group
 
-    from calcert.show.text.filed import filed_lines
+    from calcert.show.text.facts import filed_lines
 
     return Group(view, *filed_lines(result.facts, getattr(result, "fingerprint", None)))
 
 
 def as_text(result: Result) -> str:
     """The result as plain text."""
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     return plain(as_view(result))
 

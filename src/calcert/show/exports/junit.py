@@ -12,7 +12,7 @@ from calcert.foundation.whole_file import replacing
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JUnitOutcome:
     """One check, by the version of a policy: passed or not or, without a certificate, impossible for a reason."""
 
     statement: str

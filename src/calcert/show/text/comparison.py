@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.show.text.table_style import table
-from calcert.show.words import assumed
+from calcert.show.certificate_words import assumed
+from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
     from calcert.reports.comparison import Comparison, Verdict

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.numbers import at_least, at_most, given, number, rows_about
-from calcert.show.text.table_style import columns
+from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
     from calcert.reports.plan import Plan
