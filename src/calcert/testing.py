@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import at_least
+from calcert.foundation.number_text import at_least
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import decisions
 from calcert.reports.certify import class_rows

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 import calcert
 from calcert.cli import main
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 from calcert.reports.groups import GroupReport
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.estimates import fingerprint, log_loss
 from calcert.reports.report import Report
 from calcert.reports.statements import columns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files

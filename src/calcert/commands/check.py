@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from calcert.commands import classes, options, policy
-from calcert.commands.once import Once
-from calcert.commands.terminal import Written
+from calcert.commands.options_given_once import Once
+from calcert.commands.output_paths import Written
 from calcert.foundation.escaped_text import visible
 from calcert.show.certificate_words import verdict as _verdict
 
@@ -91,7 +91,8 @@ def command(
     their number costs nothing.
     """
     from calcert.commands.filing import filed, repeat
-    from calcert.commands.terminal import note, refuse_overwriting
+    from calcert.commands.output_paths import refuse_overwriting
+    from calcert.commands.terminal import note
     from calcert.show.exports.junit import JUnitOutcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
@@ -238,7 +239,7 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.terminal import working
-    from calcert.foundation.numbers import at_least, given, number, rows_about
+    from calcert.foundation.number_text import at_least, given, number, rows_about
     from calcert.reports.advice import decisions
     from calcert.reports.plan import plan
 

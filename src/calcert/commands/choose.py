@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
-from calcert.foundation.numbers import fraction
+from calcert.commands.options_given_once import Once
+from calcert.foundation.number_text import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice

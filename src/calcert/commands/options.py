@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calcert.foundation.numbers import fraction
+from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS

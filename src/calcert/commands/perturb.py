@@ -7,7 +7,7 @@ import os
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 from calcert.serving.noise import Noise
 
 

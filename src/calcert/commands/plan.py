@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import classes, options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings

@@ -15,9 +15,9 @@ from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, smallest
-from calcert.published.counts import check_count
 from calcert.published.folds import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
+from calcert.published.whole_numbers import check_count
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
 

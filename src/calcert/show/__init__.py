@@ -53,7 +53,7 @@ def write_page(
     result: Result, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None
 ) -> Path:
     """Write the page to a file, whole or not at all, and return its path."""
-    from calcert.foundation.whole_file import replacing
+    from calcert.foundation.whole_regular_file import replacing
 
     content, target = as_page(result, title=title, command=command), Path(path)
     with replacing(target) as unfinished:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation import numbers
-from calcert.foundation.numbers import at_least, at_most, e_value, given, number, percent_sure
+from calcert.foundation import number_text
+from calcert.foundation.number_text import at_least, at_most, e_value, given, number, percent_sure
 from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
     c = certificate
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {numbers.confidence(c.delta)}, assuming {assumed(c.assumption)}."
+        f"{c.n:,} rows, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
     if c.upper <= largest and few:
         return f"Not certified: {few}.\n{about_what}"
@@ -225,7 +225,7 @@ def quantity(name: str, certificate: Certificate) -> str:
 
 def each_side(many: str, delta: float) -> str:
     """What holds together in a column: one side of it, so that both do with twice delta."""
-    sure = numbers.confidence(delta)
+    sure = number_text.confidence(delta)
     return (
         f"The upper bounds of all {many} in a column hold together with probability {sure}, and so do the lower ones."
     )

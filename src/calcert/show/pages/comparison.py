@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import percent_sure
+from calcert.foundation.number_text import percent_sure
 from calcert.reports.statements import columns
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import model_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, group_columns, group_lines
 from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render

@@ -1,4 +1,4 @@
-"""Pages: one self-contained file each, in one layout, for a reader who was not there, with nothing to load."""
+"""One layout of all pages, self-contained files with nothing to load, and what they share: cards, code, pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import at_least, at_most, fraction, given, number, percent
+from calcert.foundation.number_text import at_least, at_most, fraction, given, number, percent
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words

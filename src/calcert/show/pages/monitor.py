@@ -6,7 +6,7 @@ import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import at_least, confidence, given
+from calcert.foundation.number_text import at_least, confidence, given
 from calcert.reports.statements import columns
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, window_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.stats import beta
 
-from calcert.foundation.numbers import at_least, at_most, confidence, number, percent_sure
+from calcert.foundation.number_text import at_least, at_most, confidence, number, percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import log_loss, net_benefit, score_quantiles
 from calcert.show import certificate_words as words

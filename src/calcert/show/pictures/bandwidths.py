@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.numbers import fraction
+from calcert.foundation.number_text import fraction
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, INK, RED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import confidence
+from calcert.foundation.number_text import confidence
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.statements import LEADING
 from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.foundation.numbers import confidence, percent_sure, rounded_up
+from calcert.foundation.number_text import confidence, percent_sure, rounded_up
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.canvas import axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, INK, RED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show import certificate_words as words
 from calcert.show.pictures.canvas import axes_for, figure_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calcert.foundation.numbers import given, percent_sure
+from calcert.foundation.number_text import given, percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import means_in_groups
 from calcert.show.pictures.canvas import axes_below, axes_for, figure_of

@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence, given, number
+from calcert.foundation.number_text import at_least, at_most, confidence, given, number
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:

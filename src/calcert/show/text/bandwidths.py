@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence, fraction, given
+from calcert.foundation.number_text import at_least, at_most, confidence, fraction, given
 from calcert.show.text.tables import table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.statements import columns
 from calcert.show.certificate_words import STATEMENTS, each_side, meanings, worst
 from calcert.show.interval_lines import class_columns, class_lines

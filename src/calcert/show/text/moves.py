@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import number
+from calcert.foundation.number_text import number
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, number
+from calcert.foundation.number_text import at_least, at_most, number
 from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
