@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import classes, options
+from calcert.commands import class_options, options
 from calcert.commands.filing import facts, filed, repeat
 from calcert.commands.options_given_once import Once
 from calcert.commands.output_paths import Written
@@ -57,8 +57,8 @@ Examples:
 )
 @click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
 @options.smallest_group
-@classes.columns
-@classes.names
+@class_options.columns
+@class_options.names
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
@@ -101,7 +101,7 @@ def command(
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     report: Report | GroupReport
-    rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
+    rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
     if rows is not None:
         from calcert.reports.classes import certify_classes
 

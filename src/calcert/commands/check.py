@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from calcert.commands import classes, options, policy
+from calcert.commands import class_options, options, policy
 from calcert.commands.options_given_once import Once
 from calcert.commands.output_paths import Written
 from calcert.foundation.escaped_text import visible
@@ -56,9 +56,9 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
-@classes.columns
-@classes.names
-@classes.of
+@class_options.columns
+@class_options.names
+@class_options.of
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write the page of all statements, as certify does.")
@@ -99,7 +99,7 @@ def command(
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
     if class_columns is not None:
-        about = f"{statement} of {classes.OF[of or classes.DEFAULT]}"
+        about = f"{statement} of {class_options.OF[of or class_options.DEFAULT]}"
     demanded = policy.chosen(click.get_current_context())
     version = None if demanded is None else demanded.version
     outcome = JUnitOutcome(about, largest, policy=version)
@@ -108,9 +108,9 @@ def command(
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
+        rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
         if rows is not None:
-            found = _of_classes(rows, of or classes.DEFAULT, statement, settings, workers)
+            found = _of_classes(rows, of or class_options.DEFAULT, statement, settings, workers)
         elif groups is not None:
             found = _of_groups(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
         else:
