@@ -135,7 +135,7 @@ class State:
         self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
     ) -> tuple[Batch, Tip]:
         """Judge the batch after `tip` by what earlier ones taught, learn from it, write it; `packed` are its rows."""
-        # The order matters: witnesses must be fixed before the batch is learned from (see betting).
+        # The order matters: witnesses must be fixed before the batch is learned from (see gamblers).
         histograms = tip.memory.gains(rows)
         wealth = tip.wealth.after(histograms)
         batch = Batch(
