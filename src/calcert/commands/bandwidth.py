@@ -51,8 +51,8 @@ def command(
     choose among them after looking. More noise certifies more, up to a point, but ranks worse. Noise on the odds fits
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import summarize
-    from calcert.commands.terminal import show, working
     from calcert.reports.bandwidths import bandwidth_costs
 
     summary = summarize(files, score, label)

@@ -9,7 +9,7 @@ import click
 from calcert.commands import class_options, options
 from calcert.commands.filing import facts, filed, repeat
 from calcert.commands.options_given_once import Once
-from calcert.commands.output_paths import Written
+from calcert.commands.output import Written
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -89,9 +89,8 @@ def command(
     said: dict[str, str],
 ) -> None:
     """Rows in files become a report."""
-    from calcert.commands.output_paths import picture_path, refuse_overwriting, write_picture
+    from calcert.commands.output import note, picture_path, refuse_overwriting, show, working, write_picture
     from calcert.commands.reading import named_files, summarize
-    from calcert.commands.terminal import note, show, working
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.weighing_options import Weighing

@@ -10,7 +10,7 @@ import click
 
 from calcert.commands import class_options, options, policy
 from calcert.commands.options_given_once import Once
-from calcert.commands.output_paths import Written
+from calcert.commands.output import Written
 from calcert.foundation.escaped_text import visible
 from calcert.show.certificate_words import verdict as _verdict
 
@@ -91,8 +91,7 @@ def command(
     their number costs nothing.
     """
     from calcert.commands.filing import filed, repeat
-    from calcert.commands.output_paths import refuse_overwriting
-    from calcert.commands.terminal import note
+    from calcert.commands.output import note, refuse_overwriting
     from calcert.show.exports.junit import JUnitOutcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
@@ -238,7 +237,7 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
         of_group = f" of the group {visible(found.group)}, which has the largest bound,"
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
-    from calcert.commands.terminal import working
+    from calcert.commands.output import working
     from calcert.foundation.number_text import at_least, given, number, rows_about
     from calcert.reports.advice import decisions
     from calcert.reports.plan import plan

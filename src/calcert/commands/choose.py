@@ -66,7 +66,7 @@ def command(
     """
     import numpy as np
 
-    from calcert.commands.terminal import say
+    from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.reports.rows_to_label import choose_rows
     from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores

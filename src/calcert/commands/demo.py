@@ -36,8 +36,8 @@ Examples:
 @options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
+    from calcert.commands.output import show
     from calcert.commands.simulated_rows import simulate, truth
-    from calcert.commands.terminal import show
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
 
@@ -55,7 +55,7 @@ def command(rows: int, seed: int, save: Path | None) -> None:
 
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:
     """The simulated rows as columns score and label."""
-    from calcert.commands.terminal import note
+    from calcert.commands.output import note
     from calcert.foundation.whole_regular_file import replacing
 
     if path.suffix not in (".csv", ".parquet"):

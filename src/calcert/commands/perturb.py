@@ -56,7 +56,7 @@ def command(
 
     import numpy as np
 
-    from calcert.commands.terminal import say
+    from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
     from calcert.serving.text_column import Wanted

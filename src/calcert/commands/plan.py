@@ -58,8 +58,8 @@ def command(
     An estimate, not a certificate: a law is fitted to the rows and rows drawn from it are certified. Certify with fresh
     rows and not with those that you planned with: they have chosen how many there are.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import summarize
-    from calcert.commands.terminal import show, working
     from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 

@@ -49,8 +49,8 @@ def command(
     promises.
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import named_files
-    from calcert.commands.terminal import show, working
     from calcert.published.compare import compare
     from calcert.sources.files import read_rows
 
