@@ -48,7 +48,7 @@ from calcert.certificates import distance, perturbed
 from calcert.certificates.unmodified import as_it_is
 from calcert.reports.certify import certify
 from calcert.certificates.thrown_batches import thrown
-from calcert.show.text.table_style import plain
+from calcert.show.text.tables import plain
 from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 thrown(summary.cell_points, 0); mark("throw rows into batches")

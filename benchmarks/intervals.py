@@ -28,7 +28,7 @@ from experiments.laws import BANDWIDTH, LAWS, Law
 from rich.progress import track
 
 import calcert
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_regular_file import replacing
 
 LEVEL = 0.05
 FAINT = Law("faint", "x + sin(2 π x) / 20", lambda x: x + np.sin(2 * np.pi * x) / 20, 1.0)

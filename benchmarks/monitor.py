@@ -25,13 +25,12 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
-from calcert.monitoring import state_file
-from calcert.monitoring.batches import append
-from calcert.monitoring.gamblers import Wealth, gains
+from calcert.monitoring import state_opening
+from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state import State
+from calcert.monitoring.state_content import State
 from calcert.monitoring.watched_statements import USUAL
-from calcert.monitoring.witnesses import Memory
+from calcert.monitoring.witness_memory import Memory, gains
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
 
@@ -93,13 +92,13 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     rows = [calcert.summarize(*rows_of(rng, 1_000, 1.0)) for _ in range(30)]
     packed = [pack(summary) for summary in rows]
     # One transaction for all, because a sync for each would take longer than everything else.
-    with state_file.starting(path, update) as database:
+    with state_opening.starting(path, update) as database:
         state = State(database, path)
         state.set(Settings(), USUAL)
         tip = state.tip()
         for number in range(batches):
             day, place = date(2012, 1, 1) + timedelta(days=number), number % len(rows)
-            _, tip = append(state, tip, str(day), f"{day}T00:00:00", f"{day:%Y-%m}", rows[place], packed[place])
+            _, tip = state.append(tip, str(day), f"{day}T00:00:00", f"{day:%Y-%m}", rows[place], packed[place])
     monitor = calcert.Monitor(path)
     monitor.status()
     return monitor

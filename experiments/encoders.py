@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_regular_file import replacing
 from experiments import datasets
 
 Encoder = Callable[[list], Tensor]

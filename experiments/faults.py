@@ -20,7 +20,7 @@ from scipy.stats import binom
 
 from calcert.certificates import finite, perturbed
 from calcert.published.bernstein import bernstein
-from calcert.published.folds import single_split
+from calcert.published.folded_rows import single_split
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.serving.kernel import mean
 from calcert.serving.noise import Noise, perturb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_regular_file import replacing
 
 STYLES: dict[str, dict[str, Any]] = {
     "NW (published)": {"color": "#0072B2", "marker": "o", "ls": "--"},

@@ -22,7 +22,7 @@ from rich.table import Table
 
 from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
 from calcert.published.ece import binned
-from calcert.published.folds import fold_rows
+from calcert.published.folded_rows import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_regular_file import replacing
 from experiments.datasets import CONTENT, stored_content
 
 SPLITS = ("train", "test")

@@ -22,7 +22,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.whole_regular_file import replacing
 
 SCRATCH = Path("build/experiments")
 PUBLISHED = Path("docs/figures")

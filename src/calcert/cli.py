@@ -18,10 +18,10 @@ from typing import Any, NoReturn, TextIO
 import click
 
 import calcert
-from calcert.commands.interruption import heard
 from calcert.commands.options import debug
-from calcert.foundation import program
+from calcert.foundation import compiled
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.interruption import heard
 
 COMMANDS = ("certify", "check", "plan", "choose", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
 
@@ -115,7 +115,7 @@ class CommandGroup(click.Group):
         # Started as a program, which lives for a second: collecting garbage and taking everything apart at the end
         # would be a tenth of it.
         gc.set_threshold(100_000, 50, 50)
-        program.alone = True
+        compiled.alone = True
         try:
             super().main(**options)
         except SystemExit as end:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import at_least
+from calcert.foundation.number_text import at_least
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import decisions
 from calcert.reports.certify import class_rows
@@ -13,7 +13,7 @@ from calcert.reports.classes import certify_of, summary_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.show.words import verdict
+from calcert.show.certificate_words import verdict
 from calcert.sources import summarize
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Certificate, Report, Summary
 from calcert.certificates.certificate import total
-from calcert.foundation.numbers import at_least, at_most, e_value
+from calcert.foundation.number_text import at_least, at_most, e_value
 
 Floats = NDArray[np.float64]
 

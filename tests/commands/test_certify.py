@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 
 from .conftest import Run
 

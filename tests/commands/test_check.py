@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import calcert
-from calcert.foundation.numbers import given
+from calcert.foundation.number_text import given
 from calcert.reports.classes import ClassReport
 
 from .conftest import Run

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import calcert
-from calcert.foundation.numbers import at_least, at_most, fraction
+from calcert.foundation.number_text import at_least, at_most, fraction
 from calcert.reports.bandwidths import bandwidth_costs
 
 from .conftest import Run

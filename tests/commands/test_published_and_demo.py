@@ -11,7 +11,7 @@ import pytest
 import calcert
 from calcert import published
 from calcert.commands.simulated_rows import simulate
-from calcert.foundation.numbers import at_most, number
+from calcert.foundation.number_text import at_most, number
 from calcert.published.compare import compare
 
 from .conftest import Run

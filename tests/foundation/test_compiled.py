@@ -199,8 +199,8 @@ def test_the_program_loads_no_library_that_it_has_no_use_for(tmp_path: Path) -> 
 def test_linear_algebra_is_there_for_whoever_wants_it() -> None:
     code = """
 import sys
-from calcert.foundation import program
-program.alone = {}
+import calcert.foundation.compiled
+calcert.foundation.compiled.alone = {}
 from calcert.foundation.compiled import compiled
 import numpy as np
 import pyarrow as pa

@@ -12,7 +12,7 @@ from scipy.special import expit, ndtri
 
 from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.watched_statements import Learned
-from calcert.monitoring.witnesses import Memory
+from calcert.monitoring.witness_memory import Memory
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 from tests.lab.distances import by_pairs

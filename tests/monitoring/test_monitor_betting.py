@@ -12,9 +12,8 @@ from scipy.stats import binom
 
 from calcert.certificates.deviations import iid_limit
 from calcert.monitoring import gamblers
-from calcert.monitoring.forgetting import BLOCKS, block_of
-from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth, gains, latest_start, start_weight
-from calcert.monitoring.witnesses import Memory
+from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth, latest_start, start_weight
+from calcert.monitoring.witness_memory import BLOCKS, NODES, Memory, block_of, gains
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 

@@ -14,13 +14,12 @@ import pytest
 
 import calcert
 from calcert.certificates.drifting import schedule
-from calcert.monitoring import looks, state_file
-from calcert.monitoring.batches import append
+from calcert.monitoring import looks, state_opening
+from calcert.monitoring.batches import Batch, digest
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state import State
 from calcert.monitoring.state_cache import remembered
-from calcert.monitoring.state_layout import Batch, digest
+from calcert.monitoring.state_content import State
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
@@ -314,7 +313,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
     path = tmp_path / "state"
 
     def interrupted() -> None:
-        with state_file.starting(path, update) as database:
+        with state_opening.starting(path, update) as database:
             State(database, path).set(Settings(), "perturbed")
             raise KeyboardInterrupt
 
@@ -349,13 +348,13 @@ def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_pat
 def test_a_state_that_took_empty_batches_before_they_were_refused_still_speaks(tmp_path: Path) -> None:
     assert schedule([0, 0, 5, 0, 2]) == [2, 4]
     path, full = tmp_path / "state", tmp_path / "full"
-    with state_file.starting(path, update) as database:
+    with state_opening.starting(path, update) as database:
         state = State(database, path)
         state.set(Settings(), "perturbed")
         tip = state.tip()
         for number, rows in enumerate([Summary.empty(), batch(0, 100), Summary.empty(), batch(1, 100)]):
             window, time = "a" if number < 3 else "b", f"2026-03-0{number + 1}T00:00:00"
-            _, tip = append(state, tip, str(number), time, window, rows, pack(rows))
+            _, tip = state.append(tip, str(number), time, window, rows, pack(rows))
     for number in range(2):
         Monitor(full, statement="perturbed").add(batch(number, 100), batch_id=str(number), window="ab"[number])
     found, expected = Monitor(path).status(), Monitor(full).status()

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitoring import state_file
+from calcert.monitoring import state_opening
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state import State
 from calcert.monitoring.state_cache import remembered
+from calcert.monitoring.state_content import State
 from calcert.summary.summary import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")
@@ -33,7 +33,7 @@ def batch(seed: int, rows: int = 200, decimals: int = 2) -> Summary:
 
 def ids(path: Path) -> list[str]:
     """The ids in a state whose every checksum, row and number has been read."""
-    with state_file.reading(path, update) as database:
+    with state_opening.reading(path, update) as database:
         state = State(database, path)
         tip = state.tip()
         batches = state.batches(tip)

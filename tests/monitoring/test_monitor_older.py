@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitoring.gamblers import Wealth, gains
+from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.state_cache import remembered
-from calcert.monitoring.state_layout import APPLICATION
+from calcert.monitoring.state_opening import APPLICATION
 from calcert.monitoring.status import Status
-from calcert.monitoring.witnesses import Memory
+from calcert.monitoring.witness_memory import Memory, gains
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 

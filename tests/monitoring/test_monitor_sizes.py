@@ -18,8 +18,8 @@ from scipy.stats import binom
 from calcert.certificates.deviations import SPLIT, Limit, iid_limit, mean_upper
 from calcert.certificates.drifting import drifting_limit, share
 from calcert.certificates.perturbed import upper_terms
-from calcert.monitoring.gamblers import LIMITS, Wealth, gains
-from calcert.monitoring.witnesses import Memory
+from calcert.monitoring.gamblers import LIMITS, Wealth
+from calcert.monitoring.witness_memory import Memory, gains
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary

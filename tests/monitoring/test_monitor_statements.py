@@ -18,11 +18,11 @@ import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges
 from calcert.monitoring import gamblers
-from calcert.monitoring.gamblers import NODES, Wealth
+from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
 from calcert.monitoring.watched_statements import WATCHED, Learned
-from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
+from calcert.monitoring.witness_memory import NODES, Memory, PairMemory, RangeMemory
 from calcert.show.exports.prometheus import prometheus_text
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high

@@ -12,12 +12,12 @@ import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring import state_file
+from calcert.monitoring import state_opening
+from calcert.monitoring.batches import Batch
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state import State
 from calcert.monitoring.state_cache import remembered
-from calcert.monitoring.state_layout import Batch
+from calcert.monitoring.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
 from tests.monitoring.lives import overconfident
 
@@ -244,7 +244,7 @@ def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> Non
     for noise in kinds:
         path = tmp_path / repr(noise)
         Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
-        with state_file.reading(path, update) as database:
+        with state_opening.reading(path, update) as database:
             assert State(database, path).settings() == {"delta": 0.05, "variation": 1.0, "seed": 0.0} | noise
         assert dict(Monitor(path).status().upper.parameters) == noise
     with pytest.raises(

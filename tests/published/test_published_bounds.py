@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import calcert
 from calcert import published
 from calcert.published.bound import Curve
-from calcert.published.folds import fold_rows
+from calcert.published.folded_rows import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
@@ -291,8 +291,8 @@ def test_kernels_equal_their_python_source():
     fold = np.random.default_rng(1).integers(0, 3, 400).astype(np.uint8)
     position = np.array([0, 10, 10, 250, 400])
     trained, plain = np.zeros((3, 2, 5), np.int64), np.zeros((3, 2, 5), np.int64)
-    buckets_module._count_outside(labels, fold, position, trained)
-    buckets_module._count_outside.py_func(labels, fold, position, plain)
+    buckets_module._count_before_cells(labels, fold, position, trained)
+    buckets_module._count_before_cells.py_func(labels, fold, position, plain)
     np.testing.assert_array_equal(trained, plain)
     joined = np.array([0, 1, 1, 1], np.int32), np.array([0, 1, 4]), np.array([0.3, 0.7])
     looked_up = [(np.empty(4), np.empty(4)) for _ in range(2)]

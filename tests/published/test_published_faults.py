@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from calcert import published
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, REALISED_BUCKETS, UNNEEDED
-from calcert.published.folds import fold_rows, single_split
+from calcert.published.folded_rows import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised

@@ -124,8 +124,8 @@ def test_kernels_equal_their_python_source():
     nadaraya_watson._add_node.py_func(tree[1], 0.3, -0.1, same)
     np.testing.assert_allclose(out, same, rtol=1e-12)
     buffer = np.empty((4, nadaraya_watson._LEAF))
-    nadaraya_watson._add_rows(scores, labels, 40, 90, scores[60], 0.3, buffer, out)
-    nadaraya_watson._add_rows.py_func(scores, labels, 40, 90, scores[60], 0.3, buffer, same)
+    nadaraya_watson._add_rows_of_window(scores, labels, 40, 90, scores[60], 0.3, buffer, out)
+    nadaraya_watson._add_rows_of_window.py_func(scores, labels, 40, 90, scores[60], 0.3, buffer, same)
     np.testing.assert_allclose(out, same, rtol=1e-12)
 
     empty = np.arange(5)

@@ -176,8 +176,8 @@ def test_kernels_equal_their_python_source():
     scores = np.sort(rng.integers(0, 300, 500) / 300)
     labels = rng.integers(0, 2, 500).astype(np.int8)
     fold = rng.integers(0, 4, 500).astype(np.uint8)
-    marks = module._mark(scores, 7)
-    np.testing.assert_array_equal(marks, module._mark.py_func(scores, 7))
+    marks = module._marks_on_string(scores, 7)
+    np.testing.assert_array_equal(marks, module._marks_on_string.py_func(scores, 7))
     width, total = both(module._sums_below, labels, fold, 1, marks)
     opened = rng.random(marks.size) < 0.4
     place, w, s = both(module._obstacles, scores, labels, fold, 1, marks, width, total, opened)

@@ -17,7 +17,7 @@ from calcert.certificates.over_classes import mean_as_it_is, mean_of, mean_pertu
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.ranges import largest_sum
 from calcert.certificates.ranges import upper_terms as ranges_terms
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 import calcert
 from calcert.cli import main
-from calcert.foundation.numbers import at_most
+from calcert.foundation.number_text import at_most
 from calcert.reports.groups import GroupReport
 from calcert.sources.grouped import summarize_groups
 from calcert.sources.listed_groups import summarize_listed
@@ -311,7 +311,7 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
 
 def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
     from calcert.show import as_view
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     rng = np.random.default_rng(0)
     x = rng.random(4_000)

@@ -12,7 +12,7 @@ import calcert
 from calcert.certificates.certificate import total
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, OF_LINES, STATEMENTS, ByStatement, columns
-from calcert.show import words
+from calcert.show import certificate_words as words
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory" / "index.md"
 

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.estimates import fingerprint, log_loss
 from calcert.reports.report import Report
 from calcert.reports.statements import columns
+from calcert.show.certificate_words import between
+from calcert.show.pages.layout import code
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means
-from calcert.show.words import between, code
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 

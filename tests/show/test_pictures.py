@@ -15,7 +15,7 @@ from matplotlib.patches import StepPatch
 import calcert
 from calcert.certificates.band import calibration_band
 from calcert.commands.simulated_rows import simulate
-from calcert.foundation.numbers import at_least, at_most, rows_about
+from calcert.foundation.number_text import at_least, at_most, rows_about
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.numbers import given
+from calcert.foundation.number_text import given
 
 Side = Literal["below", "above"]
 

@@ -20,7 +20,7 @@ from calcert.certificates.score_groups import (
     plug_in,
 )
 from calcert.certificates.unmodified_lower import unmodified_lower
-from calcert.foundation.numbers import given
+from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.serving.grid import ROUNDING
 from calcert.summary.summary import Summary

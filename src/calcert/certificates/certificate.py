@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from calcert.foundation.numbers import at_least, at_most, confidence, e_value
+from calcert.foundation.number_text import at_least, at_most, confidence, e_value
 from calcert.foundation.plain_types import plain_fields, restored_fields
 from calcert.summary.units import Units
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files
@@ -51,8 +51,8 @@ def command(
     choose among them after looking. More noise certifies more, up to a point, but ranks worse. Noise on the odds fits
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import summarize
-    from calcert.commands.terminal import show, working
     from calcert.reports.bandwidths import bandwidth_costs
 
     summary = summarize(files, score, label)

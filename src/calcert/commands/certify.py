@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import classes, options
+from calcert.commands import class_options, options
 from calcert.commands.filing import facts, filed, repeat
-from calcert.commands.once import Once
-from calcert.commands.terminal import Written
+from calcert.commands.options_given_once import Once
+from calcert.commands.output import Written
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ Examples:
 )
 @click.option("--groups", metavar="COLUMN", help="Certify every group that this column names, all together.")
 @options.smallest_group
-@classes.columns
-@classes.names
+@class_options.columns
+@class_options.names
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
@@ -89,9 +89,8 @@ def command(
     said: dict[str, str],
 ) -> None:
     """Rows in files become a report."""
-    from calcert.commands.picture import picture_path, write_picture
+    from calcert.commands.output import note, picture_path, refuse_overwriting, show, working, write_picture
     from calcert.commands.reading import named_files, summarize
-    from calcert.commands.terminal import note, refuse_overwriting, show, working
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.weighing_options import Weighing
@@ -101,28 +100,28 @@ def command(
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     report: Report | GroupReport
-    rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
+    rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
     if rows is not None:
         from calcert.reports.classes import certify_classes
 
         report = filed(certify_classes(rows, settings, workers), said, files)
-        values = chosen(report.to_dict(), statements)
-        values["classes"] = [chosen(each, statements) for each in values["classes"]]
-        values |= {name: chosen(values[name], statements) for name in ("mean", "worst")}
+        values = json_asked_for(report.to_dict(), statements)
+        values["classes"] = [json_asked_for(each, statements) for each in values["classes"]]
+        values |= {name: json_asked_for(values[name], statements) for name in ("mean", "worst")}
     elif groups is None:
         options.refuse_of_many("groups or classes", smallest_group, workers)
         summary = summarize(files, score, label, **weighing)
         with working("certifying"):
             report = filed(certify_summary(summary, settings), said, files)
-        values = chosen(report.to_dict(), statements)
+        values = json_asked_for(report.to_dict(), statements)
     else:
         with named_files(files) as paths:
             how = Weighing(**weighing)
             report = certify_groups(paths, None, groups, score, label, settings, smallest_group, how, workers)
         report = filed(report, said, files)
         values = report.to_dict()
-        values["groups"] = {name: chosen(group, statements) for name, group in values["groups"].items()}
-        values["worst"] = chosen(values["worst"], statements)
+        values["groups"] = {name: json_asked_for(group, statements) for name, group in values["groups"].items()}
+        values["worst"] = json_asked_for(values["worst"], statements)
     if drawn is not None:
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
@@ -136,7 +135,7 @@ def command(
         show(report, statements=statements)
 
 
-def chosen(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
-    """The report without the statements that were not asked for; all of it where none was."""
+def json_asked_for(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
+    """What --json prints of a report: without the statements that were not asked for; all of it where none was."""
     left_out = set(STATEMENTS) - set(statements) if statements else set()
     return {name: value for name, value in values.items() if name not in left_out}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from calcert.commands import classes, options, policy
-from calcert.commands.once import Once
-from calcert.commands.terminal import Written
+from calcert.commands import class_options, options, policy
+from calcert.commands.options_given_once import Once
+from calcert.commands.output import Written
 from calcert.foundation.escaped_text import visible
-from calcert.show.words import verdict as _verdict
+from calcert.show.certificate_words import verdict as _verdict
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
@@ -56,9 +56,9 @@ Examples:
 @options.settings
 @click.option("--groups", metavar="COLUMN", help="Pass only if no group that this column names is worse than --max.")
 @options.smallest_group
-@classes.columns
-@classes.names
-@classes.of
+@class_options.columns
+@class_options.names
+@class_options.of
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write the page of all statements, as certify does.")
@@ -91,25 +91,25 @@ def command(
     their number costs nothing.
     """
     from calcert.commands.filing import filed, repeat
-    from calcert.commands.terminal import note, refuse_overwriting
-    from calcert.show.exports.junit import Outcome
+    from calcert.commands.output import note, refuse_overwriting
+    from calcert.show.exports.junit import JUnitOutcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
     if class_columns is not None:
-        about = f"{statement} of {classes.OF[of or classes.DEFAULT]}"
+        about = f"{statement} of {class_options.OF[of or class_options.DEFAULT]}"
     demanded = policy.chosen(click.get_current_context())
     version = None if demanded is None else demanded.version
-    outcome = Outcome(about, largest, policy=version)
+    outcome = JUnitOutcome(about, largest, policy=version)
     if groups is None and class_columns is None:
         options.refuse_of_many("groups or classes", smallest_group, workers)
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        rows = classes.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
+        rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
         if rows is not None:
-            found = _of_classes(rows, of or classes.DEFAULT, statement, settings, workers)
+            found = _of_classes(rows, of or class_options.DEFAULT, statement, settings, workers)
         elif groups is not None:
             found = _of_groups(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
         else:
@@ -131,9 +131,9 @@ def command(
                 html, command=repeat(policy=demanded.file if demanded else None)
             )
             note(f"report written to {page}")
-        outcome = Outcome(about, largest, found.certificate, words, passed, version)
+        outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
-        outcome = Outcome(about, largest, words=str(error), policy=version)
+        outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
         raise
     finally:
         if junit is not None:
@@ -237,8 +237,8 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
         of_group = f" of the group {visible(found.group)}, which has the largest bound,"
     if found.class_ is not None:
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
-    from calcert.commands.terminal import working
-    from calcert.foundation.numbers import at_least, given, number, rows_about
+    from calcert.commands.output import working
+    from calcert.foundation.number_text import at_least, given, number, rows_about
     from calcert.reports.advice import decisions
     from calcert.reports.plan import plan
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
-from calcert.foundation.numbers import fraction
+from calcert.commands.options_given_once import Once
+from calcert.foundation.number_text import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
@@ -66,7 +66,7 @@ def command(
     """
     import numpy as np
 
-    from calcert.commands.terminal import say
+    from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.reports.rows_to_label import choose_rows
     from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,9 +36,9 @@ Examples:
 @options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
+    from calcert.commands.output import show
     from calcert.commands.simulated_rows import simulate, truth
-    from calcert.commands.terminal import show
-    from calcert.foundation.numbers import number
+    from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
 
     scores, labels = simulate(rows, seed)
@@ -55,8 +55,8 @@ def command(rows: int, seed: int, save: Path | None) -> None:
 
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:
     """The simulated rows as columns score and label."""
-    from calcert.commands.terminal import note
-    from calcert.foundation.whole_file import replacing
+    from calcert.commands.output import note
+    from calcert.foundation.whole_regular_file import replacing
 
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"--save must name a .csv or .parquet file; got {path}.")

@@ -104,7 +104,7 @@ def described(files: Files, name: str | None = None) -> list[ReadFile]:
 def _rows_of_parquet(path: str) -> int | None:
     if not path.lower().endswith((".parquet", ".pq")):
         return None
-    from calcert.foundation.uninterrupted import load
+    from calcert.foundation.interruption import load
 
     return int(load("pyarrow.parquet").read_metadata(path).num_rows)
 

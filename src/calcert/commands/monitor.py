@@ -8,8 +8,8 @@ import click
 
 from calcert.commands import options
 from calcert.commands.filing import facts
-from calcert.commands.once import Once
-from calcert.commands.terminal import Written
+from calcert.commands.options_given_once import Once
+from calcert.commands.output import Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
@@ -93,8 +93,8 @@ def add(
     **settings: Any,
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
+    from calcert.commands.output import say
     from calcert.commands.reading import summarize
-    from calcert.commands.terminal import say
     from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **settings)
@@ -113,7 +113,7 @@ def status(
     ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
 ) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
-    from calcert.commands.terminal import note, refuse_overwriting, show
+    from calcert.commands.output import note, refuse_overwriting, show
 
     refuse_overwriting([state], {"--html": html})
     found = _opened(state).status(alarm=alarm)
@@ -122,7 +122,7 @@ def status(
     if html is not None:
         import shlex
 
-        from calcert.foundation.numbers import given
+        from calcert.foundation.number_text import given
 
         limit = [] if alarm is None else ["--alarm", given(alarm)]
         filed = [word for name, value in said.items() for word in (f"--{name}", value)]
@@ -169,8 +169,7 @@ def export(state: str, alarm: float | None, prometheus: bool, model: str | None)
 @options.debug.option
 def plot(state: str, picture: str, alarm: float | None) -> None:
     """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
-    from calcert.commands.picture import picture_path, write_picture
-    from calcert.commands.terminal import refuse_overwriting
+    from calcert.commands.output import picture_path, refuse_overwriting, write_picture
 
     refuse_overwriting([state], {"PICTURE": picture})
     path = picture_path(picture, "PICTURE")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calcert.foundation.numbers import fraction
+from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import LARGEST_DELTA, delta_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
-from calcert.show import words
+from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
     NumberType = click.ParamType[float]

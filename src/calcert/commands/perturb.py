@@ -7,7 +7,7 @@ import os
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 from calcert.serving.noise import Noise
 
 
@@ -56,7 +56,7 @@ def command(
 
     import numpy as np
 
-    from calcert.commands.terminal import say
+    from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
     from calcert.serving.text_column import Wanted

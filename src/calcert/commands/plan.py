@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import classes, options
-from calcert.commands.once import Once
+from calcert.commands import class_options, options
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
@@ -37,9 +37,9 @@ Examples:
     help="Which statement to certify.",
 )
 @options.settings
-@classes.columns
-@classes.names
-@classes.of
+@class_options.columns
+@class_options.names
+@class_options.of
 @options.debug.option
 def command(
     files: Files,
@@ -58,20 +58,20 @@ def command(
     An estimate, not a certificate: a law is fitted to the rows and rows drawn from it are certified. Certify with fresh
     rows and not with those that you planned with: they have chosen how many there are.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import summarize
-    from calcert.commands.terminal import show, working
     from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 
-    if of not in (None, classes.DEFAULT):
+    if of not in (None, class_options.DEFAULT):
         raise click.UsageError(
-            f"--of must be {classes.DEFAULT} for a plan; got {of}, whose bound is made of all classes. `calcert check "
-            "--of worst` names the class with the largest bound, and about how many rows it takes."
+            f"--of must be {class_options.DEFAULT} for a plan; got {of}, whose bound is made of all classes. `calcert "
+            "check --of worst` names the class with the largest bound, and about how many rows it takes."
         )
-    rows = classes.read(files, score, label, class_columns, class_names, weighing, of=of)
+    rows = class_options.read(files, score, label, class_columns, class_names, weighing, of=of)
     summary = summarize(files, score, label, **weighing) if rows is None else summary_of(rows)
     with working("estimating"):
         found = plan(summary, target, statement=statement, **settings.to_dict())
         if rows is not None:
-            found = replace(found, now=certify_of(rows, classes.DEFAULT, statement, settings)[0])
+            found = replace(found, now=certify_of(rows, class_options.DEFAULT, statement, settings)[0])
     show(found)

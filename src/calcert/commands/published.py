@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.sources.spelling import Files
@@ -49,8 +49,8 @@ def command(
     promises.
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
+    from calcert.commands.output import show, working
     from calcert.commands.reading import named_files
-    from calcert.commands.terminal import show, working
     from calcert.published.compare import compare
     from calcert.sources.files import read_rows
 

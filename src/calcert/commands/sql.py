@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from calcert.commands import options
-from calcert.commands.once import Once
+from calcert.commands.options_given_once import Once
 
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "snowflake", "trino")
 

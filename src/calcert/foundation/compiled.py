@@ -13,10 +13,12 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, TypeVar
 
-from calcert.foundation import program
-from calcert.foundation.uninterrupted import uninterrupted
+from calcert.foundation.interruption import uninterrupted
 
 BLAS = "scipy.linalg.cython_blas"
+
+alone = False
+"""True where this process is the program ``calcert``, which lives for a second, and runs nobody else's code."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -97,7 +99,7 @@ def sparing_linear_algebra() -> Iterator[None]:
     It would import all of scipy.linalg, an eighth of the time that the program takes, to multiply matrices with it,
     which no kernel here does. Whoever else wants BLAS finds it.
     """
-    if not program.alone or "scipy.linalg" in sys.modules or BLAS in sys.modules:
+    if not alone or "scipy.linalg" in sys.modules or BLAS in sys.modules:
         yield
         return
     # As with all modules that are None there, importing it fails at once.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 
 @contextmanager
@@ -18,3 +18,8 @@ def needed(what: str, extra: str, *modules: str) -> Iterator[None]:
         raise ModuleNotFoundError(
             f'{what} {missing}, which is not installed: pip install "calcert[{extra}]".', name=error.name
         ) from error
+
+
+def needed_for_reports() -> AbstractContextManager[None]:
+    """The same of what pictures and pages need."""
+    return needed("pictures and pages need", "report", "matplotlib", "jinja2")

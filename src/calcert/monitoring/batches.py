@@ -1,71 +1,58 @@
-"""Batches of a state: one is judged by what earlier ones taught, learned from and written down; all are checked."""
+"""Batches as a state writes them down, each with a checksum that is chained to the one before it, down to the settings.
+
+The digest of a line covers the line, the digests of what is kept of the batch, and the digest before it. So the digest
+of a batch stands for all that was known when it was added.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from calcert.monitoring.gamblers import latest_start
-from calcert.monitoring.looks import Life
-from calcert.monitoring.state import State, Tip
-from calcert.monitoring.state_layout import Batch, digest
-from calcert.monitoring.status import Alarm, Checked
-from calcert.monitoring.watched_statements import WATCHED
-from calcert.summary.summary import Summary
+import hashlib
+from typing import NamedTuple
 
 
-def append(
-    state: State, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
-) -> tuple[Batch, Tip]:
-    """Write the batch after `tip` into the state, and return it with the new tip; `packed` are its rows."""
-    # The order matters: witnesses must be fixed before the batch is learned from (see betting).
-    histograms = tip.memory.gains(rows)
-    wealth = tip.wealth.after(histograms)
-    batch = Batch(
-        number=tip.number + 1,
-        id=name,
-        rows=rows.n,
-        positives=rows.positives,
-        time=time,
-        window=window,
-        lower=wealth.lower(state.settings()["delta"]),
-        gains_digest=digest(histograms.tobytes()),
-        summary_digest=digest(packed),
-        digest=b"",
-    )
-    batch = batch._replace(digest=batch.chained(tip.digest))
-    after = Tip(batch.number, batch.digest, tip.memory.after(rows), wealth)
-    state.append(batch, histograms, packed, after)
-    return batch, after
+class Batch(NamedTuple):
+    """What a state says of one batch.
+
+    Attributes
+    ----------
+    number
+        1 for the first batch, and so on.
+    id
+        The name under which it was added.
+    rows, positives
+        Rows, and those of label 1.
+    time
+        When its rows are from, in ISO 8601.
+    window
+        The key of its window; None where it has none.
+    lower
+        The lower bound certified after this batch.
+    gains_digest, summary_digest, digest
+        Checksums of what is kept of it, and of the chain up to here.
+    """
+
+    number: int
+    id: str
+    rows: int
+    positives: int
+    time: str
+    window: str | None
+    lower: float
+    gains_digest: bytes
+    summary_digest: bytes
+    digest: bytes
+
+    def chained(self, before: bytes) -> bytes:
+        """What `digest` must be after a batch whose digest is `before`."""
+        line = (self.number, self.id, self.rows, self.positives, self.time, self.window, self.lower)
+        return digest(before, line, self.gains_digest, self.summary_digest)
 
 
-def first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: float) -> Alarm | None:
-    """The first batch after which the lower bound exceeded the limit, and the shortest stretch that proves it."""
-    proof = next((batch for batch in batches if batch.lower > limit), None)
-    if proof is None:
-        return None
-    start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
-    below = WATCHED[state.statement()].below
-    return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
-
-
-def check(state: State) -> Checked:
-    """Check every page, line, histogram and Summary, and that rows add up; raises where something is damaged."""
-    state.check_pages()
-    tip = state.tip()
-    batches = state.batches(tip)
-    for _ in state.gains(batches):
-        pass
-    pooled, pool = state.pool(batches)
-    together = Summary.empty()
-    for batch in batches:
-        rows = state.summary(batch)
-        if (rows.n, rows.positives) != (batch.rows, batch.positives):
-            raise state.damaged(f"batch {batch.number} has other rows than its line says")
-        if batch.number <= pooled:
-            together += rows
-    if together != pool:
-        raise state.damaged("the rows of all batches together are not those of the batches")
-    if not batches:
-        return Checked(0, 0, 0, 0)
-    life = Life(state.chosen(), state.statement()).after(batches)
-    return Checked(len(batches), life.rows, len(life.due), len(state.looks(life.due)))
+def digest(*parts: object) -> bytes:
+    """A checksum of several parts, in which no part can borrow from the next; what is not bytes is taken as written."""
+    total = bytearray()
+    for part in parts:
+        content = part if isinstance(part, bytes) else repr(part).encode()
+        total += len(content).to_bytes(8, "little")
+        total += content
+    return hashlib.blake2b(total, digest_size=16).digest()

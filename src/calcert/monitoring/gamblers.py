@@ -22,8 +22,9 @@ Proof
     so M_k(c) <= N_k < 1/delta: that is (a). For (b) do the same with the term of s alone, which is at most N_k. QED.
 
 Neither a horizon, nor when or how often one looks, nor how rows are cut into batches as they arrive, enters the proof.
-A batch is kept as the histogram of its gains: log(1 + l (g - c)) is concave in g, so sharing each row linearly between
-the two nearest nodes of a grid makes the computed wealth smaller than the true one, never larger.
+A batch is kept as the histogram of its gains (:mod:`calcert.monitoring.witness_memory`): log(1 + l (g - c)) is concave
+in g, so sharing each row linearly between the two nearest nodes of a grid makes the computed wealth smaller than the
+true one, never larger.
 """
 
 from __future__ import annotations
@@ -35,12 +36,8 @@ from functools import cache
 
 import numpy as np
 
-from calcert.foundation.array_types import Floats, Integers
-from calcert.monitoring.forgetting import HALF_LIVES, block_of
-from calcert.summary.summary import Summary
-
-NODES = np.linspace(-1.0, 1.0, 65)
-"""Gains at which the histogram of a batch is kept."""
+from calcert.foundation.array_types import Floats
+from calcert.monitoring.witness_memory import HALF_LIVES, NODES
 
 STAKES = 2.0 ** -np.arange(1.0, 11.0)
 """1 + l (g - c) stays positive up to 1/2; the smallest suits a hundred million rows."""
@@ -50,30 +47,6 @@ LIMITS = np.concatenate([[0.0], np.geomspace(1e-4, 0.9, 461)])
 
 ROUNDING = 1e-12
 """Taken off the logarithm of wealth for every row, far more than the rounding of the sums behind it."""
-
-
-def gains(batch: Summary, witnesses: Floats) -> Floats:
-    """Per witness, given by its values on blocks, the histogram over NODES of the gains of the rows of `batch`.
-
-    A row is known to its cell, so its gain is the smallest that any place in the cell could give.
-    """
-    points, block, found = batch.points, block_of(batch), []
-    for witness in witnesses:
-        f = witness[block]
-        worst = np.where(f >= 0, points.low, points.high)
-        found.append(shared(np.stack([f * worst, f * (worst - 1)], axis=1), points.count))
-    return np.array(found)
-
-
-def shared(gain: Floats, count: Integers) -> Floats:
-    """The histogram over NODES of gains in [-1, 1], each with its number of rows, shared between the nearest nodes."""
-    rows, place = count.ravel(), (gain.ravel() + 1) * ((NODES.size - 1) / 2)
-    base = np.minimum(place.astype(np.int64), NODES.size - 2)
-    upper = rows * (place - base)
-    histogram = np.zeros(NODES.size)
-    histogram += np.bincount(base, rows - upper, NODES.size)
-    histogram[1:] += np.bincount(base, upper, NODES.size)[:-1]
-    return histogram
 
 
 def start_weight(start: int) -> float:

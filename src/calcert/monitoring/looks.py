@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import schedule, share
-from calcert.monitoring.state_layout import Batch
+from calcert.monitoring.batches import Batch
 from calcert.monitoring.status import BatchPoint, Look
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
@@ -152,7 +152,7 @@ class Certifier:
     pooled: int = 0
     pool: Summary = field(default_factory=Summary.empty)
 
-    def looks(self) -> tuple[Look, ...]:
+    def certified_looks(self) -> tuple[Look, ...]:
         """The upper bound at every look at all rows."""
         watched = self.life.statement
         missing = [(batch, due) for batch, due in self.life.looks if due not in self.known]
@@ -167,7 +167,7 @@ class Certifier:
             self.fresh[due] = {watched: certify_pool(self.pool, watched, self.life.settings, due.delta)}
         return tuple(Look(batch.number, batch.time, self._of(due)[watched]) for batch, due in self.life.looks)
 
-    def windows(self) -> dict[Window, WindowStatement]:
+    def certified_windows(self) -> dict[Window, WindowStatement]:
         """The certificates of the last look at each window."""
         return {one: self.done.get(one) or self._window(one, due) for one, due in self.life.windows.values()}
 

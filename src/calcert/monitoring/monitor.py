@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from calcert.foundation.validation import check_delta, check_seed, check_variation
-from calcert.monitoring import state_file
-from calcert.monitoring.batches import append, check, first_alarm
+from calcert.monitoring import state_opening
+from calcert.monitoring.batches import Batch
+from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state import State
 from calcert.monitoring.state_cache import remembered
-from calcert.monitoring.state_layout import Batch
-from calcert.monitoring.status import Added, Checked, Status
+from calcert.monitoring.state_content import State
+from calcert.monitoring.status import Added, Alarm, Checked, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, moment, window_key, written
 from calcert.reports.settings import Settings
@@ -141,7 +141,7 @@ class Monitor:
         if not rows.n:
             raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
         packed = pack(rows)
-        with state_file.starting(self.path, update) as database:
+        with state_opening.starting(self.path, update) as database:
             state = State(database, self.path)
             if not state.settings():
                 state.set(Settings.of(**self._given), self._statement or USUAL)
@@ -150,7 +150,7 @@ class Monitor:
             batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
             if there is None:
-                new, _ = append(state, tip, name, written(when), key, rows, packed)
+                new, _ = state.append(tip, name, written(when), key, rows, packed)
             elif state.summary(there) != rows:
                 raise ValueError(
                     f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
@@ -173,19 +173,19 @@ class Monitor:
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
-        with state_file.reading(self.path, update) as database:
+        with state_opening.reading(self.path, update) as database:
             state = State(database, self.path)
             tip = state.tip()
             life = book.read(state, tip) if tip.number else None
             if life is None or not life.rows:
                 raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
             delta = self._settings(state).delta
-            raised = None if limit is None else first_alarm(state, life.batches, limit, delta)
+            raised = None if limit is None else _first_alarm(state, life.batches, limit, delta)
             answer = book.answers.get(tip.digest)
             known = {} if answer is not None else book.known(state, life)
         if answer is None:
             certifier = Certifier(life, known, book.windows, self._rows, lambda: self._pool(life.batches))
-            looks, done = certifier.looks(), certifier.windows()
+            looks, done = certifier.certified_looks(), certifier.certified_windows()
             windows = sorted(done.values(), key=lambda window: (window.start, window.key))
             answer = Status(
                 statement=life.statement,
@@ -220,9 +220,9 @@ class Monitor:
         >>> print(monitor.check())
         1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due; the next status computes the rest.
         """
-        with state_file.reading(self.path, update) as database:
+        with state_opening.reading(self.path, update) as database:
             state = State(database, self.path)
-            found = check(state)
+            found = state.check()
             if found.batches:
                 self._settings(state)
             return found
@@ -247,7 +247,7 @@ class Monitor:
 
     def _rows(self, batch: Batch) -> Summary:
         # A transaction of its own for every batch, so that no writer waits for all of them to be read.
-        with state_file.reading(self.path, update) as database:
+        with state_opening.reading(self.path, update) as database:
             state = State(database, self.path)
             if not state.holds(batch):
                 raise ValueError(
@@ -256,19 +256,29 @@ class Monitor:
             return state.summary(batch)
 
     def _pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
-        with state_file.reading(self.path, update) as database:
+        with state_opening.reading(self.path, update) as database:
             return State(database, self.path).pool(batches)
 
     def _keep(self, certifier: Certifier) -> None:
         """Keep new certificates for the next time, if this user may write and the state is still the same one."""
         if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
             # A full disk, or a file that has gone, costs no more than computing them again.
-            with suppress(OSError, ValueError), state_file.writing(self.path, update) as database:
+            with suppress(OSError, ValueError), state_opening.writing(self.path, update) as database:
                 state, batches = State(database, self.path), certifier.life.batches
                 if state.holds(batches[-1]):
                     state.keep_looks(certifier.fresh)
                     if certifier.pooled > certifier.kept:
                         state.keep_pool(batches[certifier.pooled - 1], certifier.pool)
+
+
+def _first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: float) -> Alarm | None:
+    """The first batch after which the lower bound exceeded the limit, and the shortest stretch that proves it."""
+    proof = next((batch for batch in batches if batch.lower > limit), None)
+    if proof is None:
+        return None
+    start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
+    below = WATCHED[state.statement()].below
+    return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
 
 
 def _rows_of(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from calcert.monitoring import state_layout
-from calcert.monitoring.batches import append
-from calcert.monitoring.state import State
-from calcert.monitoring.state_layout import digest
+from calcert.monitoring.batches import digest
+from calcert.monitoring.state_content import State
+from calcert.monitoring.state_opening import create
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 
@@ -22,7 +21,7 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
     """Layout 0 held, beside the settings, saved Summaries and nothing else: they are added again."""
     for name in ("settings", "batches"):
         database.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
-    state_layout.create(database)
+    create(database)
     database.execute("INSERT INTO settings SELECT name, value FROM old_settings")
     state = State(database, path)
     tip = state.tip()
@@ -31,7 +30,7 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
             "SELECT id, time, summary FROM old_batches WHERE rowid = ?", (row,)
         ).fetchone()
         rows = Summary.from_bytes(saved, name=f"batch {name!r}")
-        _, tip = append(state, tip, name, time, None, rows, pack(rows))
+        _, tip = state.append(tip, name, time, None, rows, pack(rows))
     for name in ("settings", "batches"):
         database.execute(f"DROP TABLE old_{name}")
 
@@ -39,7 +38,7 @@ def _from_0(database: sqlite3.Connection, path: Path) -> None:
 def _from_1(database: sqlite3.Connection, path: Path) -> None:
     """Layout 1 bound looks to the settings alone, and what was learned to the last line alone."""
     database.execute("DROP TABLE looks")
-    state_layout.create(database, ["looks", "watched"])
+    create(database, ["looks", "watched"])
     state = State(database, path)
     last = database.execute("SELECT digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
     for memory, wealth, checksum in database.execute("SELECT memory, wealth, digest FROM learned").fetchall():
@@ -51,6 +50,6 @@ def _from_1(database: sqlite3.Connection, path: Path) -> None:
 
 def _from_2(database: sqlite3.Connection, path: Path) -> None:
     """Layout 2 knew one thing to watch: a state without a line that says what it watches goes on with that."""
-    state_layout.create(database, ["watched"])
+    create(database, ["watched"])
     state = State(database, path)
     state.batches(state.tip())

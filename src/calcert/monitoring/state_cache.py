@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from calcert.monitoring.looks import Known, Life
-from calcert.monitoring.state import State, Tip
+from calcert.monitoring.state_content import State, Tip
 from calcert.monitoring.status import Status
 from calcert.monitoring.windows import Window, WindowStatement
 

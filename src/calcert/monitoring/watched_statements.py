@@ -14,7 +14,7 @@ from typing import Protocol, Self
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import pooled_distance, pooled_ranges, pooled_upper
 from calcert.foundation.array_types import Floats
-from calcert.monitoring.witnesses import Memory, PairMemory, RangeMemory
+from calcert.monitoring.witness_memory import Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 

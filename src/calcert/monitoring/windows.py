@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting import schedule, share
 from calcert.foundation.plain_types import plain_fields
-from calcert.monitoring.state_layout import Batch
+from calcert.monitoring.batches import Batch
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
 from calcert.summary.summary import Summary

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.numbers import confidence
+from calcert.foundation.number_text import confidence
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_rng
 from calcert.published.bound import PublishedBound

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.published.bound import Curve, PublishedBound
-from calcert.published.counts import check_count
+from calcert.published.whole_numbers import check_count
 from calcert.sources.arrays import pair
 
 BINS = 15

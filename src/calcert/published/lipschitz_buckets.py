@@ -15,9 +15,9 @@ from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, smallest
-from calcert.published.counts import check_count
-from calcert.published.folds import FOLDS, FoldedRows, fold_rows
+from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
+from calcert.published.whole_numbers import check_count
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair
 
@@ -251,12 +251,12 @@ def _training_counts(rows: FoldedRows, cuts: Cuts) -> NDArray[np.int64]:
     """Training rows, and positive ones, before each cell and in all: indexed by fold, (all, positive) and cell."""
     position = np.append(np.searchsorted(rows.scores, cuts.cells), rows.n)
     trained = np.empty((int(rows.fold.max()) + 1, 2, position.size), np.int64)
-    _count_outside(rows.labels, rows.fold, position, trained)
+    _count_before_cells(rows.labels, rows.fold, position, trained)
     return trained
 
 
 @compiled
-def _count_outside(labels, fold, position, trained):  # type: ignore[no-untyped-def]
+def _count_before_cells(labels, fold, position, trained):  # type: ignore[no-untyped-def]
     """For ascending positions and every fold, the rows and the positive rows before them that are outside the fold."""
     folds = trained.shape[0]
     inside = np.zeros((folds, 2), np.int64)

@@ -171,7 +171,7 @@ def _sum_windows(scores, labels, points, window, tree, offsets, sums):  # type: 
                 if first >= low and last <= high and abs(v) >= radius and _REACH * radius <= 1.0 - abs(v):
                     _add_node(record, v, -radius, out)
                 elif height == 0:
-                    _add_rows(scores, labels, max(first, low), min(last, high), x, window, buffer, out)
+                    _add_rows_of_window(scores, labels, max(first, low), min(last, high), x, window, buffer, out)
                 else:
                     stack[depth, 0], stack[depth, 1] = height - 1, 2 * node
                     stack[depth + 1, 0], stack[depth + 1, 1] = height - 1, 2 * node + 1
@@ -233,7 +233,7 @@ def _add_node(record, v, step, out):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=_REASSOCIATE)
-def _add_rows(scores, labels, first, last, x, window, buffer, out):  # type: ignore[no-untyped-def]
+def _add_rows_of_window(scores, labels, first, last, x, window, buffer, out):  # type: ignore[no-untyped-def]
     """Add at most _LEAF rows one by one. The loops have a fixed length, so that the compiler vectorises them."""
     v, inside, root, y = buffer[0], buffer[1], buffer[2], buffer[3]
     for j in range(last - first):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
 from calcert.published.bernstein import judge, share
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, smallest
-from calcert.published.folds import FOLDS, FoldedRows, fold_rows
+from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import pair

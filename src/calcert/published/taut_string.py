@@ -84,7 +84,7 @@ def pieces(
     """
     # Nearer marks where the path is narrow; more than an eighth of its width apart they would nearly all be suspect.
     stride = int(min(max(penalty / 8, 1), _LONGEST_STRIDE))
-    marks = _mark(scores, stride)
+    marks = _marks_on_string(scores, stride)
     width, total = _sums_below(labels, fold, held_out, marks)
     opened = np.zeros(marks.size, np.bool_)
     for attempt in range(_ROUNDS + 1):
@@ -99,7 +99,7 @@ def pieces(
 
 
 @compiled
-def _mark(scores, stride):  # type: ignore[no-untyped-def]
+def _marks_on_string(scores, stride):  # type: ignore[no-untyped-def]
     """Positions from 0 to n, at least `stride` rows apart but for the last, where the score changes."""
     n = scores.size
     marks = np.empty(n // stride + 2, np.int64)

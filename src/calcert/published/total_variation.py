@@ -10,7 +10,7 @@ import numpy as np
 from calcert.foundation.validation import check_delta, check_rng, check_variation
 from calcert.published.bernstein import bernstein, share
 from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, smallest
-from calcert.published.folds import FOLDS, FoldedRows, fold_rows
+from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.taut_string import pieces
 from calcert.sources.arrays import pair
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.score_groups import brier
-from calcert.foundation.numbers import at_most, confidence, number, percent
+from calcert.foundation.number_text import at_most, confidence, number, percent
 from calcert.reports.estimates import auroc
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved

@@ -1,7 +1,7 @@
 """The one table of statements: what each is called, which theorem proves it, and how it is certified.
 
 ``certify``, ``check``, ``plan``, groups, classes, comparisons, the monitor, text, page and JSON read this table. A new
-statement is a line here and a property below, a file in ``certificates``, and its words in ``show/words.py``.
+statement is a line here and a property below, a file in ``certificates``, and words in ``show/certificate_words.py``.
 """
 
 from __future__ import annotations

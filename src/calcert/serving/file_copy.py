@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message, score_message
-from calcert.foundation.whole_file import check_regular, replacing
+from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.serving.noise import Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.numbers import fraction
+from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
 from calcert.serving import kernel, log_odds
 

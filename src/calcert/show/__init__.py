@@ -22,14 +22,14 @@ def as_view(result: Result, **options: Any) -> RenderableType:
         return view
     from rich.console import Group
 
-    from calcert.show.text.filed import filed_lines
+    from calcert.show.text.facts import filed_lines
 
     return Group(view, *filed_lines(result.facts, getattr(result, "fingerprint", None)))
 
 
 def as_text(result: Result) -> str:
     """The result as plain text."""
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     return plain(as_view(result))
 
@@ -53,7 +53,7 @@ def write_page(
     result: Result, path: str | os.PathLike[str], *, title: str | None = None, command: str | None = None
 ) -> Path:
     """Write the page to a file, whole or not at all, and return its path."""
-    from calcert.foundation.whole_file import replacing
+    from calcert.foundation.whole_regular_file import replacing
 
     content, target = as_page(result, title=title, command=command), Path(path)
     with replacing(target) as unfinished:

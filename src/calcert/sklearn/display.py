@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from calcert.foundation.numbers import at_least, at_most, percent_sure
+from calcert.foundation.number_text import at_least, at_most, percent_sure
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.sources.arrays import check_indexes

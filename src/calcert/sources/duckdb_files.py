@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.uninterrupted import load
+from calcert.foundation.interruption import load
 from calcert.sources.columns import Column, check_alone
 from calcert.sources.paths import columns_of_folders, constant, literal, real, title
 from calcert.sources.values_in_text import Unreadable, label_in_text, score_in_text

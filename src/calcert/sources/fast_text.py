@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.uninterrupted import load
+from calcert.foundation.interruption import load
 from calcert.sources.arrays import numbers_of
 from calcert.sources.columns import Column
 from calcert.sources.csv_text import CsvFile

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.uninterrupted import load
 from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import numbers_of, refuse_bad
 from calcert.sources.collector import Collector

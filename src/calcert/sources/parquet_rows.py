@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.uninterrupted import load
+from calcert.foundation.interruption import load
 from calcert.sources.paths import constant
 from calcert.sources.values_in_text import label_in_cell, score_in_cell
 

@@ -16,7 +16,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.whole_file import check_regular
+from calcert.foundation.whole_regular_file import check_regular
 from calcert.sources.columns import Column
 from calcert.sources.values_in_text import WORDS, kind_of
 

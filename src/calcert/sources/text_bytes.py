@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.uninterrupted import load
+from calcert.foundation.interruption import load
 
 LONGEST = 1 << 24
 """Characters of a line or a quoted value: more is no table, or a quote that was never closed."""

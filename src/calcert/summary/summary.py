@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.whole_file import check_regular, replacing
+from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.cells import DISTINCT_LIMIT

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import given
-from calcert.foundation.whole_file import replacing
+from calcert.foundation.number_text import given
+from calcert.foundation.whole_regular_file import replacing
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JUnitOutcome:
     """One check, by the version of a policy: passed or not or, without a certificate, impossible for a reason."""
 
     statement: str

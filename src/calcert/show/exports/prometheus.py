@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import given
-from calcert.show.words import MEASURE
+from calcert.foundation.number_text import given
+from calcert.show.certificate_words import MEASURE
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status

@@ -2,22 +2,22 @@
 
 from types import ModuleType
 
-from calcert.show.pages import classes, comparison, groups, monitor, report, table_and_picture
+from calcert.show.pages import classes, comparison, groups, monitor, other_results, report
 
 PAGES: dict[str, ModuleType] = {
     "report": report,
     "groups": groups,
     "classes": classes,
     "comparison": comparison,
-    "plan": table_and_picture,
-    "bandwidths": table_and_picture,
-    "band": table_and_picture,
-    "monotone band": table_and_picture,
-    "score table": table_and_picture,
-    "moves": table_and_picture,
-    "ratio": table_and_picture,
-    "sides": table_and_picture,
-    "test": table_and_picture,
+    "plan": other_results,
+    "bandwidths": other_results,
+    "band": other_results,
+    "monotone band": other_results,
+    "score table": other_results,
+    "moves": other_results,
+    "ratio": other_results,
+    "sides": other_results,
+    "test": other_results,
     "status": monitor,
-    "published": table_and_picture,
+    "published": other_results,
 }

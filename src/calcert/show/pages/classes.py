@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.show import words
-from calcert.show.lines import class_lines
+from calcert.show import certificate_words as words
+from calcert.show.interval_lines import class_columns, class_lines
 from calcert.show.pages import report as of_prediction
-from calcert.show.pages.layout import fragment, render
-from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
+from calcert.show.pages.layout import IN_TABLE, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
-from calcert.show.text.classes import class_columns, means
-from calcert.show.worst import worst
+from calcert.show.text.classes import means
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -22,7 +20,7 @@ def page(
     report: ClassReport, *, command: str | None = None, title: str | None = None, date: datetime.date | None = None
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
-    call = words.code(report.settings, rows="probabilities, labels")
+    call = code(report.settings, rows="probabilities, labels")
     content = of_prediction.content(report, command) | {"code": f'report = {call}\nreport.to_html("report.html")'}
     return render("classes.html.jinja", title=title or of_prediction.TITLE, date=date, **content | _classes(report))
 
@@ -51,13 +49,13 @@ def _classes(report: ClassReport) -> dict[str, Any]:
     names, delta = class_columns(report), report.settings.delta
     lines, shown = class_lines(report, names), {name: class_lines(report, [name]) for name in names}
     return {
-        "together": together("classes", len(lines), delta),
+        "together": words.together("classes", len(lines), delta),
         "means": means(report, names),
-        "worst": worst("class", "classes", report.worst, names),
-        "too_small": too_small("classes", lines),
+        "worst": words.worst("class", "classes", report.worst, names),
+        "too_small": words.too_small("classes", lines),
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": lines,
         "most": IN_TABLE,
-        "class_pictures": pictures("classes", shown, all_lines(delta)),
+        "class_pictures": interval_pictures("classes", shown, all_lines(delta)),
         "left_out": left_out("classes", len(lines)),
     }

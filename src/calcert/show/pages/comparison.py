@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import percent_sure
+from calcert.foundation.number_text import percent_sure
 from calcert.reports.statements import columns
-from calcert.show import words
-from calcert.show.lines import model_lines
-from calcert.show.pages.layout import fragment, render, statement
-from calcert.show.pages.many_intervals import pictures
+from calcert.show import certificate_words as words
+from calcert.show.interval_lines import model_lines
+from calcert.show.pages.layout import card, code, fragment, interval_pictures, render
 from calcert.show.pages.report import told
 from calcert.show.pictures.intervals import all_four
 from calcert.show.text.comparison import verdict_words
@@ -26,7 +25,7 @@ def page(
 ) -> str:
     """The page as text; arguments as in :func:`calcert.show.pages.report.page`."""
     settings, rows = comparison.a.settings.at(comparison.delta), "scores_a, scores_b, labels"
-    call = words.code(settings, call="compare", rows=rows, more=told(comparison.a))
+    call = code(settings, call="compare", rows=rows, more=told(comparison.a))
     cards = []
     for name in columns(comparison.verdicts):
         verdict = comparison.statement(name)
@@ -34,7 +33,7 @@ def page(
         assuming = verdict.b if verdict.a.assumption == "none" else verdict.a
         sentences.append(words.assumption(assuming))
         smaller = verdict_words(verdict) if verdict.smaller is None else f"smaller: {verdict_words(verdict)}"
-        cards.append(statement(name, assuming, smaller, sentences))
+        cards.append(card(name, assuming, smaller, sentences))
     return render(
         "comparison.html.jinja",
         title=title or TITLE,
@@ -76,7 +75,7 @@ def _shown(comparison: Comparison) -> dict[str, Any]:
         f"at least {percent_sure(comparison.delta)}, if what it assumes is true.",
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": model_lines(comparison, names),
-        "pictures": pictures(
+        "pictures": interval_pictures(
             "models", {name: model_lines(comparison, [name]) for name in names}, all_four(comparison.delta)
         ),
     }

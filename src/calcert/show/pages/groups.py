@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import at_most
-from calcert.show import words
-from calcert.show.lines import Line, group_lines
-from calcert.show.pages.layout import Picture, Statement, fragment, render, statement
-from calcert.show.pages.many_intervals import IN_TABLE, left_out, pictures, together, too_small
+from calcert.foundation.number_text import at_most
+from calcert.show import certificate_words as words
+from calcert.show.interval_lines import Line, group_columns, group_lines
+from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
-from calcert.show.text.groups import group_columns
-from calcert.show.worst import worst_group
+from calcert.show.text.groups import worst_group
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -35,16 +33,16 @@ def page(
     large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
     units = first.summary.units if first.summary is not None else None
     how = f", {units.design.arguments}" if units is not None else ""
-    call = words.code(first.settings.at(report.delta), more=f"groups=groups{large}{how}")
+    call = code(first.settings.at(report.delta), more=f"groups=groups{large}{how}")
     return render(
         "groups.html.jinja",
         title=title or TITLE,
         date=date,
         n=report.n,
-        statements=[_statement(name, group_lines(report, [name])) for name in names],
-        together=together("groups", len(lines) + len(report.empty), report.delta),
+        statements=[_card(name, group_lines(report, [name])) for name in names],
+        together=words.together("groups", len(lines) + len(report.empty), report.delta),
         worst=worst_group(report, names),
-        too_small=too_small("groups", lines),
+        too_small=words.too_small("groups", lines),
         never_promised=NEVER_PROMISED,
         subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
@@ -70,21 +68,21 @@ def notebook_view(report: GroupReport) -> str:
         lines=lines,
         notes=[
             worst_group(report, names),
-            together("groups", len(lines) + len(report.empty), report.delta),
+            words.together("groups", len(lines) + len(report.empty), report.delta),
             words.meanings(names, lines),
-            too_small("groups", lines),
+            words.too_small("groups", lines),
         ],
         pictures=_pictures(report),
     )
 
 
-def _statement(name: str, lines: list[Line]) -> Statement:
+def _card(name: str, lines: list[Line]) -> Card:
     """A card: the worst group, and what holds for every group that says anything."""
     telling = [line for line in lines if not line.nothing]
     assuming = next((line for line in lines if line.certificates[0].assumption != "none"), lines[0])
     certificate = assuming.certificates[0]
     if not telling:
-        return statement(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
+        return card(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
     proven, highest = telling[0], max(telling, key=lambda line: line.certificates[0].upper)
     worst, every = "worst", "every group"
     if len(telling) < len(lines):
@@ -97,11 +95,11 @@ def _statement(name: str, lines: list[Line]) -> Statement:
         f"For {every} it is at most {at_most(upper)} (the largest: {highest.name}).",
         words.assumption(certificate),
     ]
-    return statement(name, certificate, f"{worst}: {words.between(lower, upper)}", sentences)
+    return card(name, certificate, f"{worst}: {words.between(lower, upper)}", sentences)
 
 
 def _pictures(report: GroupReport) -> list[Picture]:
-    return pictures(
+    return interval_pictures(
         "groups", {name: group_lines(report, [name]) for name in group_columns(report)}, all_lines(report.delta)
     )
 

@@ -1,17 +1,20 @@
-"""Pages: one self-contained file each, in one layout, for a reader who was not there, with nothing to load."""
+"""One layout of all pages, self-contained files with nothing to load, and what they share: cards, code, pictures."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import at_least, at_most, fraction, given, number, percent
-from calcert.show import words
-from calcert.show.requirements import needed_for_reports
+from calcert.foundation.number_text import at_least, at_most, fraction, given, number, percent
+from calcert.foundation.requirements import needed_for_reports
+from calcert.reports.settings import Settings
+from calcert.show import certificate_words as words
+from calcert.show.interval_lines import Line
 
 with needed_for_reports():
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,12 +22,16 @@ with needed_for_reports():
     from matplotlib.figure import Figure
 
     from calcert.show.pictures.inline_svg import inline_svg
+    from calcert.show.pictures.intervals import plot_lines
 
 Picture = dict[str, str]
 """A picture as an <svg> element, and how to read it."""
 
-Statement = dict[str, Any]
+Card = dict[str, Any]
 """What a card of the page says."""
+
+IN_TABLE, IN_PICTURE = 50, 30
+"""Lines that are seen at once; the rest of the table is folded."""
 
 
 def render(template: str, *, title: str, date: datetime.date | None, **values: Any) -> str:
@@ -50,7 +57,7 @@ def picture(figure: Figure, name: str, title: str, description: str, reading: st
     return {"svg": inline_svg(figure, name, title, description), "reading": reading}
 
 
-def statement(name: str, certificate: Certificate, interval: str, sentences: list[str]) -> Statement:
+def card(name: str, certificate: Certificate, interval: str, sentences: list[str]) -> Card:
     """A card: what is bounded, how far, in words, and what that does not promise."""
     return {
         "name": name,
@@ -62,6 +69,48 @@ def statement(name: str, certificate: Certificate, interval: str, sentences: lis
         "not_promised": words.not_promised(name, certificate),
         "certificate": certificate,
     }
+
+
+def code(settings: Settings, *, call: str = "certify", rows: str = "scores, labels", more: str = "") -> str:
+    """The call that makes the same result again from the same rows.
+
+    `rows` and `more` are the arguments before the settings.
+    """
+    given = {}
+    for name, value in settings.to_dict().items():
+        short = fraction(value) if name in settings.noise.parameters else ""
+        given[name] = short if "/" in short else repr(value)
+    shown = [rows, *([more] if more else []), *(f"{name}={value}" for name, value in given.items())]
+    return f"calcert.{call}({', '.join(shown)})"
+
+
+def left_out(many: str, size: int) -> str:
+    """What the pictures do not show; empty where they show all."""
+    return f"The pictures show the worst {IN_PICTURE} of {size:,} {many}." if size > IN_PICTURE else ""
+
+
+def interval_pictures(many: str, shown: Mapping[str, Sequence[Line]], note: str) -> list[Picture]:
+    """A picture a statement, given its lines; `note` says what holds together."""
+    drawn: list[Picture] = []
+    for name, lines in shown.items():
+        first = lines[:IN_PICTURE]
+        title = f"Certified intervals of {many}, {words.STATEMENTS[name].short}"
+        bars = [f"{line.name}: {words.interval(line.certificates[0])}" for line in first]
+        description = f"Bars from lower to upper bounds. {'; '.join(bars)}."
+        reading = (
+            f"The same for another statement: {words.STATEMENTS[name].title.lower()}." if drawn else _reading(many)
+        )
+        drawn.append(picture(plot_lines(first, 0, note), f"{many}-{name}", title, description, reading))
+    return drawn
+
+
+def _reading(many: str) -> str:
+    return (
+        "Each bar reaches from the lower to the upper bound. With the stated probability, for all bars together, and "
+        "where what the statement assumes is true, the true errors lie inside, and bars that do not overlap belong to "
+        f"{many} that differ. The upright mark is the lower bound; a dotted line says nothing, as "
+        "there are too few rows, and an arrow is a bar that goes on."
+    )
 
 
 @cache

@@ -6,12 +6,11 @@ import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import at_least, confidence, given
+from calcert.foundation.number_text import at_least, confidence, given
 from calcert.reports.statements import columns
-from calcert.show import words
-from calcert.show.lines import Line, window_lines
-from calcert.show.pages.layout import Picture, Statement, fragment, picture, render
-from calcert.show.pages.many_intervals import IN_PICTURE, IN_TABLE, pictures
+from calcert.show import certificate_words as words
+from calcert.show.interval_lines import Line, window_lines
+from calcert.show.pages.layout import IN_PICTURE, IN_TABLE, Card, Picture, fragment, interval_pictures, picture, render
 from calcert.show.pictures.monitor import NARROW, status_picture
 from calcert.show.text.monitor import (
     alarm_sentence,
@@ -57,7 +56,7 @@ def page(
         alarm=alarm_sentence(status),
         raised=status.alarm is not None,
         changes=change_lines(status),
-        statements=_statements(status),
+        statements=_cards(status),
         always=always(status),
         never_promised=NEVER_PROMISED,
         pictures=_pictures(status),
@@ -92,7 +91,7 @@ def notebook_view(status: Status) -> str:
     )
 
 
-def _statements(status: Status) -> list[Statement]:
+def _cards(status: Status) -> list[Card]:
     cards: list[dict[str, Any]] = [
         {
             "name": "lower",
@@ -156,5 +155,7 @@ def _pictures(status: Status) -> list[Picture]:
     drawn = [picture(figure, "over-time", "Bounds over time", over_time, READING)]
     if status.windows:
         shown = {name: _latest_first(status, [name]) for name in columns(status.of_windows)}
-        drawn += pictures("windows", shown, f"all windows, both sides, with probability {confidence(status.delta)}")
+        drawn += interval_pictures(
+            "windows", shown, f"all windows, both sides, with probability {confidence(status.delta)}"
+        )
     return drawn

@@ -6,11 +6,14 @@ import datetime
 import math
 from typing import TYPE_CHECKING, Any
 
-from calcert.reports.estimates import log_loss, score_quantiles
-from calcert.show import words
-from calcert.show.pages.for_reviewers import reviewed
-from calcert.show.pages.layout import Picture, Statement, fragment, picture, render, statement
-from calcert.show.requirements import needed_for_reports
+from scipy.stats import beta
+
+from calcert.foundation.number_text import at_least, at_most, confidence, number, percent_sure
+from calcert.foundation.requirements import needed_for_reports
+from calcert.reports.estimates import log_loss, net_benefit, score_quantiles
+from calcert.show import certificate_words as words
+from calcert.show.pages.layout import Card, Picture, card, code, fragment, picture, render
+from calcert.show.text.report import bends_lead, power
 
 with needed_for_reports():
     from calcert.show.pictures.canvas import figure_of
@@ -19,9 +22,36 @@ with needed_for_reports():
     from calcert.show.pictures.unmodified import curve_as_it_is
 
 if TYPE_CHECKING:
+    from calcert.certificates.certificate import Certificate
     from calcert.reports.report import Report
 
 TITLE = "Calibration certificate"
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
+
+TERM_MEANING = {
+    "plug-in": "the error that the rows themselves show, sampling noise included",
+    "sampling": "what rows drawn by chance may hide",
+    "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
+    "discretisation": "what grid, cells and rounding may hide",
+    "groups without rows": "nothing is known of a listed group that has no rows",
+    "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
+}
+
+READING = {
+    "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
+    "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
+    "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
+    "Below are the densities of the served scores of either label, each drawn to its own peak.",
+    "as it is": "Of the scores as they are, without noise. Few distinct scores are points, each with limits that hold "
+    "together and assume nothing; nothing is said between them. More of them have a band that holds the curve "
+    "everywhere at once if the chance of label 1 never falls as the score rises, and dots that are estimates. Where "
+    "the dashed diagonal is outside, the classifier is off. Below: where the scores of either label are.",
+    "terms": "The whole bar is what is certified. The plug-in is the error that the rows show, sampling noise "
+    "included; everything after it is the price of certainty, of which sampling and group bias shrink with more rows. "
+    "The upright mark is the lower bound: the true value lies between it and the end of the bar, with the stated "
+    "probability and if what the line assumes is true.",
+}
 
 
 def page(
@@ -64,7 +94,7 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
             "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
             "fingerprint": report.fingerprint,
             "command": command,
-            "code": f'report = {words.code(report.settings, more=told(report))}\nreport.to_html("report.html")',
+            "code": f'report = {code(report.settings, more=told(report))}\nreport.to_html("report.html")',
             "report": report.to_dict(),
         }
     )
@@ -86,11 +116,11 @@ def shown(report: Report) -> dict[str, Any]:
     return {
         "n": report.n,
         "sample": report.sample,
-        "power": words.power(report),
-        "statements": _statements(report),
+        "power": power(report),
+        "statements": _cards(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
         "bends": [str(bend) for bend in report.bends or ()],
-        "bends_lead": words.bends_lead(report),
+        "bends_lead": bends_lead(report),
         "warnings": report.warnings,
         "advice": report.advice,
         "estimates": _estimates(report),
@@ -98,9 +128,9 @@ def shown(report: Report) -> dict[str, Any]:
     }
 
 
-def _statements(report: Report) -> list[Statement]:
+def _cards(report: Report) -> list[Card]:
     return [
-        statement(name, c, words.interval(c), [words.statement(name, c), words.assumption(c)])
+        card(name, c, words.interval(c), [words.statement(name, c), words.assumption(c)])
         for name, c in report.certificates.items()
     ]
 
@@ -111,7 +141,7 @@ def _terms(report: Report) -> list[dict[str, Any]]:
     present = {name for c in certificates for name in c.terms}
     return [
         {"name": name, "meaning": meaning, "values_": [c.terms.get(name) for c in certificates]}
-        for name, meaning in words.TERM_MEANING.items()
+        for name, meaning in TERM_MEANING.items()
         if name in present
     ]
 
@@ -128,12 +158,102 @@ def _estimates(report: Report) -> dict[str, float]:
 def _pictures(report: Report) -> list[Picture]:
     drawn = []
     if report.shows_curve:
-        title, reading = "The calibration curve as it is", words.READING["as it is"]
+        title, reading = "The calibration curve as it is", READING["as it is"]
         drawn.append(picture(figure_of(curve_as_it_is(report)), "as-it-is", title, str(report.curve), reading))
     if report.has_band:
-        title, description = "Reliability of the perturbed classifier", words.reliability_description(report)
+        title, description = "Reliability of the perturbed classifier", reliability_description(report)
         figure = figure_of(reliability(report))
-        drawn.append(picture(figure, "reliability", title, description, words.READING["reliability"]))
-    title, description = "What the upper bounds are made of", words.terms_description(report)
-    drawn.append(picture(figure_of(terms(report)), "made-of", title, description, words.READING["terms"]))
+        drawn.append(picture(figure, "reliability", title, description, READING["reliability"]))
+    title, description = "What the upper bounds are made of", terms_description(report)
+    drawn.append(picture(figure_of(terms(report)), "made-of", title, description, READING["terms"]))
     return drawn
+
+
+def reliability_description(report: Report) -> str:
+    """The reliability picture for somebody who cannot see it."""
+    c = report.perturbed
+    return (
+        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
+        f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {words.interval(c)}."
+    )
+
+
+def terms_description(report: Report) -> str:
+    """The picture of terms for somebody who cannot see it."""
+    bars = []
+    for name, c in report.certificates.items():
+        made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
+        bars.append(
+            f"{words.STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}"
+        )
+    return "Stacked bars. " + ". ".join(bars) + "."
+
+
+def reviewed(report: Report) -> dict[str, Any]:
+    """What the template of a report shows of it; nothing without the Summary of the rows."""
+    return {"which_way": _which_way(report), "by_score": _by_score(report), "benefits": _benefits(report)}
+
+
+def _which_way(report: Report) -> list[str]:
+    """Overconfident or not, too high or too low, in words: what is certain, or what cannot be told."""
+    found = report.sides
+    if found is None:
+        return []
+    return [
+        _one_of("overconfident: scores are too extreme", found.too_extreme, "too timid", found.too_timid),
+        _one_of("too high", found.too_high, "too low", found.too_low),
+        f"This is of the classifier {found.too_high.subject}; each bound holds with probability "
+        f"{confidence(report.settings.delta)}.",
+    ]
+
+
+def _one_of(this: str, one: Certificate, that: str, other: Certificate) -> str:
+    name = this.rpartition("are ")[2]
+    if one.lower > 0 and other.lower > 0:
+        return (
+            f"Both, for certain: {name} at some scores, by at least {at_least(one.lower)} on average over all rows, "
+            f"and {that} at others, by at least {at_least(other.lower)}."
+        )
+    if one.lower > 0:
+        return f"{_capital(this)}, for certain: by at least {at_least(one.lower)} on average; {_most(that, other)}."
+    if other.lower > 0:
+        head = "underconfident: scores are too timid" if that == "too timid" else that
+        return f"{_capital(head)}, for certain: by at least {at_least(other.lower)} on average; {_most(name, one)}."
+    return f"Whether scores are {name} or {that} cannot be told: {_most(name, one)}, {_most(that, other)}."
+
+
+def _most(name: str, c: Certificate) -> str:
+    return f"{name} by at most {at_most(c.upper)}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _by_score(report: Report) -> list[dict[str, Any]]:
+    """Each of a few distinct scores: said, seen, between, and what follows."""
+    if not (report.has_band and report.has_few_scores):
+        return []
+    lines = []
+    for line in report.curve._rows():
+        x, lower, upper = line["score"], line["lower"], line["upper"]
+        verdict = "too low" if lower > x else "too high" if upper < x else "cannot tell"
+        rows, positives = line["rows"], line["positives"]
+        lines.append(
+            line | {"verdict": verdict, "jeffreys": float(beta.cdf(x, positives + 0.5, rows - positives + 0.5))}
+        )
+    return lines
+
+
+def _benefits(report: Report) -> list[dict[str, float]]:
+    if report.summary is None:
+        return []
+    rate = report.summary.base_rate
+    return [
+        {
+            "threshold": t,
+            "model": net_benefit(report.summary, t),
+            "all": rate - (1 - rate) * t / (1 - t),
+        }
+        for t in THRESHOLDS
+    ]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.foundation.numbers import percent_sure
+from calcert.foundation.number_text import percent_sure
+from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     from matplotlib.axes import Axes

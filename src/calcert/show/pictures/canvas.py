@@ -6,8 +6,8 @@ import contextlib
 import io
 from collections.abc import Iterator
 
+from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.palette import STYLE
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     import matplotlib

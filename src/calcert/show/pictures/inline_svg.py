@@ -8,8 +8,8 @@ import warnings
 from html import escape
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.palette import INK, PAPER, ROLES
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     import matplotlib

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import confidence
+from calcert.foundation.number_text import confidence
+from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.statements import LEADING
-from calcert.show.lines import Line, class_lines, group_lines, model_lines
+from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
 from calcert.show.pictures.report import report_picture
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     import matplotlib

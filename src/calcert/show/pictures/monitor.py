@@ -7,11 +7,11 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.numbers import confidence, given
+from calcert.foundation.number_text import confidence, given
+from calcert.foundation.requirements import needed_for_reports
+from calcert.show.certificate_words import MEASURE
 from calcert.show.pictures.canvas import Picture, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
-from calcert.show.requirements import needed_for_reports
-from calcert.show.words import MEASURE
 
 with needed_for_reports():
     import matplotlib

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calcert.foundation.requirements import needed_for_reports
 from calcert.show.pictures.canvas import axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, ORANGE
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     from matplotlib.axes import Axes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.numbers import at_most
-from calcert.show import words
+from calcert.foundation.number_text import at_most
+from calcert.foundation.requirements import needed_for_reports
+from calcert.show import certificate_words as words
 from calcert.show.pictures.canvas import axes_for, figure_of
 from calcert.show.pictures.palette import INK, TERMS
-from calcert.show.requirements import needed_for_reports
 
 with needed_for_reports():
     from matplotlib.artist import Artist

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calcert.foundation.numbers import given, percent_sure
+from calcert.foundation.number_text import given, percent_sure
+from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import means_in_groups
 from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
 from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
-from calcert.show.requirements import needed_for_reports
 from calcert.summary.summary import Summary
 
 with needed_for_reports():
@@ -77,7 +77,7 @@ def curve_as_it_is(report: Report, ax: Axes | None = None) -> Axes:
             score, share = means_in_groups(rows, GROUPS)
             axes.plot(score, share, "o", color=BLUE, ms=3.5, label="shares in groups of rows, no guarantee")
         axes.legend(loc="upper left")
-        _draw_scores(axes_below(axes, 0.25), rows, single)
+        _draw_scores_as_they_are(axes_below(axes, 0.25), rows, single)
         return axes
 
 
@@ -119,7 +119,7 @@ def _draw_frame(axes: Axes) -> None:
     axes.legend(loc="upper left")
 
 
-def _draw_scores(axes: Axes, rows: Summary, single: bool) -> None:
+def _draw_scores_as_they_are(axes: Axes, rows: Summary, single: bool) -> None:
     """Rows of both labels, each to its own peak."""
     points = rows.points
     for y, colour, line in ((0, FAINT, "--"), (1, RED, "-")):

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from rich.console import RenderableType
 
-from calcert.show.text.band import band_view
+from calcert.show.text.bands_and_score_table import band_view, monotone_view, score_table_view
 from calcert.show.text.bandwidths import bandwidths_view
 from calcert.show.text.classes import classes_view
 from calcert.show.text.comparison import comparison_view
-from calcert.show.text.curves import monotone_view, moves_view, score_table_view
-from calcert.show.text.few_numbers import p_value_view, ratio_view, sides_view
 from calcert.show.text.groups import groups_view
 from calcert.show.text.monitor import status_view
+from calcert.show.text.moves import moves_view
 from calcert.show.text.plan import plan_view
 from calcert.show.text.published import published_view
+from calcert.show.text.ratio_sides_p_value import p_value_view, ratio_view, sides_view
 from calcert.show.text.report import report_view
 
 VIEWS: dict[str, Callable[..., RenderableType]] = {

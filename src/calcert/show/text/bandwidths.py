@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence, fraction, given
-from calcert.show.text.table_style import table
+from calcert.foundation.number_text import at_least, at_most, confidence, fraction, given
+from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
     from calcert.reports.bandwidths import BandwidthCosts

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most
+from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.statements import columns
-from calcert.show.lines import class_lines
-from calcert.show.text.groups import each_side, interval_table
+from calcert.show.certificate_words import STATEMENTS, each_side, meanings, worst
+from calcert.show.interval_lines import class_columns, class_lines
 from calcert.show.text.report import report_view
-from calcert.show.words import STATEMENTS, meanings
-from calcert.show.worst import worst
+from calcert.show.text.tables import interval_table
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -49,11 +48,6 @@ def classes_view(report: ClassReport, statements: Collection[str] = ()) -> Rende
     if report.worst:
         lines.append(Text(worst("class", "classes", report.worst, shown)))
     return Group(*lines)
-
-
-def class_columns(report: ClassReport) -> list[str]:
-    """The statements of the table; JSON of before there were more has fewer."""
-    return [name for name in columns() if name in report.mean]
 
 
 def means(report: ClassReport, statements: Collection[str]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.show.text.table_style import table
-from calcert.show.words import assumed
+from calcert.foundation.number_text import at_least, at_most, confidence
+from calcert.show.certificate_words import assumed
+from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
     from calcert.reports.comparison import Comparison, Verdict

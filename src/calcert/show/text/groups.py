@@ -1,22 +1,18 @@
-"""Groups and classes as text for people: one line each, worst first."""
+"""Groups as text for people: one line each, worst first, and what is certified of the worst."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import confidence
 from calcert.reports.statements import columns
-from calcert.show.lines import Line, group_lines
-from calcert.show.text.table_style import table
-from calcert.show.words import STATEMENTS, meanings
-from calcert.show.worst import worst_group
+from calcert.show.certificate_words import each_side, meanings, worst
+from calcert.show.interval_lines import group_columns, group_lines
+from calcert.show.text.tables import interval_table
 
 if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
@@ -36,38 +32,17 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     )
 
 
-def group_columns(report: GroupReport) -> list[str]:
-    """The statements of the table; JSON of before there were more has fewer."""
-    return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
-
-
-def each_side(many: str, delta: float) -> str:
-    """What holds together in a column: one side of it, so that both do with twice delta."""
-    return (
-        f"The upper bounds of all {many} in a column hold together with probability {confidence(delta)}, and so do "
-        "the lower ones."
+def worst_group(report: GroupReport, names: Collection[str]) -> str:
+    """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
+    law = next(iter(report.groups.values())).distance.subject.removeprefix("as it is").removeprefix(", ")
+    of_rows = f" All bounds are {law}." if law else ""
+    large = f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
+    if report.empty:
+        return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}.{of_rows}"
+    counted = [group for group in report.groups.values() if group.n >= report.smallest]
+    few = any(not any(group.statement(name).telling for name in names) for group in counted)
+    why = (
+        "That counts groups with too few rows to say anything; a smallest group, fixed before the rows are seen, "
+        "leaves them out (smallest_group=, --smallest-group)."
     )
-
-
-def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
-    """A table with a column for each statement; of a line that says nothing, that is said."""
-    shown = table()
-    lines = list(lines)
-    # Where there is no room for all of it, intervals are broken between their ends; names of up to 16 letters are not.
-    longest = max((len(visible(line.name)) for line in lines), default=0)
-    shown.add_column(first, overflow="fold", no_wrap=longest <= 16)
-    shown.add_column("rows", justify="right", no_wrap=True)
-    for statement in statements:
-        shown.add_column(STATEMENTS[statement].short, justify="right")
-    for line in lines:
-        # As Text: rich would read a name such as "[/]" as markup.
-        name, rows = Text(visible(line.name)), f"{line.rows:,}"
-        if line.nothing:
-            shown.add_row(name, rows, "too few rows", style="dim")
-        else:
-            shown.add_row(name, rows, *map(_interval, line.certificates))
-    return shown
-
-
-def _interval(c: Certificate) -> str:
-    return f"at least {c.at_least}" if c.upper >= 1 else f"{c.at_least} to {c.at_most}"
+    return worst(f"group{large}", "groups", report.worst, names, why if few else "") + of_rows

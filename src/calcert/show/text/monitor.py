@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.numbers import at_least, at_most, confidence, given
+from calcert.foundation.number_text import at_least, at_most, confidence, given
 from calcert.reports.statements import columns
-from calcert.show.lines import window_lines
-from calcert.show.text.groups import interval_table
-from calcert.show.words import MEASURE, STATEMENTS, assumed
+from calcert.show.certificate_words import MEASURE, STATEMENTS, assumed
+from calcert.show.interval_lines import window_lines
+from calcert.show.text.tables import interval_table
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status

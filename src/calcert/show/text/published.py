@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, number
-from calcert.show.text.table_style import table
+from calcert.foundation.number_text import at_least, at_most, number
+from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
     from calcert.published.compare import Comparison

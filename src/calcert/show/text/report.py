@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence
-from calcert.show.text.table_style import table
-from calcert.show.words import bends_lead, evidence, power
+from calcert.foundation.number_text import at_least, at_most, confidence
+from calcert.show.certificate_words import evidence
+from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
@@ -57,3 +57,20 @@ def bend_lines(report: Report, statements: Collection[str] = ()) -> list[str]:
     if not report.bends or (statements and "perturbed" not in statements):
         return []
     return [bends_lead(report), *(f"  {bend}" for bend in report.bends)]
+
+
+def bends_lead(report: Report) -> str:
+    """What comes before the ranges in which the served curve leaves the diagonal."""
+    served, sure = report.settings.noise.words, confidence(report.settings.delta)
+    return f"Where it bends, served with perturbed scores, {served}; all of it with probability {sure}:"
+
+
+def power(report: Report) -> str:
+    """What so many rows can show, before what they did show; nothing where that is not known."""
+    floor = report.estimates.get("noise floor of ECE")
+    if report.detectable is None or floor is None:
+        return ""
+    return (
+        f"So many rows show an error of about {report.detectable:.2g} to one side in every other sample; noise alone "
+        f"makes an ECE of about {floor:.2g} (estimates)."
+    )

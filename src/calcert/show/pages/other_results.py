@@ -12,7 +12,7 @@ from rich.text import Text
 from calcert.show.pages.layout import fragment, picture, render
 from calcert.show.pictures import PICTURES
 from calcert.show.text import VIEWS
-from calcert.show.text.table_style import plain
+from calcert.show.text.tables import plain
 
 if TYPE_CHECKING:
     from calcert.foundation.result import Result

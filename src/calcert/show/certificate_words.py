@@ -1,20 +1,19 @@
-"""What certificates say, in plain words: for pictures and pages."""
+"""What certificates say, in plain words: each by itself, all of many together, and the worst of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation import numbers
-from calcert.foundation.numbers import at_least, at_most, e_value, fraction, given, number, percent_sure
-from calcert.reports.settings import Settings
+from calcert.foundation import number_text
+from calcert.foundation.number_text import at_least, at_most, e_value, given, number, percent_sure
 from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
-    from calcert.show.lines import Line
+    from calcert.show.interval_lines import Line
 
 
 @dataclass(frozen=True)
@@ -104,30 +103,6 @@ MEASURE = {
 }
 """What the number of a statement is called in a sentence or beside an axis."""
 
-TERM_MEANING = {
-    "plug-in": "the error that the rows themselves show, sampling noise included",
-    "sampling": "what rows drawn by chance may hide",
-    "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
-    "discretisation": "what grid, cells and rounding may hide",
-    "groups without rows": "nothing is known of a listed group that has no rows",
-    "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
-}
-
-READING = {
-    "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
-    "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
-    "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
-    "Below are the densities of the served scores of either label, each drawn to its own peak.",
-    "as it is": "Of the scores as they are, without noise. Few distinct scores are points, each with limits that hold "
-    "together and assume nothing; nothing is said between them. More of them have a band that holds the curve "
-    "everywhere at once if the chance of label 1 never falls as the score rises, and dots that are estimates. Where "
-    "the dashed diagonal is outside, the classifier is off. Below: where the scores of either label are.",
-    "terms": "The whole bar is what is certified. The plug-in is the error that the rows show, sampling noise "
-    "included; everything after it is the price of certainty, of which sampling and group bias shrink with more rows. "
-    "The upright mark is the lower bound: the true value lies between it and the end of the bar, with the stated "
-    "probability and if what the line assumes is true.",
-}
-
 NEVER_PROMISED = (
     "It is an average over all rows. For a group of people or a single row the error can be larger; of ranges of "
     "scores only the statement on ranges speaks.",
@@ -136,6 +111,10 @@ NEVER_PROMISED = (
     "number of rows and settings (below) that were fixed before the rows were seen.",
     "It is not accuracy: a calibrated classifier can still rank badly.",
 )
+
+
+NAMED = 12
+"""Names of lines that a sentence has."""
 
 
 def never_promised(report: Report) -> tuple[str, ...]:
@@ -166,7 +145,7 @@ def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
     c = certificate
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {numbers.confidence(c.delta)}, assuming {assumed(c.assumption)}."
+        f"{c.n:,} rows, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
     if c.upper <= largest and few:
         return f"Not certified: {few}.\n{about_what}"
@@ -193,17 +172,6 @@ def statement(name: str, certificate: Certificate) -> str:
     limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []
     return STATEMENTS[name].sentence.format(limits=" and ".join(limits))
-
-
-def power(report: Report) -> str:
-    """What so many rows can show, before what they did show; nothing where that is not known."""
-    floor = report.estimates.get("noise floor of ECE")
-    if report.detectable is None or floor is None:
-        return ""
-    return (
-        f"So many rows show an error of about {report.detectable:.2g} to one side in every other sample; noise alone "
-        f"makes an ECE of about {floor:.2g} (estimates)."
-    )
 
 
 def evidence(found: Mapping[str, Certificate]) -> str:
@@ -245,30 +213,6 @@ def not_promised(name: str, certificate: Certificate) -> str:
     return said.not_promised_if.get(certificate.assumption, said.not_promised)
 
 
-def reliability_description(report: Report) -> str:
-    """The reliability picture for somebody who cannot see it."""
-    c = report.perturbed
-    return (
-        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
-        f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {interval(c)}."
-    )
-
-
-def terms_description(report: Report) -> str:
-    """The picture of terms for somebody who cannot see it."""
-    bars = []
-    for name, c in report.certificates.items():
-        made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
-        bars.append(f"{STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}")
-    return "Stacked bars. " + ". ".join(bars) + "."
-
-
-def bends_lead(report: Report) -> str:
-    """What comes before the ranges in which the served curve leaves the diagonal."""
-    served, sure = report.settings.noise.words, numbers.confidence(report.settings.delta)
-    return f"Where it bends, served with perturbed scores, {served}; all of it with probability {sure}:"
-
-
 def quantity(name: str, certificate: Certificate) -> str:
     """What stands under the title of a statement."""
     c = certificate
@@ -279,14 +223,50 @@ def quantity(name: str, certificate: Certificate) -> str:
     return f"{c.quantity}, {Noise.named_in(c.parameters).words}"
 
 
-def code(settings: Settings, *, call: str = "certify", rows: str = "scores, labels", more: str = "") -> str:
-    """The call that makes the same result again from the same rows.
+def each_side(many: str, delta: float) -> str:
+    """What holds together in a column: one side of it, so that both do with twice delta."""
+    sure = number_text.confidence(delta)
+    return (
+        f"The upper bounds of all {many} in a column hold together with probability {sure}, and so do the lower ones."
+    )
 
-    `rows` and `more` are the arguments before the settings.
+
+def together(many: str, size: int, delta: float) -> str:
+    """What is promised of all groups, or classes, at once."""
+    one, both = percent_sure(delta), percent_sure(2 * delta)
+    return (
+        f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
+        f"over the choice of the rows, and so do the lower bounds over that of rows and throws; all of both with "
+        f"{both}. For that, each is certified with probability {percent_sure(delta / size)}."
+    )
+
+
+def too_small(many: str, lines: Sequence[Line]) -> str:
+    """Which lines say nothing; empty where all say something."""
+    small = [f"{line.name} ({line.rows:,})" for line in lines if line.nothing]
+    if not small:
+        return ""
+    more = f" and {len(small) - NAMED:,} more" if len(small) > NAMED else ""
+    return f"Too few rows to say anything of {len(small):,} of {len(lines):,} {many}: {', '.join(small[:NAMED])}{more}."
+
+
+def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collection[str], why: str = "") -> str:
+    """What is certified of the worst group, or class, in a sentence or two; empty where nothing is known of it.
+
+    `why` says why it is not the largest bound by name; left out, because names cost something.
     """
-    given = {}
-    for name, value in settings.to_dict().items():
-        short = fraction(value) if name in settings.noise.parameters else ""
-        given[name] = short if "/" in short else repr(value)
-    shown = [rows, *([more] if more else []), *(f"{name}={value}" for name, value in given.items())]
-    return f"calcert.{call}({', '.join(shown)})"
+    shown = [name for name in names if name in found]
+    if not shown:
+        return ""
+    if all(found[name].upper >= 1 for name in shown):
+        return f"Of the worst {one} nothing is certified: one of them has too few rows."
+    bounds = "; ".join(f"{STATEMENTS[name].short} {at_most(found[name].upper)}" for name in shown)
+    sure = percent_sure(found[shown[0]].delta)
+    cheaper = (
+        f"Bounds by name can be larger: they hold for all {many} at once, and pay for their number; these do not say "
+        "which is the worst."
+    )
+    return (
+        f"No {one} is worse than: {bounds}. Each with probability at least {sure}, whatever the number of {many}. "
+        f"{why or cheaper}"
+    )

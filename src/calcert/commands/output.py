@@ -1,4 +1,4 @@
-"""Where commands write: results to standard output, remarks and signs of life to standard error."""
+"""Where commands write: results to standard output, remarks and signs of life to standard error, the rest to files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,11 @@ import click
 from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from calcert.foundation.result import Result
+
+KINDS = (".png", ".svg", ".pdf")
 
 
 def show(result: Result, **options: Any) -> None:
@@ -28,7 +33,7 @@ def show(result: Result, **options: Any) -> None:
     from rich.console import Console
 
     from calcert.show import as_view
-    from calcert.show.text.table_style import plain
+    from calcert.show.text.tables import plain
 
     console, shown = Console(), as_view(result, **options)
     if not console.is_terminal:
@@ -37,6 +42,28 @@ def show(result: Result, **options: Any) -> None:
     with console.capture() as captured:
         console.print(shown, highlight=False)
     click.echo(captured.get(), nl=False)
+
+
+def note(words: str) -> None:
+    """A remark for people that is no part of the result, in one line."""
+    click.echo(visible(words), err=True)
+
+
+def say(words: str, *, err: bool = False) -> None:
+    """Lines for people in which names of files and the like may stand."""
+    click.echo(visible(words, keep="\n"), err=err)
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A sign of life on a terminal while something takes its time."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield
 
 
 def refuse_overwriting(read: Iterable[str], written: Mapping[str, str | None]) -> None:
@@ -65,7 +92,7 @@ class Written(click.Path):
             self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
         for library in NEEDS.get(param.name or "" if param else "", ()):
             if find_spec(library) is None:
-                from calcert.show.requirements import needed_for_reports
+                from calcert.foundation.requirements import needed_for_reports
 
                 with needed_for_reports():
                     import_module(library)
@@ -79,23 +106,18 @@ ENDINGS = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml
 """What files might be called, by the option that names them."""
 
 
-def note(words: str) -> None:
-    """A remark for people that is no part of the result, in one line."""
-    click.echo(visible(words), err=True)
+def picture_path(name: str, argument: str) -> Path:
+    """The path of a picture, checked before anything is computed."""
+    path = Path(name)
+    if path.suffix.lower() not in KINDS:
+        raise ValueError(f"{argument} must end in .png, .svg or .pdf; got {name!r}.")
+    return path
 
 
-def say(words: str, *, err: bool = False) -> None:
-    """Lines for people in which names of files and the like may stand."""
-    click.echo(visible(words, keep="\n"), err=err)
+def write_picture(figure: Figure, path: Path) -> None:
+    """Write it, and say where."""
+    from calcert.foundation.whole_regular_file import replacing
 
-
-@contextmanager
-def working(words: str) -> Iterator[None]:
-    """A sign of life on a terminal while something takes its time."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(words):
-        yield
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format=path.suffix[1:].lower())
+    note(f"picture written to {path}")

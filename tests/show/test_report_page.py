@@ -8,7 +8,7 @@ import pytest
 import calcert
 from calcert.certificates.score_table import score_table
 from calcert.show import as_page
-from calcert.show.pages.for_reviewers import reviewed
+from calcert.show.pages.report import reviewed
 
 RNG = np.random.default_rng(4)
 GRADES = RNG.integers(1, 10, 20_000) / 10

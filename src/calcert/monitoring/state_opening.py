@@ -1,16 +1,44 @@
-"""Opening the file of a state, and every way in which that may fail, in words."""
+"""Opening the SQLite file of a state: its tables and their versions, its transactions, and every failure in words.
+
+The header says whose file it is (application_id) and in which layout (user_version). Batches form a chain
+(:mod:`calcert.monitoring.batches`), and everything else is bound to the digest of one:
+
+* `settings`, and in `watched` the statement, to the first line, and to what was learned;
+* `contents` (gains and rows of a batch) to the line of the batch;
+* `learned` to the last line;
+* `pool` and `looks` to the line of the last batch that they cover.
+
+A page that went bad, a lost line, one counted twice or one that belongs to another state does not fit. What is needed
+is refused then; what can be computed again (`pool`, `looks`) is. No index could go bad on its own.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from calcert.monitoring import state_layout
+APPLICATION = 0x63616C63
+"""Marks an SQLite file as ours: the letters "calc"."""
+
+VERSION = 3
+
+TABLES = {
+    "settings": "(name TEXT NOT NULL, value REAL NOT NULL)",
+    "watched": "(statement TEXT NOT NULL)",
+    "batches": "(number INTEGER PRIMARY KEY, id TEXT NOT NULL, rows INTEGER NOT NULL, positives INTEGER NOT NULL, "
+    "time TEXT NOT NULL, window TEXT, lower REAL NOT NULL, gains_digest BLOB NOT NULL, summary_digest BLOB NOT NULL, "
+    "digest BLOB NOT NULL)",
+    "contents": "(number INTEGER PRIMARY KEY, gains BLOB NOT NULL, summary BLOB NOT NULL)",
+    "learned": "(batches INTEGER PRIMARY KEY, memory BLOB NOT NULL, wealth BLOB NOT NULL, digest BLOB NOT NULL)",
+    "looks": "(stretch TEXT NOT NULL, number INTEGER NOT NULL, certificates TEXT NOT NULL, digest BLOB NOT NULL, "
+    "PRIMARY KEY (stretch, number)) WITHOUT ROWID",
+    "pool": "(batches INTEGER PRIMARY KEY, summary BLOB NOT NULL, digest BLOB NOT NULL)",
+}
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
@@ -34,14 +62,14 @@ def reading(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
     with _words(path), _connected(path, "rw" if os.access(path, os.W_OK) else "ro") as database:
         database.execute("BEGIN")
         found = _version(database, path)
-        if found < state_layout.VERSION:
+        if found < VERSION:
             database.execute("ROLLBACK")
             try:
                 with writing(path, update):
                     pass
             except PermissionError as error:
                 raise PermissionError(
-                    f"{path} has layout {found} and must be brought to layout {state_layout.VERSION} once. {error}"
+                    f"{path} has layout {found} and must be brought to layout {VERSION} once. {error}"
                 ) from error
             database.execute("BEGIN")
         yield database
@@ -65,7 +93,7 @@ def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
         database.execute("BEGIN IMMEDIATE")
         try:
             found = _version(database, path)
-            if found < state_layout.VERSION:
+            if found < VERSION:
                 update(database, path, found)
             yield database
         except BaseException:
@@ -75,13 +103,21 @@ def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
         database.execute("COMMIT")
 
 
+def create(database: sqlite3.Connection, tables: Iterable[str] = TABLES) -> None:
+    """Lay out an empty file, or these tables of one; the caller has begun a transaction."""
+    for name in tables:
+        database.execute(f"CREATE TABLE {name} {TABLES[name]}")
+    database.execute(f"PRAGMA application_id = {APPLICATION}")
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
 def _start(path: Path) -> None:
     """Lay out a state beside `path` and give it that name, so that a state is never seen unfinished."""
     unfinished = path.with_name(f".calcert-{secrets.token_hex(8)}.part")
     try:
         with _connected(unfinished, "rwc") as database:
             database.execute("BEGIN IMMEDIATE")
-            state_layout.create(database)
+            create(database)
             database.execute("COMMIT")
         try:
             os.link(unfinished, path)
@@ -106,10 +142,15 @@ def _refuse_no_bytes(path: Path) -> None:
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
-    try:
-        return state_layout.version(database)
-    except ValueError as error:
-        raise ValueError(f"{path} must be the state of a monitor; it {error}. Nothing was changed.") from error
+    """The layout of the file. ValueError, in words, for a foreign one."""
+    found = int(database.execute("PRAGMA user_version").fetchone()[0])
+    if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        foreign = "is a database of another program"
+    elif found > VERSION:
+        foreign = f"has layout {found}, which a newer calcert wrote; this one reads up to {VERSION}. Upgrade it"
+    else:
+        return found
+    raise ValueError(f"{path} must be the state of a monitor; it {foreign}. Nothing was changed.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 
 import calcert
 from calcert import Summary
-from calcert.foundation.whole_file import check_regular, check_replaceable, replacing
+from calcert.foundation.whole_regular_file import check_regular, check_replaceable, replacing
 
 
 def test_a_saved_summary_is_not_waited_for(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from calcert.published import folds as module
-from calcert.published.folds import deal, fold_rows, single_split, sort_rows, validation_size
+from calcert.published import folded_rows as module
+from calcert.published.folded_rows import deal, fold_rows, single_split, sort_rows, validation_size
 
 
 def data(n, seed=0):

@@ -1,4 +1,4 @@
-"""What a state holds, as Python values: reads are checked against their checksums, writes are whole batches.
+"""The content of a state in SQL: reads are checked against their checksums, writes are whole batches.
 
 A batch is one transaction, acknowledged when SQLite has synced it to the disk (rollback journal, synchronous=EXTRA): a
 process killed at any instant loses at most the batch that was not acknowledged, and the state is one file whenever
@@ -7,7 +7,7 @@ nobody is writing. Writers queue for the write lock before they read, so that no
 What is checked when: whatever is asked, :meth:`State.tip` checks the settings and what betting knows against the last
 line, and :meth:`State.batches` the chain of all lines, those that this process has not checked before. A status checks
 every certificate that was kept, and the pool, gains and rows that it reads. Rows that nobody reads are checked by
-:func:`calcert.monitoring.batches.check` alone, which reads everything.
+:meth:`State.check` alone, which reads everything.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats
-from calcert.monitoring.forgetting import HALF_LIVES
-from calcert.monitoring.gamblers import LIMITS, NODES, STAKES, Wealth
-from calcert.monitoring.looks import EVERYTHING, Due
-from calcert.monitoring.state_file import DamagedState
-from calcert.monitoring.state_layout import Batch, digest
+from calcert.monitoring.batches import Batch, digest
+from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
+from calcert.monitoring.looks import EVERYTHING, Due, Life
+from calcert.monitoring.state_opening import DamagedState
+from calcert.monitoring.status import Checked
 from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
+from calcert.monitoring.witness_memory import HALF_LIVES, NODES
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
@@ -57,7 +58,7 @@ class Tip:
 
 
 class State:
-    """The content of a state, inside one transaction of :mod:`calcert.monitoring.state_file`."""
+    """The content of a state, inside one transaction of :mod:`calcert.monitoring.state_opening`."""
 
     def __init__(self, database: sqlite3.Connection, path: Path) -> None:
         self._database = database
@@ -130,14 +131,34 @@ class State:
         found = self._database.execute("SELECT digest FROM batches WHERE number = ?", (batch.number,)).fetchone()
         return bool(found == (batch.digest,))
 
-    def append(self, batch: Batch, gains: Floats, packed: bytes, tip: Tip) -> None:
-        """Write the next batch, and where the state stands after it."""
+    def append(
+        self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
+    ) -> tuple[Batch, Tip]:
+        """Judge the batch after `tip` by what earlier ones taught, learn from it, write it; `packed` are its rows."""
+        # The order matters: witnesses must be fixed before the batch is learned from (see gamblers).
+        histograms = tip.memory.gains(rows)
+        wealth = tip.wealth.after(histograms)
+        batch = Batch(
+            number=tip.number + 1,
+            id=name,
+            rows=rows.n,
+            positives=rows.positives,
+            time=time,
+            window=window,
+            lower=wealth.lower(self.settings()["delta"]),
+            gains_digest=digest(histograms.tobytes()),
+            summary_digest=digest(packed),
+            digest=b"",
+        )
+        batch = batch._replace(digest=batch.chained(tip.digest))
+        memory = tip.memory.after(rows)
         self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(batch))})", batch)
-        self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, gains.tobytes(), packed))
+        self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, histograms.tobytes(), packed))
         self._database.execute("DELETE FROM learned")
-        known = (tip.memory.packed(), tip.wealth.logarithm.tobytes())
-        checksum = digest(tip.digest, self.origin(), *known)
-        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (tip.number, *known, checksum))
+        known = (memory.packed(), wealth.logarithm.tobytes())
+        checksum = digest(batch.digest, self.origin(), *known)
+        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (batch.number, *known, checksum))
+        return batch, Tip(batch.number, batch.digest, memory, wealth)
 
     def gains(self, batches: Sequence[Batch]) -> Iterator[Floats]:
         """The histograms of gains of consecutive batches, the latest first, a stretch of batches at a time."""
@@ -205,11 +226,28 @@ class State:
         self._database.execute("DELETE FROM pool")
         self._database.execute("INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed)))
 
-    def check_pages(self) -> None:
-        """Let SQLite check the structure of all pages."""
-        found = [says for (says,) in self._database.execute("PRAGMA integrity_check")]
-        if found != ["ok"]:
-            raise self.damaged(f"SQLite says: {found[0]}")
+    def check(self) -> Checked:
+        """Check every page, line, histogram and Summary, and that rows add up; raises where something is damaged."""
+        pages = [says for (says,) in self._database.execute("PRAGMA integrity_check")]
+        if pages != ["ok"]:
+            raise self.damaged(f"SQLite says: {pages[0]}")
+        batches = self.batches(self.tip())
+        for _ in self.gains(batches):
+            pass
+        pooled, pool = self.pool(batches)
+        together = Summary.empty()
+        for batch in batches:
+            rows = self.summary(batch)
+            if (rows.n, rows.positives) != (batch.rows, batch.positives):
+                raise self.damaged(f"batch {batch.number} has other rows than its line says")
+            if batch.number <= pooled:
+                together += rows
+        if together != pool:
+            raise self.damaged("the rows of all batches together are not those of the batches")
+        if not batches:
+            return Checked(0, 0, 0, 0)
+        life = Life(self.chosen(), self.statement()).after(batches)
+        return Checked(len(batches), life.rows, len(life.due), len(self.looks(life.due)))
 
     def damaged(self, what: str) -> DamagedState:
         """The error that says what is damaged."""

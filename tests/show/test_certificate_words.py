@@ -9,7 +9,9 @@ import pytest
 from calcert.certificates.certificate import Certificate
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
-from calcert.show import words
+from calcert.show import certificate_words as words
+from calcert.show.pages.layout import code
+from calcert.show.pages.report import reliability_description, terms_description
 
 SERVED = Certificate(
     quantity="L1 calibration error",
@@ -84,17 +86,17 @@ def test_numbers(value: float, shown: str) -> None:
 
 
 def test_code_makes_the_same_report_again() -> None:
-    assert words.code(REPORT.settings) == (
+    assert code(REPORT.settings) == (
         "calcert.certify(scores, labels, delta=0.05, odds=1/16, crossings=3, variation=1.0, seed=3)"
     )
-    assert "bandwidth=0.012345678" in words.code(Settings.of(bandwidth=0.012345678))
+    assert "bandwidth=0.012345678" in code(Settings.of(bandwidth=0.012345678))
 
 
 def test_pictures_are_told_to_those_who_cannot_see_them() -> None:
-    assert words.reliability_description(REPORT) == (
+    assert reliability_description(REPORT) == (
         "Estimated chance of label 1 against the served score, with a 95% simultaneous band and the diagonal of "
         "perfect calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
     )
-    assert words.terms_description(REPORT).startswith(
+    assert terms_description(REPORT).startswith(
         "Stacked bars. distance: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0000. as it is:"
     )

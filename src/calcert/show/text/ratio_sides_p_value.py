@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, confidence, number, rounded_up
-from calcert.show.text.table_style import columns
+from calcert.foundation.number_text import at_least, confidence, number, rounded_up
+from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
     from calcert.certificates.mean_gap import Ratio

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
-from calcert.published.counts import check_count
+from calcert.published.whole_numbers import check_count
 
 FOLDS = 5
 """Folds by default. The paper gives no number: ours."""

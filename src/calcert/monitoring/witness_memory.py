@@ -1,4 +1,4 @@
-"""What earlier batches taught: witnesses for the next batch that are quick to notice a change.
+"""Memories of earlier batches, which forget: witnesses for the next batch, and what its rows gain from them.
 
 A witness is a function of score and label that was fixed before the batch was seen and whose mean is at most the error
 (docs/theory/monitoring.md), so everything here is free to be a guess: no statement depends on how good it is, only how
@@ -15,18 +15,27 @@ is watched:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 
 from calcert.certificates.ranges import widest_run
-from calcert.foundation.array_types import Floats
-from calcert.monitoring.forgetting import BLOCKS, CELLS_PER_BLOCK, HALF_LIVES, kept_after, per_block
-from calcert.monitoring.gamblers import gains, shared
+from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
+
+CELLS_PER_BLOCK = 64
+BLOCKS = cells.CELLS // CELLS_PER_BLOCK + 1
+"""Blocks are 1/256 wide in the middle of [0, 1] and finer near its ends, as cells are."""
+
+HALF_LIVES = (4_000.0, 32_000.0, math.inf)
+"""Rows after which a memory has forgotten half: one for sudden changes, one for slow ones, one for none at all."""
+
+NODES = np.linspace(-1.0, 1.0, 65)
+"""Gains at which the histogram of a batch is kept."""
 
 SCALES = (1, 8, 64, BLOCKS)
 """Numbers of groups of equal mass in which a witness may be constant; at the finest, a group is a block."""
@@ -36,6 +45,52 @@ USUAL = 1
 
 PROOF = 2.0
 """Standard errors that a scale must have earned to be preferred."""
+
+
+def kept_after(rows: int) -> Floats:
+    """The share of what each memory knows that is left after so many more rows."""
+    return np.array([2.0 ** -(rows / half_life) for half_life in HALF_LIVES])
+
+
+def block_of(batch: Summary) -> Integers:
+    """The block of each of the batch's points."""
+    if not batch.is_finite:
+        return batch.cell // CELLS_PER_BLOCK
+    cell, _ = cells.locate(np.floor(batch.values * cells.UNIT).astype(np.int64))
+    return cell // CELLS_PER_BLOCK
+
+
+def per_block(batch: Summary) -> Floats:
+    """Rows, sum of x - y and sum of (x - y)^2 per block, the last from the mean score of each cell."""
+    block, rows = batch.cell // CELLS_PER_BLOCK, batch.count.sum(axis=1)
+    score = batch.score_sum.sum(axis=1)
+    mean = score / rows
+    square = batch.count[:, 0] * mean**2 + batch.count[:, 1] * (1 - mean) ** 2
+    return np.stack([np.bincount(block, values, BLOCKS) for values in (rows, score - batch.count[:, 1], square)])
+
+
+def gains(batch: Summary, witnesses: Floats) -> Floats:
+    """Per witness, given by its values on blocks, the histogram over NODES of the gains of the rows of `batch`.
+
+    A row is known to its cell, so its gain is the smallest that any place in the cell could give.
+    """
+    points, block, found = batch.points, block_of(batch), []
+    for witness in witnesses:
+        f = witness[block]
+        worst = np.where(f >= 0, points.low, points.high)
+        found.append(shared(np.stack([f * worst, f * (worst - 1)], axis=1), points.count))
+    return np.array(found)
+
+
+def shared(gain: Floats, count: Integers) -> Floats:
+    """The histogram over NODES of gains in [-1, 1], each with its number of rows, shared between the nearest nodes."""
+    rows, place = count.ravel(), (gain.ravel() + 1) * ((NODES.size - 1) / 2)
+    base = np.minimum(place.astype(np.int64), NODES.size - 2)
+    upper = rows * (place - base)
+    histogram = np.zeros(NODES.size)
+    histogram += np.bincount(base, rows - upper, NODES.size)
+    histogram[1:] += np.bincount(base, upper, NODES.size)[:-1]
+    return histogram
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
+from calcert.reports.statements import columns
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -47,10 +48,20 @@ def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
     return found
 
 
+def group_columns(report: GroupReport) -> list[str]:
+    """The statements of the table; JSON of before there were more has fewer."""
+    return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
+
+
 def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
     """The classes, worst first by the first of the statements, each with the rows that are of it."""
     ordered = report.worst_first(next(iter(statements)))
     return [Line(c.name, c.positives, tuple(c.certificates[key] for key in statements)) for c in ordered]
+
+
+def class_columns(report: ClassReport) -> list[str]:
+    """The same of classes."""
+    return [name for name in columns() if name in report.mean]
 
 
 def window_lines(status: Status, statements: Collection[str]) -> list[Line]:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies
 
-from calcert.foundation.numbers import at_least, at_most, confidence, fraction, given, number, percent_sure, rows_about
+from calcert.foundation.number_text import (
+    at_least,
+    at_most,
+    confidence,
+    fraction,
+    given,
+    number,
+    percent_sure,
+    rows_about,
+)
 
 BOUNDS = strategies.floats(0, 1, exclude_max=True)
 

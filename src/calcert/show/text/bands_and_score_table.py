@@ -1,4 +1,4 @@
-"""Curves as they are, and what would move where, as text for people."""
+"""Bands and score tables, which hold a calibration curve, as text for people."""
 
 from __future__ import annotations
 
@@ -8,16 +8,45 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.numbers import at_least, at_most, confidence, given, number
-from calcert.show.text.table_style import columns
+from calcert.foundation.number_text import at_least, at_most, confidence, given, number
+from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
+    from calcert.certificates.band import CalibrationBand
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
-    from calcert.reports.moves import Moves
+
+STRETCHES = 10
+RARE = 0.005
+"""The share of served scores below the first stretch, and above the last."""
 
 SHOWN = 24
 """Single scores in a table; all are in the frame and the JSON."""
+
+
+def band_view(band: CalibrationBand) -> RenderableType:
+    """The band over ten stretches of served scores, from the lowest to the highest that are common."""
+    part = band.thinned(STRETCHES, _common(band))
+    shown = columns("served score, about", "at least", "at most", "estimate")
+    for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
+        stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
+        shown.add_row(stretch, at_least(lower), at_most(upper), number(estimate))
+    return Group(
+        Text(f"{band.n:,} rows; chance of label 1 given the served score, {band.noise.words}"),
+        Text(""),
+        shown,
+        Text("From the lowest to the highest served score, but for half a percent of the rows on either side."),
+        Text(f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."),
+    )
+
+
+def _common(band: CalibrationBand) -> tuple[float, float]:
+    """The served scores between which all but few rows are."""
+    share = np.cumsum((band.negative + band.positive) * np.diff(band.edges))
+    if not share[-1] > 0:
+        return 0.0, 1.0
+    low, high = np.searchsorted(share / share[-1], (RARE, 1 - RARE))
+    return float(band.edges[low]), float(band.edges[high + 1])
 
 
 def monotone_view(band: MonotoneBand) -> RenderableType:
@@ -50,28 +79,6 @@ def score_table_view(found: ScoreTable) -> RenderableType:
         Text(""),
         shown,
         *map(Text, [*more, promise, *_bends(found)]),
-    )
-
-
-def moves_view(moves: Moves) -> RenderableType:
-    """Where the rows of ten stretches of scores would go."""
-    shown = columns("score, about", "share of rows", "would go to", "label 0 to", "label 1 to")
-    for part in np.array_split(np.arange(moves.score.size), min(10, moves.score.size)):
-        share = moves.negative[part] + moves.positive[part]
-        score = float(np.average(moves.score[part], weights=share))
-        goals = (
-            number(float(np.average(goal[part][there], weights=weight[part][there])))
-            if (there := weight[part] > 0).any()
-            else "none"
-            for goal, weight in ((moves.goal_of_negative, moves.negative), (moves.goal_of_positive, moves.positive))
-        )
-        mean = float(np.average(moves.mean_goal[part], weights=share))
-        shown.add_row(f"{score:.3f}", f"{float(share.sum()):.3f}", f"{mean:.3f}", *goals)
-    return Group(
-        Text(f"{moves.n:,} rows; the nearest calibrated score, an estimate without guarantee"),
-        Text(""),
-        shown,
-        Text(f"Rows move by {number(moves.distance)} on average. report.distance certifies how near one lies."),
     )
 
 

@@ -1,0 +1,64 @@
+"""Tables of all texts in one look, those of certified intervals among them; and text without colour."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.escaped_text import visible
+from calcert.show.certificate_words import STATEMENTS
+from calcert.show.interval_lines import Line
+
+WIDTH = 80
+"""Of a terminal that nobody made wider."""
+
+
+def table() -> Table:
+    """An empty table."""
+    return Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+
+
+def columns(*names: str) -> Table:
+    """An empty table of numbers with these headings."""
+    shown = table()
+    for name in names:
+        shown.add_column(name, justify="right", no_wrap=True)
+    return shown
+
+
+def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
+    """A table with a column for each statement; of a line that says nothing, that is said."""
+    shown = table()
+    lines = list(lines)
+    # Where there is no room for all of it, intervals are broken between their ends; names of up to 16 letters are not.
+    longest = max((len(visible(line.name)) for line in lines), default=0)
+    shown.add_column(first, overflow="fold", no_wrap=longest <= 16)
+    shown.add_column("rows", justify="right", no_wrap=True)
+    for statement in statements:
+        shown.add_column(STATEMENTS[statement].short, justify="right")
+    for line in lines:
+        # As Text: rich would read a name such as "[/]" as markup.
+        name, rows = Text(visible(line.name)), f"{line.rows:,}"
+        if line.nothing:
+            shown.add_row(name, rows, "too few rows", style="dim")
+        else:
+            shown.add_row(name, rows, *map(_interval, line.certificates))
+    return shown
+
+
+def _interval(c: Certificate) -> str:
+    return f"at least {c.at_least}" if c.upper >= 1 else f"{c.at_least} to {c.at_most}"
+
+
+def plain(view: RenderableType, width: int = WIDTH) -> str:
+    """A view without colour, lines ending where their text ends."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    console.print(view)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
