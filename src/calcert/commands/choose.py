@@ -17,7 +17,7 @@ from calcert.foundation.numbers import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
-    from calcert.sources.spelling import Files, Spelling
+    from calcert.sources.spelling_options import Files, Spelling
 
 LOG = logging.getLogger("calcert")
 

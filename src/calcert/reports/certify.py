@@ -228,7 +228,7 @@ def class_rows(
     if class_columns is None and class_names is None and (groups is not None or not _has_many_classes(scores)):
         return None
     from calcert.sources.class_rows import rows_of_arrays
-    from calcert.sources.class_tables import read_classes
+    from calcert.sources.class_sources import read_classes
 
     source = source_of(scores)
     refuse_ignored(source, labels, score, label)

@@ -29,7 +29,7 @@ from calcert.foundation.whole_file import check_regular, replacing
 from calcert.serving.noise import Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
-from calcert.sources.csv_text import CsvFile
+from calcert.sources.csv_file import CsvFile
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16

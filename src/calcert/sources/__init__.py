@@ -93,7 +93,7 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
     if source.kind == "summary":
         raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
     if source.kind == "arrays":
-        from calcert.sources.weighed_rows import weigh_arrays
+        from calcert.sources.weighed_arrays import weigh_arrays
 
         return weigh_arrays(source.value, labels, weighing)
     if source.kind == "files":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.class_columns import STAR, listing
-from calcert.sources.values_in_text import is_gap, number
+from calcert.sources.parsed_values import is_gap, number
 
 
 class ClassNumbers:

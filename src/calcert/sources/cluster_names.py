@@ -134,15 +134,15 @@ class Texts:
     def numbers(self, text: NDArray[np.uint8], ends: Integers) -> Integers:
         """The number of each of some texts, text[ends[i]:ends[i + 1]]."""
         # Those who have no names in text need no numba here.
-        from calcert.sources import unit_numba
+        from calcert.sources import weighed_numba
 
         found, done = np.empty(ends.size - 1, np.int64), 0
         while done < found.size:
             kept = self._table, self._known, self._ends, self._number
-            more, self._number = unit_numba.number_names(text, ends[done:], *kept, found[done:])
+            more, self._number = weighed_numba.number_names(text, ends[done:], *kept, found[done:])
             done += more
             if done < found.size:
-                self._grow(int(ends[done + 1] - ends[done]), unit_numba.move_names)
+                self._grow(int(ends[done + 1] - ends[done]), weighed_numba.move_names)
         return found
 
     def _grow(self, size: int, move: Callable[[Integers, Integers], None]) -> None:

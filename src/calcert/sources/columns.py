@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from calcert.foundation.validation import text_label_hint
-from calcert.sources.values_in_text import is_gap, is_value
+from calcert.sources.parsed_values import is_gap, is_value
 
 LOG = logging.getLogger("calcert")
 

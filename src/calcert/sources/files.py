@@ -22,11 +22,11 @@ from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import numbers_of, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
-from calcert.sources.duckdb_files import Table, connect, interruptible
-from calcert.sources.exact_text import Batch, TextTable
+from calcert.sources.duckdb_parquet import Table, connect, interruptible
+from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import remark_on_copies, resolve, title
-from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
+from calcert.sources.spelling_options import PLAIN, Account, account_of, spelling_of
 from calcert.summary.summary import Summary
 
 BATCH = 1 << 17
@@ -95,7 +95,7 @@ def _read_text(table: TextTable, score: str | None, label: str | None, start: St
     table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
     small = table.is_small(SMALL)
     if not small and table.is_plain:
-        from calcert.sources.fast_text import fast_batches, left_to_the_exact_reader
+        from calcert.sources.fast_reader import fast_batches, left_to_the_exact_reader
 
         try:
             return _take(table, fast_batches(table, x, y, groups), start(left_to_the_exact_reader, False))

@@ -72,7 +72,7 @@ def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, 
     """Checked columns in memory: of scores, of labels, and what says how rows come."""
     if not weighing.given:
         return *pair(scores, labels), {}
-    from calcert.sources.weighed_rows import columns_of
+    from calcert.sources.weighed_arrays import columns_of
 
     return columns_of(scores, labels, weighing)
 
@@ -82,7 +82,7 @@ def summarize_parts(
 ) -> dict[str, Summary]:
     """The Summary of every part of the rows."""
     if weighing.given:
-        from calcert.sources.weighed_rows import weigh_parts
+        from calcert.sources.weighed_arrays import weigh_parts
 
         return weigh_parts(columns, weighing, parts)
     x, y, _ = columns
@@ -183,10 +183,10 @@ def _from_files(
     import narwhals as nw
 
     from calcert.sources.columns import check_groups
-    from calcert.sources.exact_text import TextTable
+    from calcert.sources.exact_reader import TextTable
     from calcert.sources.files import parquet_table, read_files
     from calcert.sources.paths import remark_on_copies, resolve
-    from calcert.sources.spelling import PLAIN, account_of, spelling_of
+    from calcert.sources.spelling_options import PLAIN, account_of, spelling_of
 
     if not weighing.given:
         return read_files(paths, score, label, lambda place, few: ByGroup(place), groups).summaries()
@@ -211,8 +211,8 @@ def _from_files(
 def _weighed_text(
     table: Any, groups: str, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
+    from calcert.sources.weighed_arrays import Weigher
     from calcert.sources.weighed_files import text_batches
-    from calcert.sources.weighed_rows import Weigher
 
     # One that takes all rows says what is wrong with one, and where, before groups part them.
     every, known = Weigher(weighing, table.place), dict[str, int]()

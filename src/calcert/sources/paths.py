@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.whole_file import check_regular
 from calcert.sources.columns import Column
-from calcert.sources.values_in_text import WORDS, kind_of
+from calcert.sources.parsed_values import WORDS, kind_of
 
 LOG = logging.getLogger("calcert")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
+from calcert.sources.parsed_values import label_in_cell, score_in_cell
 from calcert.sources.paths import constant
-from calcert.sources.spelling import Percentage
-from calcert.sources.values_in_text import label_in_cell, score_in_cell
+from calcert.sources.spelling_options import Percentage
 
 Rows = Iterator[tuple[int, Any]]
 """Rows of a sheet with their numbers."""

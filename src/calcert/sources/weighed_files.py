@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.sources.cluster_names import Numbering
 from calcert.sources.columns import Column, check_groups
-from calcert.sources.duckdb_files import Table
-from calcert.sources.exact_text import TextTable
+from calcert.sources.duckdb_parquet import Table
+from calcert.sources.exact_reader import TextTable
 from calcert.sources.files import arrow_values, parquet_table
 from calcert.sources.paths import remark_on_copies, resolve
-from calcert.sources.spelling import PLAIN, Spelling, account_of, spelling_of
-from calcert.sources.weighed_rows import CHUNK, Weigher
+from calcert.sources.spelling_options import PLAIN, Spelling, account_of, spelling_of
+from calcert.sources.weighed_arrays import CHUNK, Weigher
 from calcert.sources.weighing_options import Weighing, choose_all
 from calcert.summary.summary import Summary
 

@@ -15,7 +15,7 @@ from calcert.foundation.validation import missing_message
 from calcert.sources.cluster_names import EXACT
 from calcert.sources.columns import Column
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighed_rows import weigh_arrays
+from calcert.sources.weighed_arrays import weigh_arrays
 from calcert.sources.weighing_options import Weighing, WeightsByLabel, choose_all
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.design import CLOSE, Design

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
-from calcert.sources import count_numba, unit_numba
+from calcert.sources import count_numba, weighed_numba
 from calcert.sources.arrays import check_indexes, column
 from calcert.sources.cluster_names import as_integers
-from calcert.sources.kept_parts import KeptParts
+from calcert.sources.clusters_on_disk import KeptParts
 from calcert.sources.summing_pairs import pair_sums
 from calcert.sources.weighing_options import Weighing, WeightsByLabel
 from calcert.summary import cells
@@ -74,15 +74,15 @@ class Weigher:
         row, label, weight = self._lines(labels, others)
         x_there = x[row]
         slot = np.empty(x_there.size, np.int64)
-        unit_numba.place_rows(x_there, label, weight, self._counted, slot)
+        weighed_numba.place_rows(x_there, label, weight, self._counted, slot)
         if self._distinct >= 0:
-            self._distinct = unit_numba.tally_weights(
+            self._distinct = weighed_numba.tally_weights(
                 x_there.view(np.int64), label, weight, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
             )
         if self._design.clustered:
             ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
-            ends = unit_numba.sort_out(ids, x_there, slot, weight, *columns)
+            ends = weighed_numba.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
             if self._design.paired:
                 self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
@@ -117,7 +117,7 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(unit_numba.PARTS):
+            for number in range(weighed_numba.PARTS):
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
@@ -195,11 +195,11 @@ class Weigher:
         found, number = np.empty(key.size, np.int64), -1
         while number < 0:
             table = np.zeros((self._room, 3), np.int64)
-            number = unit_numba.add_up(key, what, weight, table, found)
+            number = weighed_numba.add_up(key, what, weight, table, found)
             # Parts are about as large as each other, so that the next one finds enough room.
             self._room *= 1 if number >= 0 else 2
         if self._add_sums(table[:, 1], table[:, 2]):
-            unit_numba.pair_up(found, what, weight, table, self._pairs)
+            weighed_numba.pair_up(found, what, weight, table, self._pairs)
 
     def _add_sums(self, weight: Integers, gain: Integers) -> bool:
         """Add up powers over units, those without weight left out; False where they are too heavy for 64 bits."""

@@ -18,10 +18,10 @@ from calcert.foundation.validation import missing_message
 from calcert.sources.arrays import column as column_of
 from calcert.sources.class_columns import FEWEST, ClassColumns, choose_classes
 from calcert.sources.class_rows import AT_ROW, ClassRows, Collector, Place
-from calcert.sources.exact_text import TextTable
+from calcert.sources.exact_reader import TextTable
+from calcert.sources.parsed_values import Unreadable, is_gap, score_in_json, score_in_text
 from calcert.sources.source_kinds import Source
-from calcert.sources.spelling import Reader
-from calcert.sources.values_in_text import Unreadable, is_gap, score_in_json, score_in_text
+from calcert.sources.spelling_options import Reader
 
 VALUES = 1 << 21
 """Probabilities that are read at a time."""
@@ -78,7 +78,7 @@ def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str
     from calcert.sources.files import arrow_values, parquet_table
     from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
     from calcert.sources.paths import remark_on_copies, resolve
-    from calcert.sources.spelling import PLAIN, account_of, spelling_of
+    from calcert.sources.spelling_options import PLAIN, account_of, spelling_of
 
     files, form = resolve(paths)
     remark_on_copies(files)

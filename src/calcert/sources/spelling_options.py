@@ -17,7 +17,7 @@ from typing import Any
 
 from calcert.foundation.facts import ReadFile
 from calcert.foundation.validation import is_sheet_error
-from calcert.sources.values_in_text import Unreadable, is_gap, label_in_text, number
+from calcert.sources.parsed_values import Unreadable, is_gap, label_in_text, number
 
 LOG = logging.getLogger("calcert")
 

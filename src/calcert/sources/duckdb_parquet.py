@@ -17,8 +17,8 @@ import numpy as np
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.uninterrupted import load
 from calcert.sources.columns import Column, check_alone
+from calcert.sources.parsed_values import Unreadable, label_in_text, score_in_text
 from calcert.sources.paths import columns_of_folders, constant, literal, real, title
-from calcert.sources.values_in_text import Unreadable, label_in_text, score_in_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import Column
-from calcert.sources.csv_text import CsvFile
-from calcert.sources.json_text import JsonFile
+from calcert.sources.csv_file import CsvFile
+from calcert.sources.json_file import JsonFile
+from calcert.sources.parsed_values import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
 from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_of, title
-from calcert.sources.spelling import PLAIN, SHOWN, Account, Reader, Spelling
-from calcert.sources.values_in_text import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
+from calcert.sources.spelling_options import PLAIN, SHOWN, Account, Reader, Spelling
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""
@@ -283,9 +283,9 @@ def _file(path: str, form: Format, spelling: Spelling) -> File:
 
         return SheetFile(path, spelling.sheet, spelling.skip_lines)
     if form == "parquet":
-        from calcert.sources.parquet_rows import ParquetRows
+        from calcert.sources.parquet_file import ParquetFile
 
-        return ParquetRows(path)
+        return ParquetFile(path)
     return CsvFile(path, spelling.skip_lines) if form == "csv" else JsonFile(path)
 
 

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
 from calcert.foundation.escaped_text import visible
+from calcert.sources.parsed_values import label_in_json, score_in_json
 from calcert.sources.paths import constant, keys_of
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
-from calcert.sources.values_in_text import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
 PIECE = 1 << 16

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from calcert.foundation.uninterrupted import load
 from calcert.sources.arrays import numbers_of
 from calcert.sources.columns import Column
-from calcert.sources.csv_text import CsvFile
-from calcert.sources.duckdb_files import connect, interruptible, quoted
-from calcert.sources.exact_text import Batch, TextTable
-from calcert.sources.json_text import JsonFile
+from calcert.sources.csv_file import CsvFile
+from calcert.sources.duckdb_parquet import connect, interruptible, quoted
+from calcert.sources.exact_reader import Batch, TextTable
+from calcert.sources.json_file import JsonFile
+from calcert.sources.parsed_values import BOOLEANS, Unreadable, label_in_text, score_in_text
 from calcert.sources.paths import keys_of, literal
 from calcert.sources.record_count import RecordCount
 from calcert.sources.text_bytes import TextBytes
-from calcert.sources.values_in_text import BOOLEANS, Unreadable, label_in_text, score_in_text
 
 BLOCK = 1 << 20
 """Bytes that Arrow parses at a time."""

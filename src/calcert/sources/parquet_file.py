@@ -7,13 +7,13 @@ from typing import Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.uninterrupted import load
+from calcert.sources.parsed_values import label_in_cell, score_in_cell
 from calcert.sources.paths import constant
-from calcert.sources.values_in_text import label_in_cell, score_in_cell
 
 ROWS = 1 << 14
 
 
-class ParquetRows:
+class ParquetFile:
     """A file by its path, read from the beginning whenever it is asked something."""
 
     def __init__(self, path: str) -> None:
