@@ -17,14 +17,14 @@ from calcert.sources import count_numba, weighed_numba
 from calcert.sources.arrays import check_indexes, column
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.clusters_on_disk import KeptParts
-from calcert.sources.summing_pairs import pair_sums
 from calcert.sources.weighing_options import Weighing, WeightsByLabel
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.design import CLOSE
+from calcert.summary.design import CLOSE, GAIN
+from calcert.summary.pair_sums import pair_sums_of_rows
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, HEAVIEST, SQUARES, assembled, parts, refuse_heavy
+from calcert.summary.units import HEAVIEST, SQUARES, powers_in_parts, refuse_heavy, units_from_sums
 
 Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
 
@@ -121,10 +121,10 @@ class Weigher:
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
-        units = assembled(self._sums, pairs, self.rows, self._design)
+        units = units_from_sums(self._sums, pairs, self.rows, self._design)
         if self._design.paired:
             x, label, weight, cluster = (np.concatenate(parts) for parts in zip(*self._paired, strict=True))
-            units = replace(units, pair_sums=pair_sums(x, label, weight, cluster, units))
+            units = replace(units, pair_sums=pair_sums_of_rows(x, label, weight, cluster, units))
         return replace(plain, units=units)
 
     def _check_labels(self, x: Floats, y: NDArray[Any]) -> None:
@@ -209,7 +209,7 @@ class Weigher:
         if not weight.size:
             return False
         capped = np.minimum(weight, HEAVIEST - 1)
-        split = parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
+        split = powers_in_parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
         sums["number"] += weight.size
         sums["largest"] = max(sums["largest"], int(weight.max()))
         sums["largest_gain"] = max(sums["largest_gain"], int(gain.max()))

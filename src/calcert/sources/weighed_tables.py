@@ -18,10 +18,10 @@ from calcert.sources.tables import Frame, columns_in, complaint, distinct, first
 from calcert.sources.weighed_arrays import weigh_arrays
 from calcert.sources.weighing_options import Weighing, WeightsByLabel, choose_all
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.design import CLOSE, Design
+from calcert.summary.design import CLOSE, GAIN, Design
 from calcert.summary.query_result import Lines
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, HEAVIEST, SUMS, parts, refuse_heavy
+from calcert.summary.units import HEAVIEST, SUMS, powers_in_parts, refuse_heavy
 
 MOST = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
@@ -236,7 +236,9 @@ def _sums(units: nw.LazyFrame[Any]) -> dict[str, int]:
     split = capped.select(
         "unit_weight",
         "unit_gain",
-        **parts(nw.col("capped"), nw.col("gained"), lambda value, bits: (value // (1 << bits)).cast(nw.Int64)),
+        **powers_in_parts(
+            nw.col("capped"), nw.col("gained"), lambda value, bits: (value // (1 << bits)).cast(nw.Int64)
+        ),
     )
     seen = {
         "number": nw.len(),
