@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
+from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.collector import Collector, label_chunk, score_chunk
+from calcert.sources.parsed_values import text_label_hint
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.summary import Summary

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.class_columns import STAR, listing
-from calcert.sources.parsed_values import is_gap, number
+from calcert.sources.parsed_values import is_gap, number_in_text
 
 
 class ClassNumbers:
@@ -26,7 +26,7 @@ class ClassNumbers:
         self._names = counted if names is None else list(names)
         self._known = {name: place for place, name in enumerate(self._names)}
         # Where classes are called by numbers, 1 or 1.0, a number is a name; one that two names stand for is neither's.
-        read = [number(name) for name in self._names]
+        read = [number_in_text(name) for name in self._names]
         single = {value for value in read if value is not None and read.count(value) < 2}
         self._called: dict[Any, int] = {value: read.index(value) for value in single}
         self._by_number = self._names == counted or all(value is None for value in read)
@@ -48,7 +48,7 @@ class ClassNumbers:
         text = label.strip() if isinstance(label, str) else None
         way, found = "name", self._known.get(text) if text is not None else None
         if found is None:
-            way, found = "number", self._numbered(label if text is None else number(text))
+            way, found = "number", self._numbered(label if text is None else number_in_text(text))
         if found is None:
             raise ValueError(self._complaint(label, where))
         self._first = self._first or (way, f"{label!r} {where}")
@@ -73,8 +73,8 @@ class ClassNumbers:
         text = str(label).strip()
         around = next((name for name in self._names if text and text in name), None)
         hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
-        hint = f" {from_one(self._size).strip()}" if self._by_number and number(text) == self._size else hint
-        if self._names == list(map(str, range(self._size))) and number(text) is None:
+        hint = f" {from_one(self._size).strip()}" if self._by_number and number_in_text(text) == self._size else hint
+        if self._names == list(map(str, range(self._size))) and number_in_text(text) is None:
             hint = " For names pass class_names=[...], in the order of the probabilities."
         return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.escaped_text import visible
-from calcert.sources.columns import Column
+from calcert.sources.columns import WORDS, Column, Kind, kind_of
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.json_file import JsonFile
-from calcert.sources.parsed_values import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
+from calcert.sources.parsed_values import Unreadable, is_value, label_in_text, score_in_text
 from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_of, title
 from calcert.sources.spelling_options import PLAIN, SHOWN, Account, Reader, Spelling
 

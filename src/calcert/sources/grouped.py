@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
 from calcert.sources.collector import Collector
+from calcert.sources.columns import choose_all
 from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
 from calcert.sources.source_kinds import refuse_ignored, source_of
-from calcert.sources.weighing_options import PLAIN_ROWS, Weighing, choose_all
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.query_result import Listing
 from calcert.summary.summary import Summary
@@ -109,7 +110,7 @@ def _from_frame(
     check_groups(groups, columns_in(frame), "the table")
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     rest = [column for column in columns_in(frame) if column.name != groups]
-    *chosen, others = choose_all(rest, score, label, weighing, kind, lambda name: first(frame, name))
+    *chosen, others = choose_all(rest, score, label, weighing.columns, kind, lambda name: first(frame, name))
     x, y = (column.name for column in chosen)
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
@@ -199,7 +200,7 @@ def _from_files(
         columns = table.columns()
         check_groups(groups, columns, table.name)
         rest = [column for column in columns if column.name != groups]
-        x, y, others = choose_all(rest, score, label, weighing, table.name, table.first)
+        x, y, others = choose_all(rest, score, label, weighing.columns, table.name, table.first)
         names = {name: column.name for name, column in others.items()}
         table.check_same(x.name, y.name, groups, *names.values())
         account.columns = {"score": x.name, "label": y.name, "groups": groups, **names}

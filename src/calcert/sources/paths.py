@@ -17,8 +17,7 @@ from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.whole_file import check_regular
-from calcert.sources.columns import Column
-from calcert.sources.parsed_values import WORDS, kind_of
+from calcert.sources.columns import WORDS, Column, kind_of
 
 LOG = logging.getLogger("calcert")
 

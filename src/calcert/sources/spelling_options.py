@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.foundation.facts import ReadFile
-from calcert.foundation.validation import is_sheet_error
-from calcert.sources.parsed_values import Unreadable, is_gap, label_in_text, number
+from calcert.sources.parsed_values import Unreadable, is_gap, is_sheet_error, label_in_text, number_in_text
 
 LOG = logging.getLogger("calcert")
 
@@ -78,7 +77,7 @@ class Spelling:
         """The number that a text is, if it is one."""
         if self.decimal == ",":
             text = text.replace(",", ".", 1) if "." not in text else ""
-        return number(text)
+        return number_in_text(text)
 
 
 PLAIN = Spelling()

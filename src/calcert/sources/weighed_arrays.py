@@ -17,7 +17,7 @@ from calcert.sources import count_numba, weighed_numba
 from calcert.sources.arrays import check_indexes, column
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.clusters_on_disk import KeptParts
-from calcert.sources.weighing_options import Weighing, WeightsByLabel
+from calcert.sources.weighing_options import Weighing
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
@@ -31,7 +31,42 @@ Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
 CHUNK = 1 << 18
 """Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
 
+TELLING_ROWS = 20
+"""So many rows of either label, all of one weight a label, are no coincidence."""
+
 NOTHING: Integers = np.zeros(0, np.int64)
+
+
+class WeightsByLabel:
+    """How many weights there are for each label, the least and the greatest of them."""
+
+    def __init__(self) -> None:
+        self._seen = dict.fromkeys((0, 1), (0, math.inf, -math.inf))
+
+    def add(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Weights of rows with labels; shares are left out."""
+        for label in self._seen:
+            here = weights[labels == label]
+            if here.size:
+                self.add_range(label, here.size, float(here.min()), float(here.max()))
+
+    def add_range(self, label: int, number: int, least: float, most: float) -> None:
+        """So many weights of one label, between these."""
+        n, low, high = self._seen[label]
+        self._seen[label] = n + number, min(low, least), max(high, most)
+
+    def refuse(self) -> None:
+        """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
+
+        A few rows may have such weights by chance.
+        """
+        (n, low, high), (m, lower, higher) = self._seen.values()
+        if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
+            raise ValueError(
+                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
+                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
+                f"largest_weight={max(low, lower):g}."
+            )
 
 
 class Weigher:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.sources.cluster_names import Numbering
-from calcert.sources.columns import Column, check_groups
+from calcert.sources.columns import Column, check_groups, choose_all
 from calcert.sources.duckdb_parquet import Table
 from calcert.sources.exact_reader import TextTable
 from calcert.sources.files import arrow_values, parquet_table
 from calcert.sources.paths import remark_on_copies, resolve
 from calcert.sources.spelling_options import PLAIN, Spelling, account_of, spelling_of
 from calcert.sources.weighed_arrays import CHUNK, Weigher
-from calcert.sources.weighing_options import Weighing, choose_all
+from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 
@@ -35,7 +35,7 @@ def weigh_files(
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
             raise ValueError(f"{table.name} must hold at least one row; got none.")
-        x, y, others = choose_all(table.columns(), score, label, weighing, table.name, table.first)
+        x, y, others = choose_all(table.columns(), score, label, weighing.columns, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
         return _parquet(table, x, y, others, weighing)
@@ -79,7 +79,7 @@ def text_batches(
         if group is not None:
             check_groups(group, columns, table.name)
             columns = [column for column in columns if column.name != group]
-        x, y, others = choose_all(columns, score, label, weighing, table.name)
+        x, y, others = choose_all(columns, score, label, weighing.columns, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     named = {name: column.name for name, column in others.items()} | ({} if group is None else {"groups": group})
     table.account.columns = {"score": x.name, "label": y.name, **named}

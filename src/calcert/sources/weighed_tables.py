@@ -13,10 +13,10 @@ import narwhals as nw
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.cluster_names import EXACT
-from calcert.sources.columns import Column
+from calcert.sources.columns import Column, choose_all
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighed_arrays import weigh_arrays
-from calcert.sources.weighing_options import Weighing, WeightsByLabel, choose_all
+from calcert.sources.weighed_arrays import WeightsByLabel, weigh_arrays
+from calcert.sources.weighing_options import Weighing
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.design import CLOSE, GAIN, Design
 from calcert.summary.query_result import Lines
@@ -31,7 +31,7 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
     """The Summary of a data frame with columns of clusters or weights: in memory by arrays, else by the engine."""
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     score_column, label_column, others = choose_all(
-        columns_in(frame), score, label, weighing, kind, lambda name: first(frame, name)
+        columns_in(frame), score, label, weighing.columns, kind, lambda name: first(frame, name)
     )
     chosen = (score_column, label_column)
     if isinstance(frame, nw.DataFrame):
