@@ -299,12 +299,12 @@ def _columns(schema: Any) -> list[Column]:
 
 
 def _scores(values: Any, place: Place) -> Floats:
-    from calcert.sources.arrays import column
+    from calcert.sources.arrays import checked_array
 
     if values.null_count:
         first = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
         raise ValueError(missing_message("scores", place(first)))
-    return np.asarray(column("scores", values), np.float64)
+    return np.asarray(checked_array("scores", values), np.float64)
 
 
 def _compression(file: Any) -> str:

@@ -74,6 +74,23 @@ def interruptible() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
+    """Parquet files as a table; whatever the engine cannot read is told in our words."""
+    duckdb = load("duckdb")
+    try:
+        with connect(limited=limited) as engine, interruptible():
+            yield Table(engine, files)
+    except (duckdb.Error, OSError) as error:
+        words = " ".join(str(error).strip().split("\n\n")[0].split())
+        if "Out of Memory" in words:
+            raise MemoryError(f"{title(files)} needs more memory than there is: {words}") from error
+        raise ValueError(
+            f"{title(files)} must be complete parquet with the same columns throughout; DuckDB says: {words} "
+            "If the file was copied, copy it again; if there are several, summarise them apart."
+        ) from error
+
+
 class Table:
     """Parquet files, rows in the order of the files."""
 

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.uninterrupted import load
-from calcert.foundation.validation import missing_message
-from calcert.sources.arrays import numbers_of, refuse_bad
+from calcert.sources.arrays import arrow_values, refuse_bad, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
-from calcert.sources.duckdb_parquet import Table, connect, interruptible
+from calcert.sources.duckdb_parquet import Table, parquet_table
 from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-from calcert.sources.paths import remark_on_copies, resolve, title
+from calcert.sources.paths import remark_on_copies, resolve
 from calcert.sources.spelling_options import PLAIN, Account, account_of, spelling_of
 from calcert.summary.summary import Summary
 
@@ -119,23 +117,6 @@ def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
     return taker
 
 
-@contextmanager
-def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
-    """Parquet files as a table; whatever the engine cannot read is told in our words."""
-    duckdb = load("duckdb")
-    try:
-        with connect(limited=limited) as engine, interruptible():
-            yield Table(engine, files)
-    except (duckdb.Error, OSError) as error:
-        words = " ".join(str(error).strip().split("\n\n")[0].split())
-        if "Out of Memory" in words:
-            raise MemoryError(f"{title(files)} needs more memory than there is: {words}") from error
-        raise ValueError(
-            f"{title(files)} must be complete parquet with the same columns throughout; DuckDB says: {words} "
-            "If the file was copied, copy it again; if there are several, summarise them apart."
-        ) from error
-
-
 def _read_parquet(
     files: list[str],
     score: str | None,
@@ -168,7 +149,7 @@ def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], star
     few = "numba" not in sys.modules and table.is_small() and not others
     taker = start(table.place, few)
     if few:
-        scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
+        scores, labels = (unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
         taker.add(scores, labels)
     else:
         with RowProgress(f"reading {table.name}") as progress:
@@ -188,25 +169,6 @@ def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], star
             "found. Write it again."
         )
     return taker
-
-
-def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
-    """An Arrow column of numbers as NumPy, without a copy."""
-    if column.null_count:
-        first = next(row for row, value in enumerate(column) if not value.is_valid)
-        raise ValueError(missing_message(name, place(first)))
-    return numbers_of(column)
-
-
-def _unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
-    """A column that DuckDB made for NumPy, of which no value may be missing."""
-    if type(column) is np.ndarray:
-        # Not even asking spares the import of numpy.ma.
-        return column
-    missing = np.ma.getmaskarray(column)
-    if missing.any():
-        raise ValueError(missing_message(name, place(int(np.argmax(missing)))))
-    return np.ma.getdata(column)
 
 
 def read_rows(

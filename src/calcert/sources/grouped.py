@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
+from calcert.sources.arrays import check_indexes, checked_pair, numbers_of, refuse_bad, summarize_arrays
 from calcert.sources.collector import Collector
 from calcert.sources.columns import choose_all
 from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
@@ -72,7 +72,7 @@ def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weigh
 def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, Any, dict[str, Any]]:
     """Checked columns in memory: of scores, of labels, and what says how rows come."""
     if not weighing.given:
-        return *pair(scores, labels), {}
+        return *checked_pair(scores, labels), {}
     from calcert.sources.weighed_arrays import columns_of
 
     return columns_of(scores, labels, weighing)
@@ -184,8 +184,9 @@ def _from_files(
     import narwhals as nw
 
     from calcert.sources.columns import check_groups
+    from calcert.sources.duckdb_parquet import parquet_table
     from calcert.sources.exact_reader import TextTable
-    from calcert.sources.files import parquet_table, read_files
+    from calcert.sources.files import read_files
     from calcert.sources.paths import remark_on_copies, resolve
     from calcert.sources.spelling_options import PLAIN, account_of, spelling_of
 
@@ -241,7 +242,7 @@ class ByGroup:
         self._known: dict[str, int] = {}
         self._waiting: list[tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]] = []
         self._waiting_rows = 0
-        self._groups: defaultdict[str, _Group] = defaultdict(_Group)
+        self._groups: defaultdict[str, _RowsOfGroup] = defaultdict(_RowsOfGroup)
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Any = ()) -> None:
         """Add rows; `groups` is a list, or a column of Arrow."""
@@ -281,7 +282,7 @@ class ByGroup:
         return np.array(code, np.int64)
 
 
-class _Group:
+class _RowsOfGroup:
     """The rows of a group: kept while they are few, then counted."""
 
     def __init__(self) -> None:
@@ -295,13 +296,13 @@ class _Group:
             self._kept.append((scores, labels))
             if self._rows < LARGE:
                 return
-            self._collector, (scores, labels) = Collector(threads=1), self._columns()
+            self._collector, (scores, labels) = Collector(threads=1), self._kept_of_group()
             self._kept = []
         self._collector.add(scores, labels)
 
     def summary(self) -> Summary:
-        return summarize_arrays(*self._columns()) if self._collector is None else self._collector.summary()
+        return summarize_arrays(*self._kept_of_group()) if self._collector is None else self._collector.summary()
 
-    def _columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    def _kept_of_group(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         scores, labels = zip(*self._kept, strict=True)
         return np.concatenate(scores), np.concatenate(labels)

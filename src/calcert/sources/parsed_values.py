@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from calcert.foundation.validation import missing_message
+
+Reader = Callable[[Any], float]
+"""Reads a score or a label as it stands in a file."""
 
 BOOLEANS = {"true": True, "false": False}
 

@@ -11,12 +11,12 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.foundation.facts import ReadFile
-from calcert.sources.parsed_values import Unreadable, is_gap, is_sheet_error, label_in_text, number_in_text
+from calcert.sources.parsed_values import Reader, Unreadable, is_gap, is_sheet_error, label_in_text, number_in_text
 
 LOG = logging.getLogger("calcert")
 
@@ -25,8 +25,6 @@ MIXED = 5
 
 SHOWN = 6
 """Different labels that are named one by one."""
-
-Reader = Callable[[Any], float]
 
 
 @dataclass(frozen=True)

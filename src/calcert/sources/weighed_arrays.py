@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
 from calcert.sources import count_numba, weighed_numba
-from calcert.sources.arrays import check_indexes, column
+from calcert.sources.arrays import check_indexes, checked_array
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.clusters_on_disk import KeptParts
 from calcert.sources.weighing_options import Weighing
@@ -276,7 +276,7 @@ def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Intege
 
 def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
     """Scores, labels and the other columns in memory, equally long; clusters as integers."""
-    x, y = column("scores", scores), column("labels", labels)
+    x, y = checked_array("scores", scores), checked_array("labels", labels)
     check_indexes(scores=scores, labels=labels, **weighing.columns)
     others = {
         name: as_integers(values) if name == "clusters" else _numbers(name, values)
@@ -291,4 +291,4 @@ def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
 def _numbers(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, str):
         raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
-    return column(name, values)
+    return checked_array(name, values)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
+from calcert.sources.arrays import arrow_values
 from calcert.sources.cluster_names import Numbering
 from calcert.sources.columns import Column, check_groups, choose_all
-from calcert.sources.duckdb_parquet import Table
+from calcert.sources.duckdb_parquet import Table, parquet_table
 from calcert.sources.exact_reader import TextTable
-from calcert.sources.files import arrow_values, parquet_table
 from calcert.sources.paths import remark_on_copies, resolve
 from calcert.sources.spelling_options import PLAIN, Spelling, account_of, spelling_of
 from calcert.sources.weighed_arrays import CHUNK, Weigher
