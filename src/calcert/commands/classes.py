@@ -8,7 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from calcert.sources.class_rows import ClassRows
-    from calcert.sources.spelling_options import Files
+    from calcert.sources.reading_account import Files
 
     NamesType = click.ParamType[str | list[str]]
 else:  # Subscripts are younger than the click that is asked for.

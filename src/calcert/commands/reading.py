@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from calcert.sources.spelling_options import Files
+    from calcert.sources.reading_account import Files
     from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")

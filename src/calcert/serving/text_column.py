@@ -14,7 +14,8 @@ from calcert.sources.columns import Column, check_new_column, choose_score, name
 from calcert.sources.csv_file import read_header, records
 from calcert.sources.json_file import line_records, names_in, value_of
 from calcert.sources.parsed_values import Reader, Unreadable, is_value, score_in_json, score_in_text
-from calcert.sources.spelling_options import PLAIN, Account, Spelling
+from calcert.sources.reading_account import Account
+from calcert.sources.spelling_options import PLAIN, Spelling
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, missing_message
 from calcert.sources.arrays import array_of_any_shape, checked_array
-from calcert.sources.class_columns import FEWEST, ClassColumns, check_names
-from calcert.sources.class_labels import ClassNumbers, from_one
+from calcert.sources.class_columns import FEWEST, ClassColumns
+from calcert.sources.class_names import ClassNumbers, check_names, from_one
 from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
 
 SUM_TOLERANCE = 1e-3
@@ -107,11 +107,6 @@ class ClassCollector:
         """All rows."""
         if not self.rows:
             raise ValueError(f"{source} must hold at least one row; got none.")
-        if self._total not in (None, self.rows):
-            raise ValueError(
-                f"{source} must be complete parquet; it says that it has {self._total:,} rows, and {self.rows:,} were "
-                "found. Write it again."
-            )
         joined = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts, axis=1)
         return ClassRows(joined.T, np.concatenate(self._labels), self._chosen.names)
 

@@ -79,15 +79,12 @@ def _as_arrow(series: Any) -> Any:
 
 def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
     from calcert.sources.duckdb_parquet import parquet_table
+    from calcert.sources.files import text_or_parquet
     from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-    from calcert.sources.paths import remark_on_copies, resolve
-    from calcert.sources.spelling_options import PLAIN, account_of, spelling_of
 
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _from_text(TextTable(files, form, spelling, account), columns, label, names)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        return _from_text(text, columns, label, names)
     with parquet_table(files, limited=False) as table:
         chosen = choose_classes(table.columns(), columns, label, names, table.name)
         table.check_same(*chosen.all_names)
@@ -109,7 +106,9 @@ def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str
                     p = np.stack([arrow_values(f"probabilities {one.name!r}", part, place) for one, part in named])
                 collector.add(p, labels.to_pylist())
                 progress.advance_to(collector.rows)
-        return collector.found(table.name)
+        rows = collector.found(table.name)
+        table.check_complete(collector.rows)
+        return rows
 
 
 def _from_text(table: TextTable, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:

@@ -151,6 +151,14 @@ class Table:
                 # Which of them it takes from which file is DuckDB's secret, and it renames some to names of others.
                 check_alone([Column(name, kind(of), of) for name, of in found], "every name", alike, visible(path))
 
+    def check_complete(self, rows: int) -> None:
+        """So many rows were found; there must be as many as the files say."""
+        if rows != self.rows:
+            raise ValueError(
+                f"{self.name} must be complete parquet; it says that it has {self.rows:,} rows, and {rows:,} were "
+                "found. Write it again."
+            )
+
     def batches(
         self, score: Column, label: Column, rows: int, others: Mapping[str, Column] = MappingProxyType({})
     ) -> Iterator[Any]:

@@ -24,7 +24,8 @@ from calcert.sources.duckdb_parquet import Table, parquet_table
 from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import remark_on_copies, resolve
-from calcert.sources.spelling_options import PLAIN, Account, account_of, spelling_of
+from calcert.sources.reading_account import Account, Files
+from calcert.sources.spelling_options import PLAIN
 from calcert.summary.summary import Summary
 
 BATCH = 1 << 17
@@ -69,16 +70,24 @@ def read_files(
     groups: Any = None,
 ) -> Taking:
     """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _read_text(TextTable(files, form, spelling, account), score, label, start, groups)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        return _read_text(text, score, label, start, groups)
     try:
         return _read_parquet(files, score, label, start, groups, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
         return _read_parquet(files, score, label, start, groups, account, limited=False)
+
+
+def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Account, TextTable | None]:
+    """All files, their account, and the table to be read row by row; None for Parquet that engines can read."""
+    files, form = resolve(paths)
+    remark_on_copies(files)
+    said = paths if isinstance(paths, Files) else Files(paths)
+    if form == "parquet" and said.spelling == PLAIN:
+        return files, said.account, None
+    return files, said.account, TextTable(files, form, said.spelling, said.account)
 
 
 def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
@@ -163,11 +172,7 @@ def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], star
                 taker.add(scores, labels, *batch.columns[2:])
                 progress.advance_to(taker.rows, table.share_read())
             taker.settle()
-    if taker.rows != table.rows:
-        raise ValueError(
-            f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {taker.rows:,} were "
-            "found. Write it again."
-        )
+    table.check_complete(taker.rows)
     return taker
 
 

@@ -185,18 +185,13 @@ def _from_files(
 
     from calcert.sources.columns import check_groups
     from calcert.sources.duckdb_parquet import parquet_table
-    from calcert.sources.exact_reader import TextTable
-    from calcert.sources.files import read_files
-    from calcert.sources.paths import remark_on_copies, resolve
-    from calcert.sources.spelling_options import PLAIN, account_of, spelling_of
+    from calcert.sources.files import read_files, text_or_parquet
 
     if not weighing.given:
         return read_files(paths, score, label, lambda place, few: ByGroup(place), groups).summaries()
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _weighed_text(TextTable(files, form, spelling, account), groups, score, label, weighing)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        return _weighed_text(text, groups, score, label, weighing)
     with parquet_table(files, limited=False) as table:
         columns = table.columns()
         check_groups(groups, columns, table.name)

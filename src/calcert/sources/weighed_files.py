@@ -16,8 +16,8 @@ from calcert.sources.cluster_names import Numbering
 from calcert.sources.columns import Column, check_groups, choose_all
 from calcert.sources.duckdb_parquet import Table, parquet_table
 from calcert.sources.exact_reader import TextTable
-from calcert.sources.paths import remark_on_copies, resolve
-from calcert.sources.spelling_options import PLAIN, Spelling, account_of, spelling_of
+from calcert.sources.files import text_or_parquet
+from calcert.sources.spelling_options import Spelling
 from calcert.sources.weighed_arrays import CHUNK, Weigher
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
@@ -27,11 +27,12 @@ def weigh_files(
     paths: Sequence[str | os.PathLike[str]], score: str | None, label: str | None, weighing: Weighing
 ) -> Summary:
     """The Summary of all rows of some files, with the columns of clusters, weights or counts that were named."""
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _text(TextTable(files, form, spelling, account), score, label, weighing)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        weigher = Weigher(weighing, text.place)
+        for *rows, _ in text_batches(text, score, label, weighing):
+            weigher.add(*rows)
+        return weigher.summary()
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
             raise ValueError(f"{table.name} must hold at least one row; got none.")
@@ -55,18 +56,7 @@ def _parquet(table: Table, score: Column, label: Column, others: dict[str, Colum
             x, y, *more = (values(name, column) for name, column in zip(names, batch.columns, strict=True))
             weigher.add(x, y, dict(zip(others, more, strict=True)))
             progress.advance_to(weigher.rows, table.share_read())
-    if weigher.rows != table.rows:
-        raise ValueError(
-            f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {weigher.rows:,} "
-            "were found. Write it again."
-        )
-    return weigher.summary()
-
-
-def _text(table: TextTable, score: str | None, label: str | None, weighing: Weighing) -> Summary:
-    weigher = Weigher(weighing, table.place)
-    for x, y, others, _ in text_batches(table, score, label, weighing):
-        weigher.add(x, y, others)
+    table.check_complete(weigher.rows)
     return weigher.summary()
 
 

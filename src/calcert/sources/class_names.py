@@ -1,4 +1,4 @@
-"""Labels of many classes, names or numbers, as numbers of classes."""
+"""What classes are called, and labels, names or numbers, as numbers of classes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
-from calcert.sources.class_columns import STAR, listing
 from calcert.sources.parsed_values import is_gap, number_in_text
+
+SHOWN = 6
+"""Names of classes that are listed one by one."""
+
+STAR = "*"
+"""Stands for the name of a class in the names of columns."""
+
+
+def check_names(names: Any, size: int | None) -> tuple[str, ...]:
+    """Names of `size` classes, or of as many as there will be, as text, each once."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"class_names must be a list of texts, one a class; got {names!r}.")
+    found = tuple(name.strip() for name in names)
+    if size is not None and len(found) != size:
+        raise ValueError(f"class_names must name every class; got {len(found)} names for {size} classes.")
+    twice = next((name for place, name in enumerate(found) if name in found[:place] or not name), None)
+    if twice is not None:
+        raise ValueError(f"every class must have a name of its own; got {twice!r} twice, or an empty one.")
+    return found
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names for people: all of a few, the first of many."""
+    if isinstance(names, str):
+        return repr(names)
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
 
 
 class ClassNumbers:
