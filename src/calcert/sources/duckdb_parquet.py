@@ -18,7 +18,7 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.uninterrupted import load
 from calcert.sources.columns import Column, check_alone
 from calcert.sources.parsed_values import Unreadable, label_in_text, score_in_text
-from calcert.sources.paths import columns_of_folders, constant, literal, real, title
+from calcert.sources.paths import columns_of_folders, literal, real, title, value_in_folders
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,12 +75,12 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
+def parquet_table(files: list[str], *, limited: bool) -> Iterator[ParquetTable]:
     """Parquet files as a table; whatever the engine cannot read is told in our words."""
     duckdb = load("duckdb")
     try:
         with connect(limited=limited) as engine, interruptible():
-            yield Table(engine, files)
+            yield ParquetTable(engine, files)
     except (duckdb.Error, OSError) as error:
         words = " ".join(str(error).strip().split("\n\n")[0].split())
         if "Out of Memory" in words:
@@ -91,7 +91,7 @@ def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
         ) from error
 
 
-class Table:
+class ParquetTable:
     """Parquet files, rows in the order of the files."""
 
     def __init__(self, engine: duckdb.DuckDBPyConnection, files: list[str]) -> None:
@@ -242,7 +242,7 @@ class Table:
     def _runs(self, *names: str) -> list[tuple[list[str], list[str | None]]]:
         """Consecutive files that get the same values from the names of their folders, with these values."""
         found = [
-            (pattern, [constant(file, name, [own for own, _ in self._schemas[file]]) for name in names])
+            (pattern, [value_in_folders(file, name, [own for own, _ in self._schemas[file]]) for name in names])
             for pattern, file in self._files.items()
         ]
         return [([pattern for pattern, _ in run], given) for given, run in groupby(found, key=lambda pair: pair[1])]

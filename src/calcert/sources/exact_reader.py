@@ -21,7 +21,7 @@ from calcert.sources.columns import WORDS, Column, Kind, kind_of
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.json_file import JsonFile
 from calcert.sources.parsed_values import Reader, Unreadable, is_value, label_in_text, score_in_text
-from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_of, title
+from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_in_folders, title
 from calcert.sources.reading_account import SHOWN, Account
 from calcert.sources.spelling_options import PLAIN, Spelling
 
@@ -242,7 +242,7 @@ class TextTable:
 
     def _readers(self, file: File, score: str, label: str) -> tuple[Any, Any]:
         """How scores and labels are written: as the file does, or as the name of a folder, or as was said."""
-        keys = keys_of(file.path)
+        keys = keys_in_folders(file.path)
         plain = (
             score_in_text if score in keys else file.score_reader,
             label_in_text if label in keys else file.label_reader,

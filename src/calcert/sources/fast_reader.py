@@ -22,7 +22,7 @@ from calcert.sources.duckdb_parquet import connect, interruptible, quoted
 from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.json_file import JsonFile
 from calcert.sources.parsed_values import BOOLEANS, Unreadable, label_in_text, score_in_text
-from calcert.sources.paths import keys_of, literal
+from calcert.sources.paths import keys_in_folders, literal
 from calcert.sources.text_bytes import TextBytes
 
 BLOCK = 1 << 20
@@ -120,7 +120,7 @@ class _Watched:
 
 
 def _json(file: JsonFile, score: Column, label: Column) -> Iterator[Batch]:
-    if {score.name, label.name} & keys_of(file.path).keys():
+    if {score.name, label.name} & keys_in_folders(file.path).keys():
         raise Doubt
     duckdb = load("duckdb")
     count = RecordCount()

@@ -20,7 +20,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.sources.arrays import arrow_values, refuse_bad, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
-from calcert.sources.duckdb_parquet import Table, parquet_table
+from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
 from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.paths import remark_on_copies, resolve
@@ -153,7 +153,7 @@ def _read_parquet(
         return _pass_on(table, x, y, others, start)
 
 
-def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], start: Start[Taking]) -> Taking:
+def _pass_on(table: ParquetTable, x: Column, y: Column, others: dict[str, Column], start: Start[Taking]) -> Taking:
     # Once numba is loaded, reading by batches is the faster way for few rows, too.
     few = "numba" not in sys.modules and table.is_small() and not others
     taker = start(table.place, few)
@@ -180,10 +180,10 @@ def read_rows(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Scores and labels of all rows of some files, checked; folders and globs stand for the files in them."""
-    return read_files(paths, score, label, lambda place, few: Kept(place)).columns()
+    return read_files(paths, score, label, lambda place, few: KeptRows(place)).columns()
 
 
-class Kept:
+class KeptRows:
     """Keeps every row."""
 
     def __init__(self, place: Callable[[int], str]) -> None:

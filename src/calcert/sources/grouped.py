@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calcert.sources.arrays import check_indexes, checked_pair, numbers_of, refuse_bad, summarize_arrays
 from calcert.sources.collector import Collector
 from calcert.sources.columns import choose_all
-from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
+from calcert.sources.group_names import MISSING, MOST, group_name, group_values, in_order, numbered_groups, refuse_many
 from calcert.sources.source_kinds import refuse_ignored, source_of
 from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.cells import DISTINCT_LIMIT
@@ -59,14 +59,14 @@ def summarize_groups(
     if isinstance(groups, str):
         raise TypeError(f"groups must be an array as long as scores, as there is no table; got {groups!r}.")
     check_indexes(scores=scores, groups=groups)
-    return _from_arrays(scores, labels, values_of(groups), weighing)
+    return _from_arrays(scores, labels, group_values(groups), weighing)
 
 
 def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weighing) -> dict[str, Summary]:
     columns = weighed_columns(scores, labels, weighing)
     if len(groups) != columns[0].size:
         raise ValueError(f"groups must be as long as scores; got {len(groups)} groups and {columns[0].size} scores.")
-    return summarize_parts(columns, weighing, _parts(*numbered(groups)))
+    return summarize_parts(columns, weighing, _parts(*numbered_groups(groups)))
 
 
 def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, Any, dict[str, Any]]:
@@ -115,7 +115,7 @@ def _from_frame(
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         columns = frame[x].to_native(), frame[y].to_native()
-        return _from_arrays(*columns, values_of(frame[groups].to_list()), replace(weighing, **given))
+        return _from_arrays(*columns, group_values(frame[groups].to_list()), replace(weighing, **given))
     if weighing.given:
         return _weighed_by_query(frame, groups, x, y, weighing)
     return _by_query(frame, groups, chosen)
@@ -128,22 +128,22 @@ def _by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
     from calcert.sources.tables import cells_by_group, complaint, number, placed, scores_by_group
 
     column = nw.col(groups)
-    numbered(values_of(frame.select(column).unique().head(MOST + 1).collect()[groups]))
+    numbered_groups(group_values(frame.select(column).unique().head(MOST + 1).collect()[groups]))
     rows = frame.select(score=number(frame, chosen[0]), label=number(frame, chosen[1]), group=column)
     at = placed(rows, "group")
     group, lines = cells_by_group(at)
     if lines.rows.size == 0:
         raise ValueError("the table must hold at least one row; got none.")
     complaint(rows, lines, (chosen[0], chosen[1]))
-    values = values_of(group)
-    names, code = numbered(values)
+    values = group_values(group)
+    names, code = numbered_groups(values)
     parts = {name: lines.where(part) for name, part in _parts(names, code).items()}
     many = {name for name, part in parts.items() if np.unique(part.cell).size > DISTINCT_LIMIT}
     listed: dict[str, Listing | None] = {name: None if name in many else NOTHING_LISTED for name in parts}
     if len(many) < len(parts):
         examples = dict(zip(names, values[np.unique(code, return_index=True)[1]].tolist(), strict=True))
         group, listing, cut = scores_by_group(at, [examples[name] for name in many if name != MISSING])
-        for name, part in _parts(*numbered(values_of(group))).items():
+        for name, part in _parts(*numbered_groups(group_values(group))).items():
             listed[name] = None if cut[part].any() else listing.where(part)
     if listed.keys() != parts.keys():
         raise ValueError(
@@ -161,7 +161,7 @@ def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing:
 
     column = nw.col(groups)
     found = frame.select(column).unique().head(MOST + 1).collect()[groups].to_list()
-    names, code = numbered(values_of(found))
+    names, code = numbered_groups(group_values(found))
     summaries = {}
     for name, part in _parts(names, code).items():
         present = [found[place] for place in part if found[place] is not None]
@@ -218,7 +218,7 @@ def _weighed_text(
     for x, y, others, names in text_batches(table, score, label, weighing, groups):
         every.add(x, y, others)
         kept.append({"scores": x, "labels": y, **others})
-        codes += [known.setdefault(name_of(None if name == "" else name), len(known)) for name in names]
+        codes += [known.setdefault(group_name(None if name == "" else name), len(known)) for name in names]
         refuse_many(len(known))
     whole = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     columns = whole.pop("scores"), whole.pop("labels"), whole
@@ -272,7 +272,7 @@ class ByGroup:
         return number
 
     def _numbers_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        code = [self._known.setdefault(name_of(value), len(self._known)) for value in values]
+        code = [self._known.setdefault(group_name(value), len(self._known)) for value in values]
         refuse_many(len(self._known))
         return np.array(code, np.int64)
 

@@ -14,7 +14,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.sources.arrays import arrow_values
 from calcert.sources.cluster_names import Numbering
 from calcert.sources.columns import Column, check_groups, choose_all
-from calcert.sources.duckdb_parquet import Table, parquet_table
+from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
 from calcert.sources.exact_reader import TextTable
 from calcert.sources.files import text_or_parquet
 from calcert.sources.spelling_options import Spelling
@@ -30,8 +30,8 @@ def weigh_files(
     files, account, text = text_or_parquet(paths)
     if text is not None:
         weigher = Weigher(weighing, text.place)
-        for *rows, _ in text_batches(text, score, label, weighing):
-            weigher.add(*rows)
+        for scores, labels, given, _ in text_batches(text, score, label, weighing):
+            weigher.add(scores, labels, given)
         return weigher.summary()
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
@@ -42,7 +42,9 @@ def weigh_files(
         return _parquet(table, x, y, others, weighing)
 
 
-def _parquet(table: Table, score: Column, label: Column, others: dict[str, Column], weighing: Weighing) -> Summary:
+def _parquet(
+    table: ParquetTable, score: Column, label: Column, others: dict[str, Column], weighing: Weighing
+) -> Summary:
     weigher, numbering = Weigher(weighing, table.place), Numbering(table.place)
     names = ["scores", "labels", *others]
 
