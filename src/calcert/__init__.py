@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
-    from calcert.sources.sql_text import sql
+    from calcert.sources.sql_query import sql
     from calcert.summary.summary import Summary
 
 __version__ = "0.1.0"
@@ -105,7 +105,7 @@ _LATER = {
     "ranges": "calcert.certificates.ranges",
     "score_table": "calcert.certificates.score_table",
     "sides": "calcert.certificates.sides",
-    "sql": "calcert.sources.sql_text",
+    "sql": "calcert.sources.sql_query",
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
     "test": "calcert.reports.p_value",

@@ -8,13 +8,12 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import at_least
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice import decisions
-from calcert.reports.certify import class_rows
 from calcert.reports.classes import certify_of, summary_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show.certificate_words import verdict
-from calcert.sources import summarize
+from calcert.sources import rows_of_classes, summarize
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
@@ -86,7 +85,7 @@ def assert_calibrated(
     named = {name: rows.pop(name, None) for name in ("score", "label", "class_columns", "class_names")}
     smallest = rows.pop("smallest_group", 1)
     summary: Summary | None
-    classes = class_rows(scores, labels, groups=groups, smallest_group=smallest, weighing=rows, **named)
+    classes = rows_of_classes(scores, labels, groups=groups, smallest_group=smallest, weighing=rows, **named)
     if classes is not None:
         of = "prediction" if of is None else of
         certificate, highest = certify_of(classes, of, statement, settings)

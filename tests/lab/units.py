@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from calcert import Summary
-from calcert.sources.summing_pairs import pair_sums
 from calcert.summary import cells
-from calcert.summary.design import Design
-from calcert.summary.pair_sums import PairSums
-from calcert.summary.units import GAIN, Units
+from calcert.summary.design import GAIN, Design
+from calcert.summary.pair_sums import PairSums, pair_sums_of_rows
+from calcert.summary.units import Units
 
 
 class Kind(NamedTuple):
@@ -62,7 +61,7 @@ def _paired(score: float, kind: Kind, units: Units) -> PairSums:
 def _paired_once(score: float, kind: Kind, largest: int, design: Design) -> PairSums:
     alone = Units(np.array([[1, 0]]), 2, 1, largest, 0, 0, 0, design)
     weight = np.array([kind.zeros, kind.ones])
-    return pair_sums(np.full(2, score), np.array([0, 1]), weight, np.zeros(2, np.int64), alone)
+    return pair_sums_of_rows(np.full(2, score), np.array([0, 1]), weight, np.zeros(2, np.int64), alone)
 
 
 def units_of(summary: Summary) -> Units:

@@ -15,7 +15,7 @@ import torch
 
 import calcert
 from calcert.sources import arrays
-from calcert.sources.arrays import pair, summarize_arrays
+from calcert.sources.arrays import checked_pair, summarize_arrays
 from calcert.sources.collector import Collector
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.8125, 1.0, 2.0**-7]
@@ -104,7 +104,7 @@ def test_labels_of_every_kind_give_the_same_summary(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SCORE_COLUMNS)
 def test_methods_that_need_the_rows_get_them_as_double_precision(kind: str) -> None:
-    x, y = pair(SCORE_COLUMNS[kind](), LABELS)
+    x, y = checked_pair(SCORE_COLUMNS[kind](), LABELS)
     assert x.dtype == np.float64
     assert x.tolist() == SCORES
     assert y.dtype == np.int8
@@ -163,7 +163,7 @@ def test_series_with_different_indexes_are_not_paired_by_position() -> None:
     with pytest.raises(ValueError, match=words):
         calcert.summarize(scores, labels)
     with pytest.raises(ValueError, match=words):
-        pair(scores, labels)
+        checked_pair(scores, labels)
     with pytest.raises(ValueError, match="scores and groups must have the same index"):
         calcert.certify(scores, labels.to_numpy(), groups=labels)
     expected = calcert.summarize([0.1, 0.9, 0.5], [0, 1, 1])

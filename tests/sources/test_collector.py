@@ -102,14 +102,14 @@ def test_as_many_threads_count_as_there_are_cores_to_run_on(monkeypatch: pytest.
     import time
 
     seen: set[int] = set()
-    count = module.Tables.add
+    count = module.ThreadCounts.add
 
-    def watched(self: module.Tables, *rows: np.ndarray) -> int:
+    def watched(self: module.ThreadCounts, *rows: np.ndarray) -> int:
         seen.add(threading.get_ident())
         time.sleep(0.01)  # A thread that is done takes the next rows before another one is started.
         return count(self, *rows)
 
-    monkeypatch.setattr(module.Tables, "add", watched)
+    monkeypatch.setattr(module.ThreadCounts, "add", watched)
     scores = np.random.default_rng(0).random(3_000_000)
     monkeypatch.setattr(module, "cores", lambda: 3)
     calcert.summarize(scores, scores < 0.5)

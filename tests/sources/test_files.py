@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources import duckdb_files, files
+from calcert.sources import duckdb_parquet, files
 
 ROWS = 5000
 
@@ -27,7 +27,7 @@ ROWS = 5000
 def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files are fetched at once and large ones in batches; what is claimed here holds for both."""
     if request.param == "in batches":
-        monkeypatch.setattr(duckdb_files, "FEW_ROWS", -1)
+        monkeypatch.setattr(duckdb_parquet, "FEW_ROWS", -1)
         monkeypatch.setattr(files, "SMALL", -1)
 
 
@@ -140,7 +140,7 @@ def test_row_groups_larger_than_the_memory_limit_are_still_read(
     rows: pa.Table, expected: calcert.Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq.write_table(rows, tmp_path / "a.parquet")
-    monkeypatch.setattr(duckdb_files, "MEGABYTES", 0.01)
+    monkeypatch.setattr(duckdb_parquet, "MEGABYTES", 0.01)
     assert calcert.summarize(tmp_path / "a.parquet") == expected
 
 

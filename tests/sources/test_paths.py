@@ -286,7 +286,7 @@ import calcert
 calcert.summarize('a.parquet', score='p', label='y')
 calcert.summarize('a.jsonl', score='p', label='y')
 calcert.summarize('data/a.csv', score='p', label='y')
-from calcert.sources.duckdb_files import connect
+from calcert.sources.duckdb_parquet import connect
 settings = connect(limited=False).sql("FROM duckdb_settings() SELECT name, value").fetchall()
 print(*(f'{name}={value}' for name, value in settings if name.startswith(('auto', 'allow_community'))), sep='\\n')
 """

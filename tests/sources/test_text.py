@@ -391,9 +391,9 @@ def test_arrays_that_are_no_tables_are_refused(write: Any, content: str) -> None
 
 
 def test_an_array_is_not_held_in_memory_to_be_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from calcert.sources import json_text
+    from calcert.sources import json_file
 
-    monkeypatch.setattr(json_text, "PIECE", 7)
+    monkeypatch.setattr(json_file, "PIECE", 7)
     rows = [(k / 1000, k % 2, "x" * (k % 40)) for k in range(1000)]
     path = write(json.dumps([{"p": x, "y": y, "note": note} for x, y, note in rows], indent=1), "a.json")
     assert calcert.summarize(path) == calcert.summarize([row[0] for row in rows], [row[1] for row in rows])
@@ -537,6 +537,6 @@ def test_an_interruption_that_the_engine_hears_first_is_one(
             raise said
 
     monkeypatch.setattr(files, "SMALL", -1)
-    monkeypatch.setattr("calcert.sources.fast_text.connect", lambda limited: Engine())
+    monkeypatch.setattr("calcert.sources.fast_reader.connect", lambda limited: Engine())
     with pytest.raises(heard):
         calcert.summarize(write('{"p": 0.5, "y": 1}\n', "a.jsonl"))

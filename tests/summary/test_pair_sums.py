@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.sources import summing_pairs
+from calcert.summary import pair_sums
+from calcert.summary.consistency import check_units
 from calcert.summary.pair_sums import BINS, EDGES, LOG_ODDS, NODES, SHARES, SIZES, STEP, PairSums
-from calcert.summary.units import check_units
 from tests.lab.units import units_of
 
 
@@ -69,7 +69,7 @@ def test_order_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = paired(x, y, cluster, weight)
     order = np.random.default_rng(0).permutation(x.size)
     assert paired(x[order], y[order], -cluster[order], weight[order]) == whole
-    monkeypatch.setattr(summing_pairs, "BLOCK", 7)
+    monkeypatch.setattr(pair_sums, "BLOCK", 7)
     assert paired(x, y, cluster, weight) == whole
 
 

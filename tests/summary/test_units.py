@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import Summary
-from calcert.summary.design import Design
+from calcert.summary.consistency import check_units
+from calcert.summary.design import GAIN, Design
 from calcert.summary.packed import pack
 from calcert.summary.saved import FORMAT, MAGIC, WITH_UNITS
-from calcert.summary.units import GAIN, SUMS, assembled, check_units, parts, refuse_heavy
+from calcert.summary.units import SUMS, powers_in_parts, refuse_heavy, units_from_sums
 from tests.lab.units import units_of
 from tests.summary.crafted import crafted
 
@@ -64,13 +65,13 @@ def test_parts_of_powers_meet_again_even_if_an_engine_divides_doubles(units: lis
     sizes = [size for size, _ in units]
     gains = [int(size * GAIN * share) for size, share in units]
     for shift in (lambda value, bits: value >> bits, lambda value, bits: int(float(value) / 2**bits + 0.5)):
-        split = [parts(size, gain, shift) for size, gain in zip(sizes, gains, strict=True)]
+        split = [powers_in_parts(size, gain, shift) for size, gain in zip(sizes, gains, strict=True)]
         assert all(abs(part) < 2**62 for unit in split for part in unit.values())
         sums = {name: sum(unit[name] for unit in split) for name in SUMS[3:]}
         sums |= {"number": len(units), "largest": 1, "largest_gain": 0}
         pairs = np.array([[sum(size**2 for size in sizes) % 2**61, 0]])
         sums |= {"square_high": int(pairs.sum()) >> 31, "square_low": int(pairs.sum()) % 2**31}
-        found = assembled(sums, pairs, len(units), Design(clustered=True))
+        found = units_from_sums(sums, pairs, len(units), Design(clustered=True))
         assert found.fourth == sum(size**4 for size in sizes)
         assert found.gain_squares == sum(gain**2 for gain in gains)
         assert found.gain_weights == sum(gain * size for size, gain in zip(sizes, gains, strict=True))

@@ -20,9 +20,10 @@ from calcert.certificates.root_search import SLACK, largest_candidate
 from calcert.serving import kernel
 from calcert.serving.log_odds import mean_factor
 from calcert.serving.noise import Noise
+from calcert.summary.design import GAIN
 from calcert.summary.pair_sums import SHARES
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, Units
+from calcert.summary.units import Units
 
 BERRY_ESSEEN = 0.56
 """Shevtsova (2010): the constant for independent variables that need not be of one law."""

@@ -17,9 +17,10 @@ from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE
 from calcert.serving.log_odds import relative_shift
 from calcert.serving.noise import Noise
+from calcert.summary.design import GAIN
 from calcert.summary.pair_sums import EDGES, NODES, STEP, PairSums
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, Units
+from calcert.summary.units import Units
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 """Of the size of a place: how unevenly what places have in common is shared out among them."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
-    from calcert.sources.spelling import Files
+    from calcert.sources.reading_account import Files
 
 
 @click.command(

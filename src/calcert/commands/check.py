@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from calcert.foundation.result import Result
     from calcert.reports.settings import Settings
     from calcert.sources.class_rows import ClassRows
-    from calcert.sources.spelling import Files
+    from calcert.sources.reading_account import Files
     from calcert.summary.summary import Summary
 
 NOT_CERTIFIED = 1

@@ -8,7 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from calcert.sources.class_rows import ClassRows
-    from calcert.sources.spelling import Files
+    from calcert.sources.reading_account import Files
 
     NamesType = click.ParamType[str | list[str]]
 else:  # Subscripts are younger than the click that is asked for.
@@ -71,10 +71,10 @@ def read(
                 raise click.UsageError(f"{option} must come with --class-columns; got it alone.")
         return None
     from calcert.commands.reading import named_files
-    from calcert.reports.certify import class_rows
+    from calcert.sources import rows_of_classes
 
     with named_files(files) as paths:
-        return class_rows(
+        return rows_of_classes(
             paths,
             None,
             groups=groups,

@@ -194,7 +194,7 @@ def rows(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[..., None]:
-    """How files write their values, which files then say themselves (:class:`calcert.sources.spelling.Files`).
+    """How files write their values, which files then say themselves (:class:`calcert.sources.reading_account.Files`).
 
     Without `sheets` for a command that reads none.
     """
@@ -211,7 +211,8 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         sheet: str | None = None,
         **options: Any,
     ) -> None:
-        from calcert.sources.spelling import Files, Spelling
+        from calcert.sources.reading_account import Files
+        from calcert.sources.spelling_options import Spelling
 
         if missing and not drop_missing:
             raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")

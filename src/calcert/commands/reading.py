@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from calcert.sources.spelling import Files
+    from calcert.sources.reading_account import Files
     from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
@@ -25,7 +25,7 @@ CHUNK = 1 << 20
 def summarize(files: Files, score: str | None, label: str | None, **weighing: Any) -> Summary:
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
-    from calcert.sources.spelling import PLAIN
+    from calcert.sources.spelling_options import PLAIN
 
     with named_files(files) as paths:
         alone = (
@@ -107,7 +107,7 @@ def _suffix(head: bytes) -> str:
 
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
-    from calcert.sources.csv_text import CsvFile
+    from calcert.sources.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
 
     # Whatever cannot be read is no such result, and whoever reads it next says why.
@@ -121,7 +121,7 @@ def is_query_result(path: str) -> bool:
 
 def read_query_result(path: str, **declared: float) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
-    from calcert.sources.csv_text import CsvFile
+    from calcert.sources.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
     from calcert.summary.summary import Summary
 

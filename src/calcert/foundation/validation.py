@@ -206,49 +206,6 @@ def missing_message(name: str, where: str, value: Any = None) -> str:
     )
 
 
-def is_sheet_error(value: Any) -> bool:
-    """True for what spreadsheets write where they could compute nothing, in any language: #NV, #DIV/0!, #REF!."""
-    return isinstance(value, str) and value.strip().startswith("#") and value.isupper()
-
-
-def unreadable_message(name: str, value: Any, where: str, wanted: str | None = None) -> str:
-    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
-
-    `wanted` says what it must be where somebody said so.
-    """
-    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
-    wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
-    absent = wordy or is_sheet_error(value)
-    gone = f" If {shown} stands for a missing value, leave such rows out, on purpose." if absent else ""
-    if wanted is not None:
-        return f"{name} must be {wanted}; got {shown} {where}.{gone}"
-    if name == "labels":
-        return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
-    hint = ""
-    if isinstance(value, str) and value.isascii() and value.strip().replace(".", "", 1).isdigit():
-        hint = " Write it without quotes."
-    elif isinstance(value, str):
-        hint = " For percentages pass scores / 100." if value.strip().endswith("%") else ""
-        if value.strip().rstrip("% ").replace(",", "", 1).isdigit() and "," in value:
-            hint += " Write decimal points, not commas."
-    return f"scores must be numbers in [0, 1]; got {shown} {where}.{gone or hint}"
-
-
-AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
-
-
-def text_label_hint(value: Any) -> str:
-    """What to do about a label that is text; nothing where it is not."""
-    if not isinstance(value, str):
-        return ""
-    word = value.strip().lower()
-    yes = word if word in AFFIRMATIVE else next((yes for yes, no in AFFIRMATIVE.items() if no == word), None)
-    if yes is None:
-        return " For one class against the rest pass labels == positive_class."
-    spelled = yes.upper() if value.strip().isupper() else yes.capitalize() if value.strip()[:1].isupper() else yes
-    return f" For labels in words pass labels == {spelled!r}."
-
-
 def _positive(name: str, value: float, example: str) -> float:
     number = _real(name, value, f"a positive finite number, such as {example}")
     if not (math.isfinite(number) and number > 0):
@@ -256,8 +213,13 @@ def _positive(name: str, value: float, example: str) -> float:
     return number
 
 
+def is_real(value: Any) -> bool:
+    """True for real numbers of any library; a truth value is none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def _real(name: str, value: Any, requirement: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_real(value):
         raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
     try:
         return float(value)

@@ -19,7 +19,7 @@ from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.serving.noise import perturb
 from calcert.sources import summarize
-from calcert.sources.arrays import pair
+from calcert.sources.arrays import checked_pair
 
 BESIDE = {"perturbed": ("perturb and smooth", "Lipschitz buckets"), "unmodified": ("total variation", "ECE, 15 bins")}
 """Which published numbers are about the same classifier as a statement."""
@@ -117,7 +117,7 @@ def compare(
     >>> theirs.value > 10 * ours.upper
     True
     """
-    x, y = pair(scores, labels)
+    x, y = checked_pair(scores, labels)
     settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
     level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
     served = perturb(x, bandwidth=h, rng=rng)

@@ -11,7 +11,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.published.bound import Curve, PublishedBound
 from calcert.published.whole_numbers import check_count
-from calcert.sources.arrays import pair
+from calcert.sources.arrays import checked_pair
 
 BINS = 15
 _MOST_BINS = 2**24
@@ -44,7 +44,7 @@ def ece(scores: Any, labels: Any, *, bins: int = BINS, scheme: Literal["width", 
     >>> round(published.ece(scores, labels).value, 4)
     0.0037
     """
-    x, y = pair(scores, labels)
+    x, y = checked_pair(scores, labels)
     count = check_count("bins", bins, 1, _MOST_BINS, BINS)
     if scheme == "width":
         edges = np.arange(count) / count

@@ -19,7 +19,7 @@ from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
 from calcert.published.whole_numbers import check_count
 from calcert.serving.noise import perturb
-from calcert.sources.arrays import pair
+from calcert.sources.arrays import checked_pair
 
 BUCKETS = tuple(2**k for k in range(1, 14))
 """Bucket counts to choose from: 2, 4, ..., 8192. Ours: the paper gives none."""
@@ -101,7 +101,7 @@ def lipschitz_buckets(
     >>> round(bound.value, 3), bound.parameters["buckets"]
     (0.051, 128)
     """
-    x, y = pair(scores, labels)
+    x, y = checked_pair(scores, labels)
     if (constant is None) == (bandwidth is None):
         raise ValueError(
             "give either constant (the Lipschitz constant of the calibration function) or bandwidth (of the "

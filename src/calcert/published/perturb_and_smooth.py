@@ -15,7 +15,7 @@ from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, Pu
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
 from calcert.serving.noise import perturb
-from calcert.sources.arrays import pair
+from calcert.sources.arrays import checked_pair
 
 _NARROWEST, _WIDEST = 1e-4, 0.25
 
@@ -118,7 +118,7 @@ def perturb_and_smooth(
     (0.084, {'gap to the curve': 0.029, 'error of the curve': 0.054,
     'Bernstein, gap': 0.001, 'Bernstein, error': 0.0})
     """
-    x, y = pair(scores, labels)
+    x, y = checked_pair(scores, labels)
     slopes, level, generator = derivative_bounds(bandwidth), check_delta(delta), check_rng(rng)
     if not perturbed:
         x = perturb(x, bandwidth=bandwidth, rng=generator)

@@ -12,7 +12,7 @@ from calcert.published.bernstein import bernstein, share
 from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.taut_string import pieces
-from calcert.sources.arrays import pair
+from calcert.sources.arrays import checked_pair
 
 _PARTS = 4
 
@@ -75,7 +75,7 @@ def total_variation(
     >>> round(bound.value, 3), {name: round(term, 3) for name, term in bound.terms.items()}
     (0.184, {'gap to the curve': 0.017, 'denoising': 0.15, 'transfer': 0.016, 'Bernstein, gap': 0.001})
     """
-    x, y = pair(scores, labels)
+    x, y = checked_pair(scores, labels)
     v, level = check_variation(variation), check_delta(delta)
     rows = fold_rows(x, y, folds=folds, rng=check_rng(rng))
     return denoised(rows, variation=v, delta=level, per_fold=per_fold)

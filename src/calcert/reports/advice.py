@@ -12,8 +12,8 @@ from calcert.reports.estimates import auroc
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
+from calcert.summary.design import GAIN
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN
 
 LARGE_SHARE = 0.01
 """A unit with more of the weight than this is warned of, if it also weighs :data:`HEAVY` times the average one."""

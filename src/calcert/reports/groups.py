@@ -15,7 +15,7 @@ from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
 from calcert.sources.grouped import summarize_groups
-from calcert.sources.listed_groups import summarize_listed
+from calcert.sources.overlapping_groups import summarize_listed
 from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 

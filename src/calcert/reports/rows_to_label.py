@@ -19,7 +19,7 @@ from calcert.certificates.inversion import invert
 from calcert.certificates.unit_deviations import POPULATION_SPLIT, DrawnWeights, Gains
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
-from calcert.sources.arrays import column, pair
+from calcert.sources.arrays import checked_array, checked_pair
 from calcert.summary.units import HEAVIEST
 
 MOST_ASIDE = 1 << 13
@@ -130,9 +130,9 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
     39,858 labels: at most 0.00199
     """
     if labels is None:
-        x, y = check_scores(column("scores", scores)), None
+        x, y = check_scores(checked_array("scores", scores)), None
     else:
-        x, y = pair(scores, labels)
+        x, y = checked_pair(scores, labels)
     wanted = check_budget(budget, x.size)
     drawn = secrets.randbits(128) if seed is None else check_seed(seed)
     aside = min(x.size // ASIDE, MOST_ASIDE)

@@ -29,7 +29,7 @@ from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.serving.noise import Noise
 from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
-from calcert.sources.csv_text import CsvFile
+from calcert.sources.csv_file import CsvFile
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
 CHUNK = 1 << 16
@@ -299,12 +299,12 @@ def _columns(schema: Any) -> list[Column]:
 
 
 def _scores(values: Any, place: Place) -> Floats:
-    from calcert.sources.arrays import column
+    from calcert.sources.arrays import checked_array
 
     if values.null_count:
         first = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
         raise ValueError(missing_message("scores", place(first)))
-    return np.asarray(column("scores", values), np.float64)
+    return np.asarray(checked_array("scores", values), np.float64)
 
 
 def _compression(file: Any) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.source_kinds import Source, refuse_ignored, source_of
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.sources.class_rows import ClassRows
 
 
 def summarize(
@@ -93,7 +97,7 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
     if source.kind == "summary":
         raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
     if source.kind == "arrays":
-        from calcert.sources.weighed_rows import weigh_arrays
+        from calcert.sources.weighed_arrays import weigh_arrays
 
         return weigh_arrays(source.value, labels, weighing)
     if source.kind == "files":
@@ -103,3 +107,53 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
     from calcert.sources.weighed_tables import weigh_table
 
     return weigh_table(source.value, score, label, weighing)
+
+
+def rows_of_classes(
+    scores: Any,
+    labels: Any,
+    *,
+    groups: Any,
+    smallest_group: int,
+    score: str | None,
+    label: str | None,
+    class_columns: Any,
+    class_names: Any,
+    weighing: Mapping[str, Any],
+) -> ClassRows | None:
+    """The rows of a classifier with many classes, in an array or, where columns are named, in a table; else None."""
+    if class_columns is None and class_names is None and (groups is not None or not _has_many_classes(scores)):
+        return None
+    from calcert.sources.class_rows import rows_of_arrays
+    from calcert.sources.class_sources import read_classes
+
+    source = source_of(scores)
+    refuse_ignored(source, labels, score, label)
+    _refuse_beside_classes(groups, smallest_group, score, weighing)
+    if class_columns is not None:
+        return read_classes(source, class_columns, label, class_names)
+    if not _has_many_classes(source.value):
+        raise TypeError(
+            "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "
+            f"{type(source.value).__name__} without them."
+        )
+    return rows_of_arrays(source.value, labels, class_names)
+
+
+def _refuse_beside_classes(groups: Any, smallest_group: int, score: str | None, weighing: Mapping[str, Any]) -> None:
+    """What does not go together with classes."""
+    if score is not None:
+        raise TypeError(f"score must not come with classes, each of which has scores of its own; got {score!r}.")
+    given = [key for key, value in weighing.items() if value is not None and value is not False]
+    given += ["groups"] * (groups is not None) + ["smallest_group"] * (smallest_group != 1)
+    if given:
+        raise TypeError(
+            f"{given[0]} must not come with classes: not proved together. Certify each apart, at its share of delta: "
+            f"calcert.certify(..., {given[0]}=..., delta=delta / number)."
+        )
+
+
+def _has_many_classes(scores: Any) -> bool:
+    """True for arrays and tensors of shape (rows, K), K > 2; a table is none of them."""
+    shape: tuple[int, ...] = getattr(scores, "shape", (0,))
+    return len(shape) == 2 and shape[-1] > 2 and not hasattr(scores, "columns")

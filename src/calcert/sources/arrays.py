@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import label_message, missing_message, score_message, text_label_hint
+from calcert.foundation.validation import label_message, missing_message, score_message
 from calcert.sources.collector import Collector, label_chunk, score_chunk
+from calcert.sources.parsed_values import text_label_hint
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.summary import Summary
@@ -26,7 +27,7 @@ FEW_ROWS = 1 << 14
 
 def summarize_arrays(scores: Any, labels: Any) -> Summary:
     """The Summary of two one-dimensional columns of equal length."""
-    x, y = column("scores", scores), column("labels", labels)
+    x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
     if x.size <= FEW_ROWS and (found := _few_rows(score_chunk(x), label_chunk(y))) is not None:
@@ -74,9 +75,28 @@ def numbers_of(array: Any) -> NDArray[Any]:
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
-def pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
+    """An Arrow column of numbers as NumPy, without a copy."""
+    if column.null_count:
+        first = next(row for row, value in enumerate(column) if not value.is_valid)
+        raise ValueError(missing_message(name, place(first)))
+    return numbers_of(column)
+
+
+def unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
+    """A column that DuckDB made for NumPy, of which no value may be missing."""
+    if type(column) is np.ndarray:
+        # Not even asking spares the import of numpy.ma.
+        return column
+    missing = np.ma.getmaskarray(column)
+    if missing.any():
+        raise ValueError(missing_message(name, place(int(np.argmax(missing)))))
+    return np.ma.getdata(column)
+
+
+def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Two checked columns as float64 scores and int8 labels, for methods that need the rows themselves."""
-    x, y = column("scores", scores), column("labels", labels)
+    x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
     refuse_bad(x, y)
@@ -95,7 +115,7 @@ def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "
         raise ValueError(label_message(x, y, row, place(row)))
 
 
-def column(name: str, values: Any) -> NDArray[Any]:
+def checked_array(name: str, values: Any) -> NDArray[Any]:
     """A one-dimensional numeric or boolean NumPy view of `values`, without missing values.
 
     Raises TypeError or ValueError that names the argument, the requirement, what it was and where.
@@ -149,6 +169,13 @@ def as_numpy(name: str, values: Any) -> NDArray[Any]:
     except ValueError as error:
         wanted = f"a one-dimensional array of {WANTED.get(name, 'values')}"
         raise ValueError(f"{name} must be {wanted}; got nested values of unequal lengths.") from error
+
+
+def array_of_any_shape(values: Any) -> NDArray[Any]:
+    """A tensor, wherever it is, or an array of more than one column as NumPy; nothing is checked."""
+    if type(values).__module__.partition(".")[0] == "torch":
+        values = values.detach().cpu().numpy()
+    return np.asarray(values)
 
 
 def _from_torch(name: str, values: Any) -> Any:

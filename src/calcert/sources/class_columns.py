@@ -7,17 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calcert.sources.class_names import STAR, check_names, listing
 from calcert.sources.columns import LABEL_NAMES, Column, check_alone, named
 
 LOG = logging.getLogger("calcert")
 
 FEWEST = 3
 """With two classes, one column says it all."""
-
-SHOWN = 6
-"""Names of classes that are listed one by one."""
-
-STAR = "*"
 
 
 @dataclass(frozen=True)
@@ -89,27 +85,6 @@ def choose_classes(
         raise ValueError(f"label must be another column than those of classes; got {chosen.name!r} for both.")
     size = None if len(found) == 1 else len(found)
     return ClassColumns(tuple(found), chosen, called if names is None else check_names(names, size))
-
-
-def check_names(names: Any, size: int | None) -> tuple[str, ...]:
-    """Names of `size` classes, or of as many as there will be, as text, each once."""
-    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"class_names must be a list of texts, one a class; got {names!r}.")
-    found = tuple(name.strip() for name in names)
-    if size is not None and len(found) != size:
-        raise ValueError(f"class_names must name every class; got {len(found)} names for {size} classes.")
-    twice = next((name for place, name in enumerate(found) if name in found[:place] or not name), None)
-    if twice is not None:
-        raise ValueError(f"every class must have a name of its own; got {twice!r} twice, or an empty one.")
-    return found
-
-
-def listing(names: Sequence[str]) -> str:
-    """Names for people: all of a few, the first of many."""
-    if isinstance(names, str):
-        return repr(names)
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(map(repr, names[:SHOWN])) + more
 
 
 def _asked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import check_scores
-from calcert.sources.class_columns import ClassColumns, check_names
-from calcert.sources.class_labels import ClassNumbers, from_one
+from calcert.foundation.validation import check_scores, missing_message
+from calcert.sources.arrays import array_of_any_shape, checked_array
+from calcert.sources.class_columns import FEWEST, ClassColumns
+from calcert.sources.class_names import ClassNumbers, check_names, from_one
+from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
@@ -31,7 +34,7 @@ class ClassRows(NamedTuple):
 
 def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None = None) -> ClassRows:
     """Probabilities in an array, shape (rows, K), and labels: 0 to K - 1 or, where there are names, these as well."""
-    raw = _array(probabilities)
+    raw = array_of_any_shape(probabilities)
     if raw.dtype.kind in "fiu":
         _check_range(raw.T, AT_ROW, None)
         p = raw.astype(np.float64, copy=False)
@@ -42,7 +45,7 @@ def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None 
     _check_sums(p.T, AT_ROW)
     if labels is None:
         raise TypeError("labels must be given: the number of the class of every row, 0 to K - 1; got None.")
-    y = _array(labels)
+    y = array_of_any_shape(labels)
     if y.ndim != 1 or y.size != p.shape[0]:
         raise ValueError(
             f"labels must be one number a row; got shape {y.shape} for {p.shape[0]} rows of probabilities. "
@@ -62,7 +65,7 @@ def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None 
     return ClassRows(p, y.astype(np.int64))
 
 
-class Collector:
+class ClassCollector:
     """Takes rows batch by batch, checks them, and keeps them class by class."""
 
     def __init__(self, chosen: ClassColumns, place: Place, total: int | None = None) -> None:
@@ -104,11 +107,6 @@ class Collector:
         """All rows."""
         if not self.rows:
             raise ValueError(f"{source} must hold at least one row; got none.")
-        if self._total not in (None, self.rows):
-            raise ValueError(
-                f"{source} must be complete parquet; it says that it has {self._total:,} rows, and {self.rows:,} were "
-                "found. Write it again."
-            )
         joined = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts, axis=1)
         return ClassRows(joined.T, np.concatenate(self._labels), self._chosen.names)
 
@@ -139,7 +137,76 @@ def _check_sums(p: NDArray[Any], place: Place) -> None:
         )
 
 
-def _array(values: Any) -> NDArray[Any]:
-    if type(values).__module__.partition(".")[0] == "torch":
-        values = values.detach().cpu().numpy()
-    return np.asarray(values)
+def probabilities_in_lists(lists: Any, place: Place) -> NDArray[Any]:
+    """An Arrow column of lists of one length as an array, shape (rows, K)."""
+    import pyarrow.compute
+
+    if not str(lists.type).startswith(("list", "large_list", "fixed_size_list")):
+        raise TypeError(f"probabilities must be lists of numbers in [0, 1]; got values of type {lists.type}.")
+    if lists.null_count:
+        first = int(np.argmax(pyarrow.compute.is_null(lists).to_numpy(zero_copy_only=False)))
+        raise ValueError(missing_message("probabilities", place(first)))
+    size = pyarrow.compute.list_value_length(lists).to_numpy()
+    check_sizes(size, place)
+    inner = lists.flatten()
+    if inner.null_count:
+        first = int(np.argmax(pyarrow.compute.is_null(inner).to_numpy(zero_copy_only=False))) // int(size[0])
+        raise ValueError(missing_message("probabilities", place(first)))
+    if str(inner.type) == "bool":
+        raise TypeError("probabilities must be lists of numbers in [0, 1]; got true and false.")
+    return checked_array("probabilities", inner).reshape(len(lists), -1)
+
+
+def probabilities_in_text(
+    values: Sequence[Any], read: Reader, chosen: ClassColumns, place: Place, row: int
+) -> list[float]:
+    """The probabilities of a row of text, or of JSON, each read exactly."""
+    values = values[:-1]
+    if chosen.listed:
+        values, read = _list_in_text(values[0], place, row), score_in_json
+    # All at once, as these readers do it one by one; where anything is unusual, they are asked about every value.
+    kinds = set(map(type, values))
+    quick = kinds <= {int, float} if read is score_in_json else read is score_in_text and kinds == {str}
+    text = "".join(values) if quick and read is score_in_text else ""
+    try:
+        if quick and text.isascii() and "_" not in text:
+            return list(map(float, values))
+    except (ValueError, OverflowError):
+        pass
+    found = []
+    for number, value in enumerate(values):
+        try:
+            found.append(float(read(value)))
+        except Unreadable as error:
+            which = "" if chosen.listed else f", column {chosen.all_names[number]!r}"
+            raise ValueError(error.message("scores", f"{place(row)}{which}")) from None
+    return found
+
+
+def _list_in_text(value: Any, place: Place, row: int) -> list[Any]:
+    """A list in JSON, or in a text that is one."""
+    found = value
+    if isinstance(value, str):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            found = value
+    if not isinstance(found, list):
+        if is_gap(found):
+            raise ValueError(missing_message("probabilities", place(row), value))
+        raise ValueError(
+            f"probabilities must be lists of numbers, such as [0.2, 0.3, 0.5]; got {str(value)[:60]!r} {place(row)}."
+        )
+    return found
+
+
+def check_sizes(sizes: NDArray[Any], place: Place) -> None:
+    """The probabilities must be as many in every row."""
+    if sizes[0] < FEWEST:
+        raise ValueError(f"probabilities must be of at least {FEWEST} classes; got {sizes[0]} {place(0)}.")
+    other = sizes != sizes[0]
+    if other.any():
+        row = int(np.argmax(other))
+        raise ValueError(
+            f"probabilities must be as many in every row; got {sizes[0]} {place(0)} and {sizes[row]} {place(row)}."
+        )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
 from calcert.sources.arrays import as_numpy, numbers_of
+
+if TYPE_CHECKING:
+    from calcert.sources.cluster_names_numba import ClusterTexts
 
 Place = Callable[[int], str]
 
@@ -48,7 +51,7 @@ class Numbering:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._known: dict[Any, int] = {}
-        self._texts: Texts | None = None
+        self._texts: ClusterTexts | None = None
         self._kind = ""
         self._rows = 0
 
@@ -84,7 +87,11 @@ class Numbering:
         _, ends, text = chunk.buffers()
         ends = np.frombuffer(ends, np.int64, len(chunk) + 1, 8 * chunk.offset)
         self._refuse(np.diff(ends) == 0, _missing)
-        self._texts = self._texts or Texts()
+        if self._texts is None:
+            # Those who have no names in text need no numba here.
+            from calcert.sources.cluster_names_numba import ClusterTexts
+
+            self._texts = ClusterTexts()
         found = self._texts.numbers(np.frombuffer(text or b"", np.uint8), ends)
         self._rows += found.size
         return found
@@ -120,37 +127,6 @@ class Numbering:
     def _refuse(self, bad: NDArray[np.bool_], words: Callable[[str], str]) -> None:
         if bad.any():
             raise ValueError(words(self._place(self._rows + int(np.argmax(bad)))))
-
-
-class Texts:
-    """All different texts so far, in the order in which they came; they are compared byte by byte."""
-
-    def __init__(self) -> None:
-        self._table = np.zeros((1 << 10, 2), np.int64)
-        self._known = np.zeros(1 << 14, np.uint8)
-        self._ends = np.zeros(1 << 10, np.int64)
-        self._number = 0
-
-    def numbers(self, text: NDArray[np.uint8], ends: Integers) -> Integers:
-        """The number of each of some texts, text[ends[i]:ends[i + 1]]."""
-        # Those who have no names in text need no numba here.
-        from calcert.sources import unit_numba
-
-        found, done = np.empty(ends.size - 1, np.int64), 0
-        while done < found.size:
-            kept = self._table, self._known, self._ends, self._number
-            more, self._number = unit_numba.number_names(text, ends[done:], *kept, found[done:])
-            done += more
-            if done < found.size:
-                self._grow(int(ends[done + 1] - ends[done]), unit_numba.move_names)
-        return found
-
-    def _grow(self, size: int, move: Callable[[Integers, Integers], None]) -> None:
-        table = np.zeros((2 * self._table.shape[0], 2), np.int64)
-        move(self._table, table)
-        self._table = table
-        self._known = np.concatenate([self._known, np.zeros(self._known.size + size, np.uint8)])
-        self._ends = np.concatenate([self._ends, np.zeros_like(self._ends)])
 
 
 def _kind(name: Any) -> str:

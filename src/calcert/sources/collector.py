@@ -39,7 +39,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Tables:
+class ThreadCounts:
     """What one thread has counted."""
 
     def __init__(self, kernel: Any) -> None:
@@ -134,8 +134,8 @@ class Collector:
         self._place = place
         self._rows = 0
         self._threads = 1 if few else threads or min(cores(), MOST_THREADS)
-        self._tables = [Tables(kernel)]
-        self._free: SimpleQueue[Tables] = SimpleQueue()
+        self._tables = [ThreadCounts(kernel)]
+        self._free: SimpleQueue[ThreadCounts] = SimpleQueue()
         self._free.put(self._tables[0])
         self._pool: ThreadPoolExecutor | None = None
         self._pending: deque[_Pending] = deque()
@@ -146,7 +146,7 @@ class Collector:
         return self._rows
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
-        """Add rows; `scores` and `labels` are what :func:`calcert.sources.arrays.column` returns."""
+        """Add rows; `scores` and `labels` are what :func:`calcert.sources.arrays.checked_array` returns."""
         if self._rows + scores.size > ROW_LIMIT:
             raise OverflowError("a Summary holds at most 2^36 rows. Certify the parts.")
         parallel = self._threads > 1 and scores.size >= ENOUGH and self._rows + scores.size > STEP
@@ -192,7 +192,7 @@ class Collector:
             self._tables[0].add(scores[:0], labels[:0])
             self._pool = ThreadPoolExecutor(self._threads)
             for _ in range(self._threads - 1):
-                self._tables.append(Tables(self._kernel))
+                self._tables.append(ThreadCounts(self._kernel))
                 self._free.put(self._tables[-1])
         return self._pool.submit(self._count, scores, labels)
 

@@ -1,18 +1,22 @@
-"""Which two columns of a table are meant: by name, or found where only one pair is plausible."""
+"""Columns of a table: what they hold, and which are meant, by name or as the only plausible ones."""
 
 from __future__ import annotations
 
 import difflib
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from calcert.foundation.validation import text_label_hint
-from calcert.sources.values_in_text import is_gap, is_value
+from calcert.sources.parsed_values import BOOLEANS, is_gap, is_like_value, number_in_text, text_label_hint
 
 LOG = logging.getLogger("calcert")
+
+Kind = Literal["real", "integer", "boolean", "unknown"]
+WORDS = {"real": "numbers", "integer": "whole numbers", "boolean": "true or false", "unknown": "text"}
+"""What the kinds of columns are called in words."""
 
 TITLES = 40
 """Lines among which names of columns are looked for where the first ones are none."""
@@ -38,6 +42,20 @@ class Column:
     name: str
     kind: Literal["real", "integer", "boolean", "unknown", "other"]
     type: str
+
+
+def kind_of(values: Sequence[Any], number: Callable[[str], float | None] = number_in_text) -> Kind:
+    """What a column holds, as far as some of its values tell; those that are missing tell nothing.
+
+    `number` reads a text that may be one.
+    """
+    there = [value for value in values if value is not None and value != ""]
+    if there and all(isinstance(value, (str, bool)) and str(value).strip().lower() in BOOLEANS for value in there):
+        return "boolean"
+    numbers = [number(value) if isinstance(value, str) else value for value in there]
+    if not there or any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in numbers):
+        return "unknown"
+    return "integer" if all(str(value).strip().lstrip("+-").isdigit() for value in there) else "real"
 
 
 def choose(
@@ -80,6 +98,29 @@ def choose(
     return found
 
 
+def choose_all(
+    columns: Sequence[Column],
+    score: str | None,
+    label: str | None,
+    others: Mapping[str, Any],
+    source: str,
+    example: Callable[[str], Any] = lambda name: None,
+) -> tuple[Column, Column, dict[str, Column]]:
+    """The columns of scores and labels, and those that `others` name, by their arguments."""
+    found = {argument: _other(columns, argument, name, source) for argument, name in others.items()}
+    beside = {argument: column.name for argument, column in found.items()}
+    return *choose(columns, score, label, source, example, beside), found
+
+
+def _other(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
+    """A column that was named, and is there alone."""
+    found = named(columns, argument, name, source)
+    check_alone(columns, argument, found.name, source)
+    if argument != "clusters" and found.kind not in ("real", "integer"):
+        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
+    return found
+
+
 def check_alone(columns: Sequence[Column], argument: str, name: str, source: str) -> None:
     """No other column may have the name, not even in capitals: engines would take one of them without a word."""
     same = [column for column in columns if column.name.lower() == name.lower()]
@@ -89,6 +130,17 @@ def check_alone(columns: Sequence[Column], argument: str, name: str, source: str
             f"{argument} must name one column of {source} alone; got {name!r}, but it has {shown}, which not every "
             "engine can tell apart. Rename all but one."
         )
+
+
+def refuse_same_names(frame: Any) -> None:
+    """No two columns of a frame may have one name: engines take one without a word, or fail in strange ones."""
+    if type(frame).__module__.startswith("polars"):
+        # Has no such columns, and warns of the price of asking for them.
+        return
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    twice = [name for name, times in Counter(names).items() if times > 1] if isinstance(names, Iterable) else []
+    if twice:
+        raise ValueError(f"every column must have a name of its own; got {twice[0]!r} more than once. Rename them.")
 
 
 def _named(columns: Sequence[Column], argument: str, name: str | None, source: str) -> Column | None:
@@ -175,7 +227,7 @@ def title_message(
     for number, values in rows:
         if not any(str(value).strip() for value in values if value is not None):
             continue
-        if len(values) == len(before[1]) and _are_names(before[1]) and any(map(_is_like_value, values)):
+        if len(values) == len(before[1]) and _are_names(before[1]) and any(map(is_like_value, values)):
             odd = len(names) != len(values) or not _are_names(names)
             if before[0] == place or not odd:
                 return ""
@@ -191,13 +243,7 @@ def title_message(
 
 def _are_names(values: Sequence[Any]) -> bool:
     known = {str(value).strip() for value in values if isinstance(value, str)}
-    return 1 < len(known) == len(values) and not any(is_gap(name) or _is_like_value(name) for name in known)
-
-
-def _is_like_value(value: Any) -> bool:
-    """True where a value is a number in some way of writing it, or true or false."""
-    text = str(value).strip().removesuffix("%").rstrip()
-    return is_value(text) or is_value(text.replace(",", ".", 1))
+    return 1 < len(known) == len(values) and not any(is_gap(name) or is_like_value(name) for name in known)
 
 
 def check_new_column(name: str, names: Sequence[str], source: str) -> None:

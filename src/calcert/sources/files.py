@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import missing_message
-from calcert.sources.arrays import numbers_of, refuse_bad
+from calcert.sources.arrays import arrow_values, refuse_bad, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
-from calcert.sources.duckdb_files import Table, connect, interruptible
-from calcert.sources.exact_text import Batch, TextTable
+from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
+from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-from calcert.sources.paths import remark_on_copies, resolve, title
-from calcert.sources.spelling import PLAIN, Account, account_of, spelling_of
+from calcert.sources.paths import remark_on_copies, resolve
+from calcert.sources.reading_account import Account, Files
+from calcert.sources.spelling_options import PLAIN
 from calcert.summary.summary import Summary
 
 BATCH = 1 << 17
@@ -71,16 +70,24 @@ def read_files(
     groups: Any = None,
 ) -> Taking:
     """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _read_text(TextTable(files, form, spelling, account), score, label, start, groups)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        return _read_text(text, score, label, start, groups)
     try:
         return _read_parquet(files, score, label, start, groups, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
         return _read_parquet(files, score, label, start, groups, account, limited=False)
+
+
+def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Account, TextTable | None]:
+    """All files, their account, and the table to be read row by row; None for Parquet that engines can read."""
+    files, form = resolve(paths)
+    remark_on_copies(files)
+    said = paths if isinstance(paths, Files) else Files(paths)
+    if form == "parquet" and said.spelling == PLAIN:
+        return files, said.account, None
+    return files, said.account, TextTable(files, form, said.spelling, said.account)
 
 
 def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
@@ -95,7 +102,7 @@ def _read_text(table: TextTable, score: str | None, label: str | None, start: St
     table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
     small = table.is_small(SMALL)
     if not small and table.is_plain:
-        from calcert.sources.fast_text import fast_batches, left_to_the_exact_reader
+        from calcert.sources.fast_reader import fast_batches, left_to_the_exact_reader
 
         try:
             return _take(table, fast_batches(table, x, y, groups), start(left_to_the_exact_reader, False))
@@ -117,23 +124,6 @@ def _take(table: TextTable, batches: Generator[Batch], taker: Taking) -> Taking:
     if taker.rows == 0:
         raise table.without_rows()
     return taker
-
-
-@contextmanager
-def parquet_table(files: list[str], *, limited: bool) -> Iterator[Table]:
-    """Parquet files as a table; whatever the engine cannot read is told in our words."""
-    duckdb = load("duckdb")
-    try:
-        with connect(limited=limited) as engine, interruptible():
-            yield Table(engine, files)
-    except (duckdb.Error, OSError) as error:
-        words = " ".join(str(error).strip().split("\n\n")[0].split())
-        if "Out of Memory" in words:
-            raise MemoryError(f"{title(files)} needs more memory than there is: {words}") from error
-        raise ValueError(
-            f"{title(files)} must be complete parquet with the same columns throughout; DuckDB says: {words} "
-            "If the file was copied, copy it again; if there are several, summarise them apart."
-        ) from error
 
 
 def _read_parquet(
@@ -163,12 +153,12 @@ def _read_parquet(
         return _pass_on(table, x, y, others, start)
 
 
-def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], start: Start[Taking]) -> Taking:
+def _pass_on(table: ParquetTable, x: Column, y: Column, others: dict[str, Column], start: Start[Taking]) -> Taking:
     # Once numba is loaded, reading by batches is the faster way for few rows, too.
     few = "numba" not in sys.modules and table.is_small() and not others
     taker = start(table.place, few)
     if few:
-        scores, labels = (_unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
+        scores, labels = (unmasked(*part, table.place) for part in zip(NAMES, table.whole(x, y), strict=True))
         taker.add(scores, labels)
     else:
         with RowProgress(f"reading {table.name}") as progress:
@@ -182,41 +172,18 @@ def _pass_on(table: Table, x: Column, y: Column, others: dict[str, Column], star
                 taker.add(scores, labels, *batch.columns[2:])
                 progress.advance_to(taker.rows, table.share_read())
             taker.settle()
-    if taker.rows != table.rows:
-        raise ValueError(
-            f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {taker.rows:,} were "
-            "found. Write it again."
-        )
+    table.check_complete(taker.rows)
     return taker
-
-
-def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
-    """An Arrow column of numbers as NumPy, without a copy."""
-    if column.null_count:
-        first = next(row for row, value in enumerate(column) if not value.is_valid)
-        raise ValueError(missing_message(name, place(first)))
-    return numbers_of(column)
-
-
-def _unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
-    """A column that DuckDB made for NumPy, of which no value may be missing."""
-    if type(column) is np.ndarray:
-        # Not even asking spares the import of numpy.ma.
-        return column
-    missing = np.ma.getmaskarray(column)
-    if missing.any():
-        raise ValueError(missing_message(name, place(int(np.argmax(missing)))))
-    return np.ma.getdata(column)
 
 
 def read_rows(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Scores and labels of all rows of some files, checked; folders and globs stand for the files in them."""
-    return read_files(paths, score, label, lambda place, few: Kept(place)).columns()
+    return read_files(paths, score, label, lambda place, few: KeptRows(place)).columns()
 
 
-class Kept:
+class KeptRows:
     """Keeps every row."""
 
     def __init__(self, place: Callable[[int], str]) -> None:

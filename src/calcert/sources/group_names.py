@@ -14,7 +14,7 @@ MOST = 1000
 """More values than this are no groups but names of rows."""
 
 
-def values_of(groups: Any) -> NDArray[Any]:
+def group_values(groups: Any) -> NDArray[Any]:
     """An array of any library, or a list, as a NumPy array."""
     if not isinstance(groups, (list, tuple, np.ndarray)):
         import narwhals as nw
@@ -31,14 +31,14 @@ def values_of(groups: Any) -> NDArray[Any]:
     return array
 
 
-def numbered(groups: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
+def numbered_groups(groups: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
     """The names of the groups, in order, and the number of each row's group."""
     if groups.dtype.kind in "iub":
         values, place = np.unique(groups, return_inverse=True)
         refuse_many(values.size)
-        return [name_of(value) for value in values], place
+        return [group_name(value) for value in values], place
     known: dict[str, int] = {}
-    code = np.array([known.setdefault(name_of(value), len(known)) for value in groups], np.int64)
+    code = np.array([known.setdefault(group_name(value), len(known)) for value in groups], np.int64)
     refuse_many(len(known))
     return in_order(known, code)
 
@@ -59,7 +59,7 @@ def refuse_many(count: int) -> None:
         )
 
 
-def name_of(value: Any) -> str:
+def group_name(value: Any) -> str:
     """What the group is called that a column names so."""
     text = str(value)
     if isinstance(value, str):

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, numbers_of, pair, refuse_bad, summarize_arrays
+from calcert.sources.arrays import check_indexes, checked_pair, numbers_of, refuse_bad, summarize_arrays
 from calcert.sources.collector import Collector
-from calcert.sources.group_names import MISSING, MOST, in_order, name_of, numbered, refuse_many, values_of
+from calcert.sources.columns import choose_all
+from calcert.sources.group_names import MISSING, MOST, group_name, group_values, in_order, numbered_groups, refuse_many
 from calcert.sources.source_kinds import refuse_ignored, source_of
-from calcert.sources.weighing_options import PLAIN_ROWS, Weighing, choose_all
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.query_result import Listing
 from calcert.summary.summary import Summary
@@ -58,21 +59,21 @@ def summarize_groups(
     if isinstance(groups, str):
         raise TypeError(f"groups must be an array as long as scores, as there is no table; got {groups!r}.")
     check_indexes(scores=scores, groups=groups)
-    return _from_arrays(scores, labels, values_of(groups), weighing)
+    return _from_arrays(scores, labels, group_values(groups), weighing)
 
 
 def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weighing) -> dict[str, Summary]:
     columns = weighed_columns(scores, labels, weighing)
     if len(groups) != columns[0].size:
         raise ValueError(f"groups must be as long as scores; got {len(groups)} groups and {columns[0].size} scores.")
-    return summarize_parts(columns, weighing, _parts(*numbered(groups)))
+    return summarize_parts(columns, weighing, _parts(*numbered_groups(groups)))
 
 
 def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, Any, dict[str, Any]]:
     """Checked columns in memory: of scores, of labels, and what says how rows come."""
     if not weighing.given:
-        return *pair(scores, labels), {}
-    from calcert.sources.weighed_rows import columns_of
+        return *checked_pair(scores, labels), {}
+    from calcert.sources.weighed_arrays import columns_of
 
     return columns_of(scores, labels, weighing)
 
@@ -82,7 +83,7 @@ def summarize_parts(
 ) -> dict[str, Summary]:
     """The Summary of every part of the rows."""
     if weighing.given:
-        from calcert.sources.weighed_rows import weigh_parts
+        from calcert.sources.weighed_arrays import weigh_parts
 
         return weigh_parts(columns, weighing, parts)
     x, y, _ = columns
@@ -109,12 +110,12 @@ def _from_frame(
     check_groups(groups, columns_in(frame), "the table")
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     rest = [column for column in columns_in(frame) if column.name != groups]
-    *chosen, others = choose_all(rest, score, label, weighing, kind, lambda name: first(frame, name))
+    *chosen, others = choose_all(rest, score, label, weighing.columns, kind, lambda name: first(frame, name))
     x, y = (column.name for column in chosen)
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         columns = frame[x].to_native(), frame[y].to_native()
-        return _from_arrays(*columns, values_of(frame[groups].to_list()), replace(weighing, **given))
+        return _from_arrays(*columns, group_values(frame[groups].to_list()), replace(weighing, **given))
     if weighing.given:
         return _weighed_by_query(frame, groups, x, y, weighing)
     return _by_query(frame, groups, chosen)
@@ -127,22 +128,22 @@ def _by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
     from calcert.sources.tables import cells_by_group, complaint, number, placed, scores_by_group
 
     column = nw.col(groups)
-    numbered(values_of(frame.select(column).unique().head(MOST + 1).collect()[groups]))
+    numbered_groups(group_values(frame.select(column).unique().head(MOST + 1).collect()[groups]))
     rows = frame.select(score=number(frame, chosen[0]), label=number(frame, chosen[1]), group=column)
     at = placed(rows, "group")
     group, lines = cells_by_group(at)
     if lines.rows.size == 0:
         raise ValueError("the table must hold at least one row; got none.")
     complaint(rows, lines, (chosen[0], chosen[1]))
-    values = values_of(group)
-    names, code = numbered(values)
+    values = group_values(group)
+    names, code = numbered_groups(values)
     parts = {name: lines.where(part) for name, part in _parts(names, code).items()}
     many = {name for name, part in parts.items() if np.unique(part.cell).size > DISTINCT_LIMIT}
     listed: dict[str, Listing | None] = {name: None if name in many else NOTHING_LISTED for name in parts}
     if len(many) < len(parts):
         examples = dict(zip(names, values[np.unique(code, return_index=True)[1]].tolist(), strict=True))
         group, listing, cut = scores_by_group(at, [examples[name] for name in many if name != MISSING])
-        for name, part in _parts(*numbered(values_of(group))).items():
+        for name, part in _parts(*numbered_groups(group_values(group))).items():
             listed[name] = None if cut[part].any() else listing.where(part)
     if listed.keys() != parts.keys():
         raise ValueError(
@@ -160,7 +161,7 @@ def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing:
 
     column = nw.col(groups)
     found = frame.select(column).unique().head(MOST + 1).collect()[groups].to_list()
-    names, code = numbered(values_of(found))
+    names, code = numbered_groups(group_values(found))
     summaries = {}
     for name, part in _parts(names, code).items():
         present = [found[place] for place in part if found[place] is not None]
@@ -183,23 +184,19 @@ def _from_files(
     import narwhals as nw
 
     from calcert.sources.columns import check_groups
-    from calcert.sources.exact_text import TextTable
-    from calcert.sources.files import parquet_table, read_files
-    from calcert.sources.paths import remark_on_copies, resolve
-    from calcert.sources.spelling import PLAIN, account_of, spelling_of
+    from calcert.sources.duckdb_parquet import parquet_table
+    from calcert.sources.files import read_files, text_or_parquet
 
     if not weighing.given:
         return read_files(paths, score, label, lambda place, few: ByGroup(place), groups).summaries()
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _weighed_text(TextTable(files, form, spelling, account), groups, score, label, weighing)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        return _weighed_text(text, groups, score, label, weighing)
     with parquet_table(files, limited=False) as table:
         columns = table.columns()
         check_groups(groups, columns, table.name)
         rest = [column for column in columns if column.name != groups]
-        x, y, others = choose_all(rest, score, label, weighing, table.name, table.first)
+        x, y, others = choose_all(rest, score, label, weighing.columns, table.name, table.first)
         names = {name: column.name for name, column in others.items()}
         table.check_same(x.name, y.name, groups, *names.values())
         account.columns = {"score": x.name, "label": y.name, "groups": groups, **names}
@@ -211,8 +208,8 @@ def _from_files(
 def _weighed_text(
     table: Any, groups: str, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
+    from calcert.sources.weighed_arrays import Weigher
     from calcert.sources.weighed_files import text_batches
-    from calcert.sources.weighed_rows import Weigher
 
     # One that takes all rows says what is wrong with one, and where, before groups part them.
     every, known = Weigher(weighing, table.place), dict[str, int]()
@@ -221,7 +218,7 @@ def _weighed_text(
     for x, y, others, names in text_batches(table, score, label, weighing, groups):
         every.add(x, y, others)
         kept.append({"scores": x, "labels": y, **others})
-        codes += [known.setdefault(name_of(None if name == "" else name), len(known)) for name in names]
+        codes += [known.setdefault(group_name(None if name == "" else name), len(known)) for name in names]
         refuse_many(len(known))
     whole = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     columns = whole.pop("scores"), whole.pop("labels"), whole
@@ -240,7 +237,7 @@ class ByGroup:
         self._known: dict[str, int] = {}
         self._waiting: list[tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]] = []
         self._waiting_rows = 0
-        self._groups: defaultdict[str, _Group] = defaultdict(_Group)
+        self._groups: defaultdict[str, _RowsOfGroup] = defaultdict(_RowsOfGroup)
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Any = ()) -> None:
         """Add rows; `groups` is a list, or a column of Arrow."""
@@ -275,12 +272,12 @@ class ByGroup:
         return number
 
     def _numbers_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        code = [self._known.setdefault(name_of(value), len(self._known)) for value in values]
+        code = [self._known.setdefault(group_name(value), len(self._known)) for value in values]
         refuse_many(len(self._known))
         return np.array(code, np.int64)
 
 
-class _Group:
+class _RowsOfGroup:
     """The rows of a group: kept while they are few, then counted."""
 
     def __init__(self) -> None:
@@ -294,13 +291,13 @@ class _Group:
             self._kept.append((scores, labels))
             if self._rows < LARGE:
                 return
-            self._collector, (scores, labels) = Collector(threads=1), self._columns()
+            self._collector, (scores, labels) = Collector(threads=1), self._kept_of_group()
             self._kept = []
         self._collector.add(scores, labels)
 
     def summary(self) -> Summary:
-        return summarize_arrays(*self._columns()) if self._collector is None else self._collector.summary()
+        return summarize_arrays(*self._kept_of_group()) if self._collector is None else self._collector.summary()
 
-    def _columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    def _kept_of_group(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         scores, labels = zip(*self._kept, strict=True)
         return np.concatenate(scores), np.concatenate(labels)

@@ -11,7 +11,6 @@ from calcert.sources.columns import Column
 
 LOG = logging.getLogger("calcert")
 
-
 NAME = re.compile(
     r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor|question"
     r"|prompt)s?([ ._-]?(id|no|nr|number|name|key|hash))?)|(.+[ ._-](id|uuid))",
@@ -19,14 +18,11 @@ NAME = re.compile(
 )
 """How such columns are called."""
 
-
 WEIGHT = re.compile(r"((sample|sampling|row|case|survey)[ _-]?)?weights?", re.IGNORECASE)
 """How columns of weights are called; ``weight`` is what ``calcert choose`` writes."""
 
-
 LOOKED_AT = 10_000
 """Rows of a column that are looked at."""
-
 
 FEWEST = 20
 """A column with fewer values than this holds kinds rather than names."""

@@ -17,8 +17,7 @@ from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.whole_regular_file import check_regular
-from calcert.sources.columns import Column
-from calcert.sources.values_in_text import WORDS, kind_of
+from calcert.sources.columns import WORDS, Column, kind_of
 
 LOG = logging.getLogger("calcert")
 
@@ -187,7 +186,7 @@ def remark_on_copies(files: Sequence[str]) -> None:
     for file in files:
         if sizes[os.path.getsize(file)] > 1:
             with open(file, "rb") as content:
-                key = (hashlib.file_digest(content, "sha256").digest(), *keys_of(file).items())
+                key = (hashlib.file_digest(content, "sha256").digest(), *keys_in_folders(file).items())
             first = seen.setdefault(key, file)
             if first != file:
                 LOG.warning(
@@ -221,7 +220,7 @@ def real(file: str) -> str:
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-def keys_of(path: str) -> dict[str, str]:
+def keys_in_folders(path: str) -> dict[str, str]:
     """The columns in the names of the folders of a path, with their values; nothing where a value is missing."""
     found: dict[str, str] = {}
     for part in os.path.dirname(path).split(os.sep):
@@ -235,18 +234,18 @@ def keys_of(path: str) -> dict[str, str]:
 
 def columns_of_folders(paths: Sequence[str]) -> list[Column]:
     """The columns that the folders of the first of some files name, and what they hold as far as all folders tell."""
-    every = [keys_of(path) for path in paths]
+    every = [keys_in_folders(path) for path in paths]
     kinds = {name: kind_of([keys.get(name) for keys in every]) for name in every[0]}
     return [Column(name, kind, f"{WORDS[kind]} in the names of folders") for name, kind in kinds.items()]
 
 
-def constant(path: str, name: str, own: Sequence[str]) -> str | None:
+def value_in_folders(path: str, name: str, own: Sequence[str]) -> str | None:
     """The value that the folders of a file give to a column; None where they are silent.
 
     A column that the file has itself is refused: one of the two would be believed, and nobody said which. Likewise one
     that neither has.
     """
-    found = keys_of(path).get(name)
+    found = keys_in_folders(path).get(name)
     if found is None and name not in own:
         known = ", ".join(map(repr, own[:20]))
         raise ValueError(f"all files must have the column {name!r}; {visible(path)} has {known or 'none'}.")

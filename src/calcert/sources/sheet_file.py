@@ -9,9 +9,9 @@ from typing import Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
-from calcert.sources.paths import constant
-from calcert.sources.spelling import Percentage
-from calcert.sources.values_in_text import label_in_cell, score_in_cell
+from calcert.sources.parsed_values import label_in_cell, score_in_cell
+from calcert.sources.paths import value_in_folders
+from calcert.sources.spelling_options import Percentage
 
 Rows = Iterator[tuple[int, Any]]
 """Rows of a sheet with their numbers."""
@@ -46,7 +46,7 @@ class SheetFile:
             own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(known, 1)]
             for name in names:
                 check_alone(own, "score, label and groups", name, self.name)
-            given = [constant(self.path, name, known) for name in names]
+            given = [value_in_folders(self.path, name, known) for name in names]
             places = [
                 known.index(name) if folder is None else len(known) for name, folder in zip(names, given, strict=True)
             ]

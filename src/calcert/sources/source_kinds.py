@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +15,15 @@ class Source(NamedTuple):
 
     kind: Literal["summary", "files", "table", "arrays"]
     value: Any
+
+    @property
+    def in_memory(self) -> bool:
+        """True for arrays and data frames whose rows are here, so that they can be read twice."""
+        if self.kind != "table":
+            return self.kind == "arrays"
+        import narwhals as nw
+
+        return isinstance(self.value, nw.DataFrame)
 
 
 def source_of(scores: Any) -> Source:
@@ -32,7 +39,9 @@ def source_of(scores: Any) -> Source:
     # Engines have imports of their own: only those who bring them pay.
     import narwhals as nw
 
-    _refuse_same_names(scores)
+    from calcert.sources.columns import refuse_same_names
+
+    refuse_same_names(scores)
     frame = nw.from_native(scores, pass_through=True)
     return Source("table", frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else Source("arrays", scores)
 
@@ -55,17 +64,6 @@ def refuse_ignored(source: Source, labels: Any, score: str | None, label: str | 
             "score and label must name columns of a table; got "
             f"{type(source.value).__name__}, which has none. Pass two arrays without names, or a data frame or file."
         )
-
-
-def _refuse_same_names(frame: Any) -> None:
-    """Engines take one of two columns of the same name without a word, or fail in strange ones."""
-    if type(frame).__module__.startswith("polars"):
-        # Has no such columns, and warns of the price of asking for them.
-        return
-    names = getattr(frame, "column_names", getattr(frame, "columns", None))
-    twice = [name for name, times in Counter(names).items() if times > 1] if isinstance(names, Iterable) else []
-    if twice:
-        raise ValueError(f"every column must have a name of its own; got {twice[0]!r} more than once. Rename them.")
 
 
 def _is_path(value: Any) -> bool:

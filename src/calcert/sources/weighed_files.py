@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
+from calcert.sources.arrays import arrow_values
 from calcert.sources.cluster_names import Numbering
-from calcert.sources.columns import Column, check_groups
-from calcert.sources.duckdb_files import Table
-from calcert.sources.exact_text import TextTable
-from calcert.sources.files import arrow_values, parquet_table
-from calcert.sources.paths import remark_on_copies, resolve
-from calcert.sources.spelling import PLAIN, Spelling, account_of, spelling_of
-from calcert.sources.weighed_rows import CHUNK, Weigher
-from calcert.sources.weighing_options import Weighing, choose_all
+from calcert.sources.columns import Column, check_groups, choose_all
+from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
+from calcert.sources.exact_reader import TextTable
+from calcert.sources.files import text_or_parquet
+from calcert.sources.spelling_options import Spelling
+from calcert.sources.weighed_arrays import CHUNK, Weigher
+from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 
@@ -27,21 +27,24 @@ def weigh_files(
     paths: Sequence[str | os.PathLike[str]], score: str | None, label: str | None, weighing: Weighing
 ) -> Summary:
     """The Summary of all rows of some files, with the columns of clusters, weights or counts that were named."""
-    files, form = resolve(paths)
-    remark_on_copies(files)
-    spelling, account = spelling_of(paths), account_of(paths)
-    if form != "parquet" or spelling != PLAIN:
-        return _text(TextTable(files, form, spelling, account), score, label, weighing)
+    files, account, text = text_or_parquet(paths)
+    if text is not None:
+        weigher = Weigher(weighing, text.place)
+        for scores, labels, given, _ in text_batches(text, score, label, weighing):
+            weigher.add(scores, labels, given)
+        return weigher.summary()
     with parquet_table(files, limited=False) as table:
         if table.rows == 0:
             raise ValueError(f"{table.name} must hold at least one row; got none.")
-        x, y, others = choose_all(table.columns(), score, label, weighing, table.name, table.first)
+        x, y, others = choose_all(table.columns(), score, label, weighing.columns, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
         return _parquet(table, x, y, others, weighing)
 
 
-def _parquet(table: Table, score: Column, label: Column, others: dict[str, Column], weighing: Weighing) -> Summary:
+def _parquet(
+    table: ParquetTable, score: Column, label: Column, others: dict[str, Column], weighing: Weighing
+) -> Summary:
     weigher, numbering = Weigher(weighing, table.place), Numbering(table.place)
     names = ["scores", "labels", *others]
 
@@ -55,18 +58,7 @@ def _parquet(table: Table, score: Column, label: Column, others: dict[str, Colum
             x, y, *more = (values(name, column) for name, column in zip(names, batch.columns, strict=True))
             weigher.add(x, y, dict(zip(others, more, strict=True)))
             progress.advance_to(weigher.rows, table.share_read())
-    if weigher.rows != table.rows:
-        raise ValueError(
-            f"{table.name} must be complete parquet; it says that it has {table.rows:,} rows, and {weigher.rows:,} "
-            "were found. Write it again."
-        )
-    return weigher.summary()
-
-
-def _text(table: TextTable, score: str | None, label: str | None, weighing: Weighing) -> Summary:
-    weigher = Weigher(weighing, table.place)
-    for x, y, others, _ in text_batches(table, score, label, weighing):
-        weigher.add(x, y, others)
+    table.check_complete(weigher.rows)
     return weigher.summary()
 
 
@@ -79,7 +71,7 @@ def text_batches(
         if group is not None:
             check_groups(group, columns, table.name)
             columns = [column for column in columns if column.name != group]
-        x, y, others = choose_all(columns, score, label, weighing, table.name)
+        x, y, others = choose_all(columns, score, label, weighing.columns, table.name)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     named = {name: column.name for name, column in others.items()} | ({} if group is None else {"groups": group})
     table.account.columns = {"score": x.name, "label": y.name, **named}

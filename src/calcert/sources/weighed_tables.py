@@ -13,15 +13,15 @@ import narwhals as nw
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.cluster_names import EXACT
-from calcert.sources.columns import Column
+from calcert.sources.columns import Column, choose_all
 from calcert.sources.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
-from calcert.sources.weighed_rows import weigh_arrays
-from calcert.sources.weighing_options import Weighing, WeightsByLabel, choose_all
+from calcert.sources.weighed_arrays import WeightsByLabel, weigh_arrays
+from calcert.sources.weighing_options import Weighing
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.design import CLOSE, Design
+from calcert.summary.design import CLOSE, GAIN, Design
 from calcert.summary.query_result import Lines
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, HEAVIEST, SUMS, parts, refuse_heavy
+from calcert.summary.units import HEAVIEST, SUMS, powers_in_parts, refuse_heavy
 
 MOST = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
@@ -31,7 +31,7 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
     """The Summary of a data frame with columns of clusters or weights: in memory by arrays, else by the engine."""
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     score_column, label_column, others = choose_all(
-        columns_in(frame), score, label, weighing, kind, lambda name: first(frame, name)
+        columns_in(frame), score, label, weighing.columns, kind, lambda name: first(frame, name)
     )
     chosen = (score_column, label_column)
     if isinstance(frame, nw.DataFrame):
@@ -236,7 +236,9 @@ def _sums(units: nw.LazyFrame[Any]) -> dict[str, int]:
     split = capped.select(
         "unit_weight",
         "unit_gain",
-        **parts(nw.col("capped"), nw.col("gained"), lambda value, bits: (value // (1 << bits)).cast(nw.Int64)),
+        **powers_in_parts(
+            nw.col("capped"), nw.col("gained"), lambda value, bits: (value // (1 << bits)).cast(nw.Int64)
+        ),
     )
     seen = {
         "number": nw.len(),

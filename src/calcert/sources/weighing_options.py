@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
-from calcert.sources.columns import Column, check_alone, choose, named
+from calcert.foundation.validation import is_real
 from calcert.summary.design import Design
 
 SHARE_UNIT = 1 / 2520
 """Shares of up to ten annotators are whole multiples of it: 2520 is divisible by 1, ..., 10."""
-
-TELLING_ROWS = 20
-"""So many rows of either label, all of one weight a label, are no coincidence."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +44,7 @@ class Weighing:
     def __post_init__(self) -> None:
         for name in ("largest_weight", "largest_gain", "weight_unit"):
             value = getattr(self, name)
-            if value is not None and not (_is_real(value) and 0 < value < math.inf):
+            if value is not None and not (is_real(value) and 0 < value < math.inf):
                 raise ValueError(f"{name} must be a positive number, such as 100; got {value!r}.")
         for name in ("soft_labels", "pair_sums"):
             if getattr(self, name) not in (True, False):
@@ -104,62 +97,3 @@ class Weighing:
 
 PLAIN_ROWS = Weighing()
 """Rows that are independent, and count alike."""
-
-
-class WeightsByLabel:
-    """How many weights there are for each label, the least and the greatest of them."""
-
-    def __init__(self) -> None:
-        self._seen = dict.fromkeys((0, 1), (0, math.inf, -math.inf))
-
-    def add(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
-        """Weights of rows with labels; shares are left out."""
-        for label in self._seen:
-            here = weights[labels == label]
-            if here.size:
-                self.add_range(label, here.size, float(here.min()), float(here.max()))
-
-    def add_range(self, label: int, number: int, least: float, most: float) -> None:
-        """So many weights of one label, between these."""
-        n, low, high = self._seen[label]
-        self._seen[label] = n + number, min(low, least), max(high, most)
-
-    def refuse(self) -> None:
-        """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
-
-        A few rows may have such weights by chance.
-        """
-        (n, low, high), (m, lower, higher) = self._seen.values()
-        if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
-            raise ValueError(
-                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
-                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
-                f"largest_weight={max(low, lower):g}."
-            )
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def choose_all(
-    columns: list[Column],
-    score: str | None,
-    label: str | None,
-    weighing: Weighing,
-    source: str,
-    example: Callable[[str], Any] = lambda name: None,
-) -> tuple[Column, Column, dict[str, Column]]:
-    """The columns of scores and labels, and those that say how rows come."""
-    others = {name: _other(columns, name, value, source) for name, value in weighing.columns.items()}
-    beside = {name: column.name for name, column in others.items()}
-    return *choose(columns, score, label, source, example, beside), others
-
-
-def _other(columns: list[Column], argument: str, name: Any, source: str) -> Column:
-    """A column that was named, and is there alone."""
-    found = named(columns, argument, name, source)
-    check_alone(columns, argument, found.name, source)
-    if argument != "clusters" and found.kind not in ("real", "integer"):
-        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
-    return found

@@ -6,11 +6,16 @@ elsewhere, whole files, packed batches and results of queries alike, pass here b
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import BITS_OF_ONE, DISTINCT_LIMIT
+from calcert.summary.design import CLOSE, GAIN
+from calcert.summary.pair_sums import HEAVIEST_SQUARES, PAIR_SUMS, STAKES, PairSums
+from calcert.summary.units import HEAVIEST, SQUARES, Units
 
 Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
 """cell, count, offset, distinct and distinct_count of a Summary."""
@@ -100,3 +105,52 @@ def _check_counts(name: str, keys: Integers, count: Integers) -> None:
 def _check_shape(name: str, array: Integers, shape: tuple[int, ...]) -> None:
     if array.dtype != np.int64 or array.shape != shape:
         raise ValueError(f"{name} must be int64 of shape {shape}; got {array.dtype} of shape {array.shape}")
+
+
+def check_units(units: Units, count: Integers) -> None:
+    """Refuse sums that are those of no units; ValueError in words that fit after "is damaged: "."""
+    pairs, total, number, largest = units.pairs, int(count.sum()), units.number, units.largest
+    if pairs.dtype != np.int64 or pairs.shape != count.shape:
+        raise ValueError(f"pairs must be int64 of shape {count.shape}; got {pairs.dtype} of shape {pairs.shape}")
+    # A row of weight w is in a unit of weight W, w <= W <= largest; floats are good enough for what cannot overflow.
+    if (pairs < count).any() or (pairs > count * float(largest) * (1 + CLOSE)).any() or not 0 < largest < HEAVIEST:
+        raise ValueError("pairs must fit the weights of their cells and of units; got some that do not")
+    if sum(map(int, pairs.ravel())) >= SQUARES:
+        raise ValueError("squares of the weights of units must add up to less than 2^62; got more")
+    squares, fourth, gains, mixed = units.squares, units.fourth, units.gain_squares, units.gain_weights
+    fits = (
+        0 < number <= total <= number * largest
+        and units.rows >= number
+        and total**2 <= number * squares
+        and squares <= largest * total
+        and squares**2 <= number * fourth
+        and fourth <= largest**2 * squares
+        and mixed**2 <= gains * squares
+        and gains <= GAIN * mixed <= GAIN**2 * squares
+        and largest <= units.cap
+        and (not units.design.only_soft or number * largest == total)
+    )
+    if units.design.paired != (units.pair_sums is not None):
+        raise ValueError("pair_sums must be there where units say so, and only there; got the contrary")
+    if units.pair_sums is not None:
+        _check_pair_sums(units.pair_sums, squares, number)
+    if not fits:
+        raise ValueError(
+            f"sums over units must fit each other; got {number:,} units of at most {largest:,} in {units.rows:,} rows, "
+            "with sums of powers that no such units have"
+        )
+
+
+def _check_pair_sums(sums: PairSums, squares: int, number: int) -> None:
+    """Refuse pair sums that are those of no units; ValueError in words that fit after "is damaged: "."""
+    if sums.values.shape != (PAIR_SUMS,):
+        raise ValueError(f"pair_sums must be {PAIR_SUMS:,} integers; got shape {sums.values.shape}")
+    within = squares < HEAVIEST_SQUARES
+    for table in (sums.nodes, sums.bins):
+        size = np.diagonal(table)
+        within &= bool((size >= 0).all()) and bool((table**2 <= np.outer(size, size) * (1 + 1e-9)).all())
+    within &= bool((np.diagonal(sums.bins) <= sums.gains).all() and (sums.gains <= 1.01 * squares).all())
+    within &= bool((np.diff(sums.beyond) <= 0).all() and (sums.beyond >= 0).all())
+    within &= bool((sums.logarithms <= math.log(1 + STAKES[0]) * number).all())
+    if not within:
+        raise ValueError("pair_sums must be sums of products over units; got some that no units have")

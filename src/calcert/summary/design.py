@@ -7,6 +7,11 @@ from dataclasses import dataclass
 CLOSE = 1e-9
 """Weights are whole multiples of the quantum up to this share: doubles are not exact."""
 
+GAIN_BITS = 20
+"""R is known to 2^-20 of a quantum."""
+
+GAIN = 1 << GAIN_BITS
+
 
 @dataclass(frozen=True)
 class Design:

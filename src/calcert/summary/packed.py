@@ -57,7 +57,7 @@ def unpack(content: bytes) -> Summary:
     if not listed and (distinct_size or values):
         raise ValueError("it has distinct scores that it does not list")
     start = HEADER.size
-    reader = Reader(body[start : start + whole], 24 * size)
+    reader = Inflated(body[start : start + whole], 24 * size)
     cell = np.cumsum(reader.planes(size))
     count = reader.planes(2 * size).reshape(-1, 2)
     reader.close()
@@ -65,7 +65,7 @@ def unpack(content: bytes) -> Summary:
     start += whole
     distinct = distinct_count = None
     if listed:
-        reader = Reader(body[start : start + values], 24 * distinct_size)
+        reader = Inflated(body[start : start + values], 24 * distinct_size)
         distinct = np.frombuffer(reader.take(8 * distinct_size), "<i8").astype(np.int64)
         distinct_count = reader.planes(2 * distinct_size).reshape(-1, 2)
         reader.close()
@@ -73,7 +73,7 @@ def unpack(content: bytes) -> Summary:
     return Summary(*checked((cell, count, offset, distinct, distinct_count)))
 
 
-class Reader:
+class Inflated:
     """Takes bytes off the front of deflated content, which must have no more than `most` and two for widths."""
 
     def __init__(self, deflated: bytes, most: int) -> None:

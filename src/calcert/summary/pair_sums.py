@@ -8,14 +8,19 @@ is a 64-bit integer, so that parts add up exactly (theory of the units, pair sum
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.summary.design import GAIN
+
+if TYPE_CHECKING:
+    from calcert.summary.units import Units
 
 STEP_BITS = 12
 """w (x - y) is known to half of 2^-12 of a quantum."""
@@ -52,9 +57,13 @@ STAKES = 0.98 * 4.0 ** -np.arange(14)
 LOGARITHM = 1 << 24
 """Logarithms are known to this part of one."""
 
+BLOCK = 1 << 20
+"""Rows that are paired at a time, all of whose units are whole."""
+
 BINS = EDGES.size + 1
 SIZES = (NODES.size * (NODES.size + 1) // 2, BINS * (BINS + 1) // 2, BINS, SHARES.size, SIGNS.shape[0] * STAKES.size)
-LENGTH = sum(SIZES)
+PAIR_SUMS = sum(SIZES)
+"""How many integers there are in all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,16 +126,63 @@ def _whole(upper: Integers, size: int) -> Floats:
     return table + np.triu(table, 1).T
 
 
-def check_pair_sums(sums: PairSums, squares: int, number: int) -> None:
-    """Refuse pair sums that are those of no units; ValueError in words that fit after "is damaged: "."""
-    if sums.values.shape != (LENGTH,):
-        raise ValueError(f"pair_sums must be {LENGTH:,} integers; got shape {sums.values.shape}")
-    within = squares < HEAVIEST_SQUARES
-    for table in (sums.nodes, sums.bins):
-        size = np.diagonal(table)
-        within &= bool((size >= 0).all()) and bool((table**2 <= np.outer(size, size) * (1 + 1e-9)).all())
-    within &= bool((np.diagonal(sums.bins) <= sums.gains).all() and (sums.gains <= 1.01 * squares).all())
-    within &= bool((np.diff(sums.beyond) <= 0).all() and (sums.beyond >= 0).all())
-    within &= bool((sums.logarithms <= math.log(1 + STAKES[0]) * number).all())
-    if not within:
-        raise ValueError("pair_sums must be sums of products over units; got some that no units have")
+def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Integers, units: Units) -> PairSums:
+    """From rows of one label each: scores, labels, weights in quanta and clusters; and what is known of all units."""
+    # Importing it takes a while: only those who ask for pair sums pay.
+    from scipy.sparse import csr_matrix
+
+    if units.squares >= HEAVIEST_SQUARES:
+        raise OverflowError(
+            "pair_sums must have clusters whose squared weights add up to less than 2^37; got clusters of up to "
+            f"{units.largest * units.design.quantum:g}. Leave pair_sums out, or pass a larger weight_unit."
+        )
+    nodes, bins = np.zeros((NODES.size, NODES.size), np.int64), np.zeros((BINS, BINS), np.int64)
+    within, beyond = np.zeros(BINS, np.int64), np.zeros(SHARES.size, np.int64)
+    bets = np.zeros((SIGNS.shape[0], STAKES.size), np.int64)
+    # Wealth must not be lost whatever a unit does: its A is at most its weight in size.
+    stakes = np.flatnonzero(STAKES * units.largest <= STAKES[0])
+    for rows, unit in _blocks(cluster):
+        score, w, number = x[rows], weight[rows], int(unit[-1]) + 1
+        value = np.rint(score * STEP).astype(np.int64) - label[rows] * STEP
+        left, way = _between(score)
+        moved = w * np.rint(value * way).astype(np.int64)
+        there = np.concatenate([unit, unit]), np.concatenate([left, left + 1])
+        nodes += _products(csr_matrix((np.concatenate([w * value - moved, moved]), there), (number, NODES.size)))
+        where = unit, np.searchsorted(EDGES, score, "right")
+        bins += _products(csr_matrix((w * value, where), (number, BINS)))
+        # Rounding |x - y| to the nearest step is made up for by one step more.
+        large = csr_matrix((w * (np.abs(value) + 1), where), (number, BINS))
+        within += np.asarray(large.power(2).sum(axis=0), np.int64).ravel()
+        heavy = np.bincount(unit, w)[:, None]
+        far = np.where(label[rows], 1 - np.floor(score * GAIN) / GAIN, np.ceil(score * GAIN) / GAIN)
+        gain = np.bincount(unit, w * far)[:, None]
+        over = np.maximum(gain - SHARES * heavy, 0.0) * gain**2
+        beyond += np.ceil(over * BEYOND).astype(np.int64).sum(axis=0)
+        quarters = np.bincount(4 * unit + np.minimum((4 * score).astype(np.int64), 3), w * value, 4 * number)
+        # Less than what was earned, by the half step that each row may have been rounded up.
+        earned = np.maximum(quarters.reshape(-1, 4) @ SIGNS.T / STEP - heavy / (2 * STEP), -heavy)
+        for stake in stakes:
+            bets[:, stake] += np.floor(np.log1p(STAKES[stake] * earned) * LOGARITHM - 1).astype(np.int64).sum(axis=0)
+    return PairSums.of(nodes, bins, within, beyond, bets)
+
+
+def _blocks(cluster: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Rows of some units at a time, and the number of each one's unit among them."""
+    order = np.argsort(cluster, kind="stable")
+    ordered = cluster[order]
+    start = 0
+    while start < cluster.size:
+        stop = int(np.searchsorted(ordered, ordered[min(start + BLOCK, cluster.size) - 1], "right"))
+        yield order[start:stop], np.cumsum(np.diff(ordered[start:stop], prepend=ordered[start]) != 0)
+        start = stop
+
+
+def _between(x: Floats) -> tuple[Integers, Floats]:
+    """The node to the left of each score, and how far it is on the way to the next."""
+    left = np.minimum(np.searchsorted(NODES, x, "right") - 1, NODES.size - 2)
+    return left, (x - NODES[left]) / (NODES[left + 1] - NODES[left])
+
+
+def _products(held: Any) -> Integers:
+    """Sums over units of products of what any two places hold."""
+    return np.asarray((held.T @ held).todense(), np.int64)

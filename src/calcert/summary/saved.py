@@ -19,9 +19,9 @@ import numpy as np
 from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
-from calcert.summary.consistency import Arrays, checked
-from calcert.summary.pair_sums import LENGTH
-from calcert.summary.units import Units, check_units
+from calcert.summary.consistency import Arrays, check_units, checked
+from calcert.summary.pair_sums import PAIR_SUMS
+from calcert.summary.units import Units
 
 FORMAT, WITH_UNITS = 1, 2
 """Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more, or three."""
@@ -42,7 +42,7 @@ LARGEST = {
     "distinct_count": 16 * DISTINCT_LIMIT,
     "pairs": 16 * cells.CELLS,
     "units": 8 * 16,
-    "pair_sums": 8 * LENGTH,
+    "pair_sums": 8 * PAIR_SUMS,
 }
 """The arrays that may be there, and the most bytes that each has."""
 

@@ -23,7 +23,7 @@ from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
-from calcert.summary.units import Units, assembled
+from calcert.summary.units import Units, units_from_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Summary:
         """The same with what is known of units: sums of pairs by line of a result, and sums over units."""
         pairs = np.zeros(self.count.shape, np.int64)
         np.add.at(pairs, (np.searchsorted(self.cell, lines.cell), lines.label), pair)
-        return replace(self, units=assembled(sums, pairs, rows, design))
+        return replace(self, units=units_from_sums(sums, pairs, rows, design))
 
     @cached_property
     def n(self) -> int:

@@ -19,13 +19,8 @@ from typing import Any
 import numpy as np
 
 from calcert.foundation.array_types import Integers
-from calcert.summary.design import CLOSE, Design
-from calcert.summary.pair_sums import PairSums, check_pair_sums
-
-GAIN_BITS = 20
-"""R is known to 2^-20 of a quantum."""
-
-GAIN = 1 << GAIN_BITS
+from calcert.summary.design import CLOSE, GAIN, GAIN_BITS, Design
+from calcert.summary.pair_sums import PairSums
 
 HEAVIEST = 1 << 31
 """A unit is lighter than this, in quanta, and squares of weights add up to less than 2^62: sums stay in 64 bits."""
@@ -164,40 +159,6 @@ def _joined(limbs: list[int]) -> int:
     return limbs[0] + (limbs[1] << 62) + (limbs[2] << 124)
 
 
-def check_units(units: Units, count: Integers) -> None:
-    """Refuse sums that are those of no units; ValueError in words that fit after "is damaged: "."""
-    pairs, total, number, largest = units.pairs, int(count.sum()), units.number, units.largest
-    if pairs.dtype != np.int64 or pairs.shape != count.shape:
-        raise ValueError(f"pairs must be int64 of shape {count.shape}; got {pairs.dtype} of shape {pairs.shape}")
-    # A row of weight w is in a unit of weight W, w <= W <= largest; floats are good enough for what cannot overflow.
-    if (pairs < count).any() or (pairs > count * float(largest) * (1 + CLOSE)).any() or not 0 < largest < HEAVIEST:
-        raise ValueError("pairs must fit the weights of their cells and of units; got some that do not")
-    if sum(map(int, pairs.ravel())) >= SQUARES:
-        raise ValueError("squares of the weights of units must add up to less than 2^62; got more")
-    squares, fourth, gains, mixed = units.squares, units.fourth, units.gain_squares, units.gain_weights
-    fits = (
-        0 < number <= total <= number * largest
-        and units.rows >= number
-        and total**2 <= number * squares
-        and squares <= largest * total
-        and squares**2 <= number * fourth
-        and fourth <= largest**2 * squares
-        and mixed**2 <= gains * squares
-        and gains <= GAIN * mixed <= GAIN**2 * squares
-        and largest <= units.cap
-        and (not units.design.only_soft or number * largest == total)
-    )
-    if units.design.paired != (units.pair_sums is not None):
-        raise ValueError("pair_sums must be there where units say so, and only there; got the contrary")
-    if units.pair_sums is not None:
-        check_pair_sums(units.pair_sums, squares, number)
-    if not fits:
-        raise ValueError(
-            f"sums over units must fit each other; got {number:,} units of at most {largest:,} in {units.rows:,} rows, "
-            "with sums of powers that no such units have"
-        )
-
-
 SUMS = (
     "number",
     "largest",
@@ -218,7 +179,7 @@ SUMS = (
 """What engines add up over units: how many, the largest W and R, and sums of the parts of powers that fit 64 bits."""
 
 
-def parts(weight: Any, gain: Any, shift: Callable[[Any, int], Any]) -> dict[str, Any]:
+def powers_in_parts(weight: Any, gain: Any, shift: Callable[[Any, int], Any]) -> dict[str, Any]:
     """Per unit, from its W below 2^31 and its R, what is added up: all of `SUMS` from `square_high` on.
 
     `shift` divides by a power of two and rounds to some integer near it: what it leaves is taken by subtraction, so
@@ -247,7 +208,7 @@ def parts(weight: Any, gain: Any, shift: Callable[[Any, int], Any]) -> dict[str,
     }
 
 
-def assembled(sums: dict[str, int], pairs: Integers, rows: int, design: Design) -> Units:
+def units_from_sums(sums: dict[str, int], pairs: Integers, rows: int, design: Design) -> Units:
     """Units from what an engine added up; refused where a unit is too heavy, in itself or next to what was declared."""
     refuse_heavy(sums, design)
     s = sums

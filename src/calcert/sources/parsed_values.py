@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
-from calcert.foundation.validation import missing_message, unreadable_message
+from calcert.foundation.validation import missing_message
+
+Reader = Callable[[Any], float]
+"""Reads a score or a label as it stands in a file."""
 
 BOOLEANS = {"true": True, "false": False}
-
-Kind = Literal["real", "integer", "boolean", "unknown"]
-WORDS = {"real": "numbers", "integer": "whole numbers", "boolean": "true or false", "unknown": "text"}
-"""What the kinds of columns are called in words."""
-
 
 GAPS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "\\n")
 """How files write a value that is not there, in small letters."""
@@ -40,7 +38,7 @@ class Unreadable(Exception):
         return unreadable_message(name, self.value, where, self.wanted)
 
 
-def number(text: str) -> float | None:
+def number_in_text(text: str) -> float | None:
     """The number that a text is, if it is one: no thousands, no other digits than 0 to 9."""
     try:
         return float(text) if text.isascii() and "_" not in text else None
@@ -50,26 +48,18 @@ def number(text: str) -> float | None:
 
 def is_value(text: str) -> bool:
     """True where a text is what a row holds: a number, or true or false."""
-    return number(text) is not None or text.strip().lower() in BOOLEANS
+    return number_in_text(text) is not None or text.strip().lower() in BOOLEANS
 
 
-def kind_of(values: Sequence[Any], number: Callable[[str], float | None] = number) -> Kind:
-    """What a column holds, as far as some of its values tell; those that are missing tell nothing.
-
-    `number` reads a text that may be one.
-    """
-    there = [value for value in values if value is not None and value != ""]
-    if there and all(isinstance(value, (str, bool)) and str(value).strip().lower() in BOOLEANS for value in there):
-        return "boolean"
-    numbers = [number(value) if isinstance(value, str) else value for value in there]
-    if not there or any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in numbers):
-        return "unknown"
-    return "integer" if all(str(value).strip().lstrip("+-").isdigit() for value in there) else "real"
+def is_like_value(value: Any) -> bool:
+    """True where a value is a number in some way of writing it, or true or false."""
+    text = str(value).strip().removesuffix("%").rstrip()
+    return is_value(text) or is_value(text.replace(",", ".", 1))
 
 
 def score_in_text(text: str | None) -> float:
     """A score that is written out."""
-    found = number(text) if text is not None else None
+    found = number_in_text(text) if text is not None else None
     if found is None:
         raise Unreadable(text)
     return found
@@ -77,7 +67,7 @@ def score_in_text(text: str | None) -> float:
 
 def label_in_text(text: str | None) -> float:
     """A label that is written out: a number, or true or false."""
-    found = number(text) if text is not None else None
+    found = number_in_text(text) if text is not None else None
     if found is not None:
         # Whole numbers stay whole, so that errors show them as people write them.
         return int(found) if found.is_integer() else found
@@ -119,3 +109,46 @@ def _double(value: float) -> float:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def is_sheet_error(value: Any) -> bool:
+    """True for what spreadsheets write where they could compute nothing, in any language: #NV, #DIV/0!, #REF!."""
+    return isinstance(value, str) and value.strip().startswith("#") and value.isupper()
+
+
+def unreadable_message(name: str, value: Any, where: str, wanted: str | None = None) -> str:
+    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
+
+    `wanted` says what it must be where somebody said so.
+    """
+    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
+    absent = wordy or is_sheet_error(value)
+    gone = f" If {shown} stands for a missing value, leave such rows out, on purpose." if absent else ""
+    if wanted is not None:
+        return f"{name} must be {wanted}; got {shown} {where}.{gone}"
+    if name == "labels":
+        return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
+    hint = ""
+    if isinstance(value, str) and value.isascii() and value.strip().replace(".", "", 1).isdigit():
+        hint = " Write it without quotes."
+    elif isinstance(value, str):
+        hint = " For percentages pass scores / 100." if value.strip().endswith("%") else ""
+        if value.strip().rstrip("% ").replace(",", "", 1).isdigit() and "," in value:
+            hint += " Write decimal points, not commas."
+    return f"scores must be numbers in [0, 1]; got {shown} {where}.{gone or hint}"
+
+
+AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
+
+
+def text_label_hint(value: Any) -> str:
+    """What to do about a label that is text; nothing where it is not."""
+    if not isinstance(value, str):
+        return ""
+    word = value.strip().lower()
+    yes = word if word in AFFIRMATIVE else next((yes for yes, no in AFFIRMATIVE.items() if no == word), None)
+    if yes is None:
+        return " For one class against the rest pass labels == positive_class."
+    spelled = yes.upper() if value.strip().isupper() else yes.capitalize() if value.strip()[:1].isupper() else yes
+    return f" For labels in words pass labels == {spelled!r}."

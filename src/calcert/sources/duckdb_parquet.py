@@ -17,8 +17,8 @@ import numpy as np
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.sources.columns import Column, check_alone
-from calcert.sources.paths import columns_of_folders, constant, literal, real, title
-from calcert.sources.values_in_text import Unreadable, label_in_text, score_in_text
+from calcert.sources.parsed_values import Unreadable, label_in_text, score_in_text
+from calcert.sources.paths import columns_of_folders, literal, real, title, value_in_folders
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,7 +74,24 @@ def interruptible() -> Iterator[None]:
         raise
 
 
-class Table:
+@contextmanager
+def parquet_table(files: list[str], *, limited: bool) -> Iterator[ParquetTable]:
+    """Parquet files as a table; whatever the engine cannot read is told in our words."""
+    duckdb = load("duckdb")
+    try:
+        with connect(limited=limited) as engine, interruptible():
+            yield ParquetTable(engine, files)
+    except (duckdb.Error, OSError) as error:
+        words = " ".join(str(error).strip().split("\n\n")[0].split())
+        if "Out of Memory" in words:
+            raise MemoryError(f"{title(files)} needs more memory than there is: {words}") from error
+        raise ValueError(
+            f"{title(files)} must be complete parquet with the same columns throughout; DuckDB says: {words} "
+            "If the file was copied, copy it again; if there are several, summarise them apart."
+        ) from error
+
+
+class ParquetTable:
     """Parquet files, rows in the order of the files."""
 
     def __init__(self, engine: duckdb.DuckDBPyConnection, files: list[str]) -> None:
@@ -133,6 +150,14 @@ class Table:
             if alike is not None:
                 # Which of them it takes from which file is DuckDB's secret, and it renames some to names of others.
                 check_alone([Column(name, kind(of), of) for name, of in found], "every name", alike, visible(path))
+
+    def check_complete(self, rows: int) -> None:
+        """So many rows were found; there must be as many as the files say."""
+        if rows != self.rows:
+            raise ValueError(
+                f"{self.name} must be complete parquet; it says that it has {self.rows:,} rows, and {rows:,} were "
+                "found. Write it again."
+            )
 
     def batches(
         self, score: Column, label: Column, rows: int, others: Mapping[str, Column] = MappingProxyType({})
@@ -217,7 +242,7 @@ class Table:
     def _runs(self, *names: str) -> list[tuple[list[str], list[str | None]]]:
         """Consecutive files that get the same values from the names of their folders, with these values."""
         found = [
-            (pattern, [constant(file, name, [own for own, _ in self._schemas[file]]) for name in names])
+            (pattern, [value_in_folders(file, name, [own for own, _ in self._schemas[file]]) for name in names])
             for pattern, file in self._files.items()
         ]
         return [([pattern for pattern, _ in run], given) for given, run in groupby(found, key=lambda pair: pair[1])]

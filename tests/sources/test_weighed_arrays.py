@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.sources import kept_parts, weighed_rows
+from calcert.sources import clusters_on_disk, weighed_arrays
 from calcert.sources.weighing_options import Weighing
 from tests.lab.units import units_of
 
@@ -25,9 +25,9 @@ def test_chunks_and_a_temporary_file_change_nothing(monkeypatch: pytest.MonkeyPa
     labels = SHARES if soft else SHARES > 0.5
     options: dict[str, Any] = {"clusters": CLUSTERS, "weights": WEIGHTS, "soft_labels": soft, "weight_unit": 0.25}
     at_once = calcert.summarize(SCORES, labels, **options)
-    monkeypatch.setattr(weighed_rows, "CHUNK", 999)
-    monkeypatch.setattr(kept_parts, "IN_MEMORY", 100_000)
-    by_chunks = weighed_rows.Weigher(Weighing(**options))
+    monkeypatch.setattr(weighed_arrays, "CHUNK", 999)
+    monkeypatch.setattr(clusters_on_disk, "IN_MEMORY", 100_000)
+    by_chunks = weighed_arrays.Weigher(Weighing(**options))
     for start in range(0, N, 7001):
         here = slice(start, start + 7001)
         by_chunks.add(SCORES[here], labels[here], {"clusters": CLUSTERS[here], "weights": WEIGHTS[here]})
@@ -52,7 +52,7 @@ def test_a_full_disk_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(kept_parts, "IN_MEMORY", 0)
+    monkeypatch.setattr(clusters_on_disk, "IN_MEMORY", 0)
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(MemoryError, match=r"No space left on device\. Let TMPDIR name a folder with more room"):
         calcert.summarize([0.5, 0.5], [0, 1], clusters=[1, 2])

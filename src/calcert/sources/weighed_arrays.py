@@ -13,25 +13,60 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
-from calcert.sources import count_numba, unit_numba
-from calcert.sources.arrays import check_indexes, column
+from calcert.sources import count_numba, weighed_numba
+from calcert.sources.arrays import check_indexes, checked_array
 from calcert.sources.cluster_names import as_integers
-from calcert.sources.kept_parts import KeptParts
-from calcert.sources.summing_pairs import pair_sums
-from calcert.sources.weighing_options import Weighing, WeightsByLabel
+from calcert.sources.clusters_on_disk import KeptParts
+from calcert.sources.weighing_options import Weighing
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
-from calcert.summary.design import CLOSE
+from calcert.summary.design import CLOSE, GAIN
+from calcert.summary.pair_sums import pair_sums_of_rows
 from calcert.summary.summary import Summary
-from calcert.summary.units import GAIN, HEAVIEST, SQUARES, assembled, parts, refuse_heavy
+from calcert.summary.units import HEAVIEST, SQUARES, powers_in_parts, refuse_heavy, units_from_sums
 
 Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
 
 CHUNK = 1 << 18
 """Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
 
+TELLING_ROWS = 20
+"""So many rows of either label, all of one weight a label, are no coincidence."""
+
 NOTHING: Integers = np.zeros(0, np.int64)
+
+
+class WeightsByLabel:
+    """How many weights there are for each label, the least and the greatest of them."""
+
+    def __init__(self) -> None:
+        self._seen = dict.fromkeys((0, 1), (0, math.inf, -math.inf))
+
+    def add(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Weights of rows with labels; shares are left out."""
+        for label in self._seen:
+            here = weights[labels == label]
+            if here.size:
+                self.add_range(label, here.size, float(here.min()), float(here.max()))
+
+    def add_range(self, label: int, number: int, least: float, most: float) -> None:
+        """So many weights of one label, between these."""
+        n, low, high = self._seen[label]
+        self._seen[label] = n + number, min(low, least), max(high, most)
+
+    def refuse(self) -> None:
+        """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
+
+        A few rows may have such weights by chance.
+        """
+        (n, low, high), (m, lower, higher) = self._seen.values()
+        if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
+            raise ValueError(
+                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
+                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
+                f"largest_weight={max(low, lower):g}."
+            )
 
 
 class Weigher:
@@ -74,15 +109,15 @@ class Weigher:
         row, label, weight = self._lines(labels, others)
         x_there = x[row]
         slot = np.empty(x_there.size, np.int64)
-        unit_numba.place_rows(x_there, label, weight, self._counted, slot)
+        weighed_numba.place_rows(x_there, label, weight, self._counted, slot)
         if self._distinct >= 0:
-            self._distinct = unit_numba.tally_weights(
+            self._distinct = weighed_numba.tally_weights(
                 x_there.view(np.int64), label, weight, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
             )
         if self._design.clustered:
             ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
-            ends = unit_numba.sort_out(ids, x_there, slot, weight, *columns)
+            ends = weighed_numba.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
             if self._design.paired:
                 self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
@@ -117,14 +152,14 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(unit_numba.PARTS):
+            for number in range(weighed_numba.PARTS):
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
-        units = assembled(self._sums, pairs, self.rows, self._design)
+        units = units_from_sums(self._sums, pairs, self.rows, self._design)
         if self._design.paired:
             x, label, weight, cluster = (np.concatenate(parts) for parts in zip(*self._paired, strict=True))
-            units = replace(units, pair_sums=pair_sums(x, label, weight, cluster, units))
+            units = replace(units, pair_sums=pair_sums_of_rows(x, label, weight, cluster, units))
         return replace(plain, units=units)
 
     def _check_labels(self, x: Floats, y: NDArray[Any]) -> None:
@@ -195,11 +230,11 @@ class Weigher:
         found, number = np.empty(key.size, np.int64), -1
         while number < 0:
             table = np.zeros((self._room, 3), np.int64)
-            number = unit_numba.add_up(key, what, weight, table, found)
+            number = weighed_numba.add_up(key, what, weight, table, found)
             # Parts are about as large as each other, so that the next one finds enough room.
             self._room *= 1 if number >= 0 else 2
         if self._add_sums(table[:, 1], table[:, 2]):
-            unit_numba.pair_up(found, what, weight, table, self._pairs)
+            weighed_numba.pair_up(found, what, weight, table, self._pairs)
 
     def _add_sums(self, weight: Integers, gain: Integers) -> bool:
         """Add up powers over units, those without weight left out; False where they are too heavy for 64 bits."""
@@ -209,7 +244,7 @@ class Weigher:
         if not weight.size:
             return False
         capped = np.minimum(weight, HEAVIEST - 1)
-        split = parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
+        split = powers_in_parts(capped, np.minimum(gain, capped * GAIN), lambda value, bits: value >> bits)
         sums["number"] += weight.size
         sums["largest"] = max(sums["largest"], int(weight.max()))
         sums["largest_gain"] = max(sums["largest_gain"], int(gain.max()))
@@ -241,7 +276,7 @@ def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Intege
 
 def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
     """Scores, labels and the other columns in memory, equally long; clusters as integers."""
-    x, y = column("scores", scores), column("labels", labels)
+    x, y = checked_array("scores", scores), checked_array("labels", labels)
     check_indexes(scores=scores, labels=labels, **weighing.columns)
     others = {
         name: as_integers(values) if name == "clusters" else _numbers(name, values)
@@ -256,4 +291,4 @@ def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
 def _numbers(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, str):
         raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
-    return column(name, values)
+    return checked_array(name, values)

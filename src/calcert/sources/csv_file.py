@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
-from calcert.sources.paths import constant
+from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
+from calcert.sources.paths import value_in_folders
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
-from calcert.sources.values_in_text import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
 LINE_ENDS = ("", "\n", "\r\n", "\r")
@@ -206,7 +206,7 @@ class CsvFile:
         added: list[str] = []
         for name in names:
             check_alone(own, "score, label and groups", name, self.name)
-            given = constant(self.path, name, header.names)
+            given = value_in_folders(self.path, name, header.names)
             places.append(header.names.index(name) if given is None else len(own) + len(added))
             added += [] if given is None else [given]
         return places, added

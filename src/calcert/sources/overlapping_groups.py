@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes
+from calcert.sources.columns import choose_all
 from calcert.sources.grouped import summarize_parts, weighed_columns
-from calcert.sources.source_kinds import Source, refuse_ignored, source_of
-from calcert.sources.weighing_options import PLAIN_ROWS, Weighing, choose_all
+from calcert.sources.source_kinds import refuse_ignored, source_of
+from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 
@@ -36,7 +37,7 @@ def summarize_listed(
     """The Summary of every group: `groups` maps names to columns that say of every row whether it belongs."""
     source = source_of(scores)
     refuse_ignored(source, labels, score, label)
-    if not _in_memory(source):
+    if not source.in_memory:
         raise TypeError(
             f"a mapping of groups must come with rows in memory; got {type(scores).__name__}. Read the rows into "
             "arrays or a data frame first, or pass the one column that names the group of every row."
@@ -58,19 +59,11 @@ def summarize_listed(
     return Listed(summaries, empty, int(np.logical_or.reduce(list(there.values())).sum()))
 
 
-def _in_memory(source: Source) -> bool:
-    if source.kind != "table":
-        return source.kind == "arrays"
-    import narwhals as nw
-
-    return isinstance(source.value, nw.DataFrame)
-
-
 def _columns(frame: Any, score: str | None, label: str | None, weighing: Weighing) -> tuple[Any, Any, Weighing]:
     from calcert.sources.tables import columns_in, first
 
     x, y, others = choose_all(
-        columns_in(frame), score, label, weighing, "the data frame", lambda name: first(frame, name)
+        columns_in(frame), score, label, weighing.columns, "the data frame", lambda name: first(frame, name)
     )
     given = {name: frame[column.name].to_native() for name, column in others.items()}
     return frame[x.name].to_native(), frame[y.name].to_native(), replace(weighing, **given)

@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 
 from calcert.cli import in_shell_words
-from calcert.sources.class_labels import ClassNumbers
+from calcert.sources.class_names import ClassNumbers
 from calcert.sources.class_rows import ClassRows, rows_of_arrays
-from calcert.sources.class_tables import read_classes
+from calcert.sources.class_sources import read_classes
+from calcert.sources.reading_account import Files
 from calcert.sources.source_kinds import source_of
-from calcert.sources.spelling import Files, Spelling
+from calcert.sources.spelling_options import Spelling
 
 NAMES = ("cat", "dog", "bird")
 ROWS = 200
@@ -99,7 +100,7 @@ def test_a_label_column_with_a_telling_name_is_found_and_announced(
 
 
 def test_batches_are_put_together(folder: Path, wanted: ClassRows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calcert.sources.class_tables.VALUES", 90)
+    monkeypatch.setattr("calcert.sources.class_sources.VALUES", 90)
     for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
         same(read(folder / name, "p_*", "animal"), wanted)
         same(read([folder / name], "all", "number"), wanted, None)

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
 from calcert.foundation.escaped_text import visible
-from calcert.sources.paths import constant, keys_of
+from calcert.sources.parsed_values import label_in_json, score_in_json
+from calcert.sources.paths import keys_in_folders, value_in_folders
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
-from calcert.sources.values_in_text import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
 PIECE = 1 << 16
@@ -194,11 +194,11 @@ class JsonFile:
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
         """The line that each object is on, or its number in an array, and what it holds under some keys."""
-        keys = keys_of(self.path).keys() & set(names)
+        keys = keys_in_folders(self.path).keys() & set(names)
         with self._opened() as found:
             for row, (line, _, values) in enumerate(found):
                 # Folders give what the object does not hold itself.
-                given = {name: constant(self.path, name, list(values)) for name in keys}
+                given = {name: value_in_folders(self.path, name, list(values)) for name in keys}
                 number = line or row
                 where = self.place(number)
                 yield number, [given[name] if name in given else value_of(values, name, where) for name in names]

@@ -1,33 +1,18 @@
 """How people's files write scores and labels, said beforehand: decimal commas, percent, words for labels, gaps.
 
-Nothing is guessed. What was not said is refused with its line, and what was said is kept in an account: which columns,
-how many rows of each file, which were left out and why, which labels became 1 and which 0.
+Nothing is guessed: what was not said is refused with its line.
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import os
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.facts import ReadFile
-from calcert.foundation.validation import is_sheet_error
-from calcert.sources.values_in_text import Unreadable, is_gap, label_in_text, number
+from calcert.sources.parsed_values import Reader, Unreadable, is_gap, is_sheet_error, label_in_text, number_in_text
 
-LOG = logging.getLogger("calcert")
-
-MIXED = 5
-"""Percentages of which one in so many is 1 or less, without a sign, may be shares in part."""
-
-SHOWN = 6
-"""Different labels that are named one by one."""
-
-Reader = Callable[[Any], float]
+if TYPE_CHECKING:
+    from calcert.sources.reading_account import Account
 
 
 @dataclass(frozen=True)
@@ -78,81 +63,14 @@ class Spelling:
         """The number that a text is, if it is one."""
         if self.decimal == ",":
             text = text.replace(",", ".", 1) if "." not in text else ""
-        return number(text)
+        return number_in_text(text)
 
 
 PLAIN = Spelling()
 
 
-@dataclass
-class Account:
-    """What reading files came to."""
-
-    columns: dict[str, str] = field(default_factory=dict)
-    rows: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    labels: Counter[str] = field(default_factory=Counter)
-    files: list[ReadFile] = field(default_factory=list)
-    low: int = 0
-
-    def begin(self) -> None:
-        """Forget the rows that were counted: they are read again."""
-        self.rows.clear()
-        self.dropped.clear()
-        self.labels.clear()
-        self.low = 0
-
-    @property
-    def doubt(self) -> str:
-        """That scores look as if some were percentages and some shares, in words; nothing where they do not."""
-        rows = sum(self.rows.values())
-        if not self.low or MIXED * self.low < rows:
-            return ""
-        return (
-            f"{self.low:,} of {rows:,} scores are 1 or less, and taken for 1% or less (--percent); if these are shares "
-            "in [0, 1], the bounds are wrong: write all scores in one way"
-        )
-
-    @property
-    def left_out(self) -> str:
-        """How many rows were left out, in words; nothing where none was."""
-        dropped = sum(self.dropped.values())
-        if not dropped:
-            return ""
-        why = ", ".join(f"{count:,} without {what}" for what, count in self.dropped.items())
-        return f"{dropped:,} of {dropped + sum(self.rows.values()):,} rows were left out: {why}"
-
-    def meaning(self, spelling: Spelling) -> str:
-        """Which labels became 1 and which 0, in words."""
-        positive = spelling.label
-        others = Counter({value: rows for value, rows in self.labels.items() if value != positive})
-        shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in others.most_common(SHOWN))
-        more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
-        return f"{positive!r} is 1 ({self.labels[positive]:,} rows); {shown or 'nothing'}{more} is 0"
-
-
 class Percentage(float):
     """A number that a sheet shows as a percentage: 0.0756 for 7.56%."""
-
-
-class Files(list[str]):
-    """Paths of files, how their values are written, when reading began and, afterwards, an account of it."""
-
-    def __init__(self, paths: Iterable[str | os.PathLike[str]], spelling: Spelling = PLAIN) -> None:
-        super().__init__(os.fspath(path) for path in paths)
-        self.spelling = spelling
-        self.account = Account()
-        self.begun = time.time_ns()
-
-
-def spelling_of(paths: Any) -> Spelling:
-    """What was said of the files."""
-    return paths.spelling if isinstance(paths, Files) else PLAIN
-
-
-def account_of(paths: Any) -> Account:
-    """Where to write what reading the files comes to; nobody asks for it where they are mere paths."""
-    return paths.account if isinstance(paths, Files) else Account()
 
 
 class _Spelled:

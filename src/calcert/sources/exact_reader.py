@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.escaped_text import visible
-from calcert.sources.columns import Column
-from calcert.sources.csv_text import CsvFile
-from calcert.sources.json_text import JsonFile
-from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_of, title
-from calcert.sources.spelling import PLAIN, SHOWN, Account, Reader, Spelling
-from calcert.sources.values_in_text import WORDS, Kind, Unreadable, is_value, kind_of, label_in_text, score_in_text
+from calcert.sources.columns import WORDS, Column, Kind, kind_of
+from calcert.sources.csv_file import CsvFile
+from calcert.sources.json_file import JsonFile
+from calcert.sources.parsed_values import Reader, Unreadable, is_value, label_in_text, score_in_text
+from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_in_folders, title
+from calcert.sources.reading_account import SHOWN, Account
+from calcert.sources.spelling_options import PLAIN, Spelling
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""
@@ -241,7 +242,7 @@ class TextTable:
 
     def _readers(self, file: File, score: str, label: str) -> tuple[Any, Any]:
         """How scores and labels are written: as the file does, or as the name of a folder, or as was said."""
-        keys = keys_of(file.path)
+        keys = keys_in_folders(file.path)
         plain = (
             score_in_text if score in keys else file.score_reader,
             label_in_text if label in keys else file.label_reader,
@@ -283,9 +284,9 @@ def _file(path: str, form: Format, spelling: Spelling) -> File:
 
         return SheetFile(path, spelling.sheet, spelling.skip_lines)
     if form == "parquet":
-        from calcert.sources.parquet_rows import ParquetRows
+        from calcert.sources.parquet_file import ParquetFile
 
-        return ParquetRows(path)
+        return ParquetFile(path)
     return CsvFile(path, spelling.skip_lines) if form == "csv" else JsonFile(path)
 
 

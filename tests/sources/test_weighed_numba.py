@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calcert.sources import count_numba, unit_numba
+from calcert.sources import count_numba, weighed_numba
+from calcert.sources.cluster_names_numba import move_names, number_names
 from calcert.summary import cells
 
 RNG = np.random.default_rng(0)
@@ -36,31 +37,35 @@ def same(one: list[Any], two: list[Any]) -> bool:
 def test_rows_are_placed_sorted_added_and_paired_alike(weights: str) -> None:
     weight = WEIGHTS[weights]
     table, slot = np.zeros((2 * cells.CELLS, 2), np.int64), np.empty(N, np.int64)
-    placed, interpreted = both(unit_numba.place_rows, SCORES, LABELS, weight, table, slot)
+    placed, interpreted = both(weighed_numba.place_rows, SCORES, LABELS, weight, table, slot)
     assert same(placed, interpreted)
     slot = placed[5]
     empty = [np.empty(size, np.int64) for size in (N, N, weight.size)]
-    sorted_out, interpreted = both(unit_numba.sort_out, IDS, SCORES, slot, weight, *empty)
+    sorted_out, interpreted = both(weighed_numba.sort_out, IDS, SCORES, slot, weight, *empty)
     assert same(sorted_out, interpreted)
     ends, key, what, heavy = sorted_out[0], *sorted_out[5:]
     assert ends[-1] == N
-    for part in range(unit_numba.PARTS):
+    for part in range(weighed_numba.PARTS):
         here = slice(ends[part], ends[part + 1])
-        assert {int(unit_numba.mixed(value)) >> 58 for value in key[here]} <= {part}
+        assert {int(weighed_numba.mixed(value)) >> 58 for value in key[here]} <= {part}
     for room in (128, 32):  # There are 64 clusters, and then too many of them.
         arguments = key, what, heavy, np.zeros((room, 3), np.int64), np.empty(N, np.int64)
-        added, interpreted = both(unit_numba.add_up, *arguments)
+        added, interpreted = both(weighed_numba.add_up, *arguments)
         assert added[0] == interpreted[0] == (np.unique(IDS).size if room == 128 else -1)
         if room == 128:
             assert same(added, interpreted)
-            assert same(*both(unit_numba.pair_up, added[5], what, heavy, added[4], np.zeros(2 * cells.CELLS, np.int64)))
+            assert same(
+                *both(weighed_numba.pair_up, added[5], what, heavy, added[4], np.zeros(2 * cells.CELLS, np.int64))
+            )
 
 
 def test_every_bit_of_a_key_is_mixed_in_and_nothing_is_lost() -> None:
     keys = np.array([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
     with np.errstate(over="ignore"):
-        assert [unit_numba.mixed(key) for key in keys] == [unit_numba.mixed.py_func(key) for key in keys]
-    flipped = [int(unit_numba.mixed(np.int64(0))) ^ int(unit_numba.mixed(np.int64(1) << bit)) for bit in range(64)]
+        assert [weighed_numba.mixed(key) for key in keys] == [weighed_numba.mixed.py_func(key) for key in keys]
+    flipped = [
+        int(weighed_numba.mixed(np.int64(0))) ^ int(weighed_numba.mixed(np.int64(1) << bit)) for bit in range(64)
+    ]
     assert len(set(flipped)) == 64
 
 
@@ -68,7 +73,9 @@ def test_every_bit_of_a_key_is_mixed_in_and_nothing_is_lost() -> None:
 @pytest.mark.parametrize("limit", [10_000, 100])
 def test_distinct_scores_are_tallied_alike(weights: str, limit: int) -> None:
     keys, counts = np.full(count_numba.SLOTS, -1, np.int64), np.zeros(2 * count_numba.SLOTS, np.int64)
-    one, two = both(unit_numba.tally_weights, SCORES.view(np.int64), LABELS, WEIGHTS[weights], keys, counts, 0, limit)
+    one, two = both(
+        weighed_numba.tally_weights, SCORES.view(np.int64), LABELS, WEIGHTS[weights], keys, counts, 0, limit
+    )
     assert same(one, two)
     assert (one[0] == -1) == (limit == 100)
 
@@ -80,16 +87,14 @@ def test_names_are_numbered_alike_and_in_the_order_in_which_they_come() -> None:
     order = {name: number for number, name in enumerate(dict.fromkeys(names))}
     for room in (128, 32):  # There are 54 names, and then too many of them.
         table, known, known_ends = np.zeros((room, 2), np.int64), np.zeros(10_000, np.uint8), np.zeros(200, np.int64)
-        one, two = both(
-            unit_numba.number_names, text, ends, table, known, known_ends, 0, np.zeros(len(names), np.int64)
-        )
+        one, two = both(number_names, text, ends, table, known, known_ends, 0, np.zeros(len(names), np.int64))
         assert same(one[1:], two[1:])
         assert one[0] == two[0]
         if room == 128:
             assert one[0] == (len(names), len(order))
             assert one[7].tolist() == [order[name] for name in names]
             assert bytes(one[4]).startswith("".join(order).encode())
-            larger, interpreted = both(unit_numba.move_names, one[3], np.zeros((256, 2), np.int64))
+            larger, interpreted = both(move_names, one[3], np.zeros((256, 2), np.int64))
             assert same(larger[1:], interpreted[1:])
             assert set(larger[2][:, 1]) == set(range(len(order) + 1))
         else:

@@ -1,18 +1,52 @@
-"""The query as text for tables with clusters or weights: sums over clusters first, then cells, all in the database."""
+"""The texts that queries for warehouses are made of: how rows are placed, and what is added up over them."""
 
-from __future__ import annotations
+PLACED = """\
+    SELECT
+      score,
+      label,{kept}
+      CAST(CASE
+        WHEN score IS NULL THEN {missing}
+        WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
+{pieces}
+      END AS {integer}) AS cell,
+      CAST(CASE
+        WHEN score >= 0 AND score <= 1 THEN FLOOR(score * {unit}) - {widest} * FLOOR(score * {stretches})
+        ELSE 0
+      END AS {integer}) AS place
+    FROM (
+      SELECT
+        CAST({score} AS {real}) AS score,{more}
+        CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
+      FROM {table}
+    ) AS calcert_rows"""
 
-import numpy as np
+# The rows stand in the text twice, not once in a WITH, because databases store what a WITH holds if it is read twice.
+QUERY = """\
+WITH calcert_cells AS (
+  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum
+  FROM (
+{placed}
+  ) AS calcert_placed
+  GROUP BY cell, label
+), calcert_scores AS (
+  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum, score
+  FROM (
+{placed}
+  ) AS calcert_placed
+  WHERE cell >= 0 AND (SELECT COUNT(DISTINCT cell) FROM calcert_cells) <= {limit}
+  GROUP BY cell, label, score
+  LIMIT {listed}
+), calcert_total AS (
+  SELECT CAST(SUM(row_count) AS {integer}) AS table_rows FROM calcert_cells
+)
+SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS {real}) AS score
+FROM calcert_cells CROSS JOIN calcert_total
+UNION ALL
+SELECT cell, label, row_count, offset_sum, table_rows, score
+FROM calcert_scores CROSS JOIN calcert_total
+"""
 
-from calcert.summary.cells import DISTINCT_LIMIT
-from calcert.summary.design import CLOSE
-from calcert.summary.query_result import INVALID_WEIGHT, LISTED, MISSING_CLUSTER, MISSING_WEIGHT, UNIT_LINE
-from calcert.summary.units import GAIN, HEAVIEST, SUMS
-
-LARGEST = 1 << 37
-"""Weights beyond this many units are invalid: a Summary holds fewer."""
-
-WEIGHED = """\
+WEIGHED_ROWS = """\
     SELECT
       score,
       label,
@@ -36,7 +70,7 @@ WEIGHED = """\
 {placed}
     ) AS calcert_placed"""
 
-TEXT = """\
+WEIGHED_QUERY = """\
 WITH calcert_units AS (
 {units}
 ), calcert_split AS (
@@ -130,7 +164,7 @@ SELECT
 FROM calcert_sums CROSS JOIN calcert_total
 """
 
-CLUSTERS = """\
+CLUSTERS_AS_UNITS = """\
   SELECT
     calcert_unit AS unit_key,
     CAST(SUM(weight) AS {integer}) AS unit_weight,
@@ -141,39 +175,9 @@ CLUSTERS = """\
   WHERE cell >= 0 AND label >= 0 AND weight > 0
   GROUP BY calcert_unit"""
 
-ROWS = """\
+ROWS_AS_UNITS = """\
   SELECT weight AS unit_weight, weight * gain AS unit_gain
   FROM (
 {weighed}
   ) AS calcert_weighed
   WHERE cell >= 0 AND label >= 0 AND weight > 0"""
-
-
-def units_text(placed: str, types: dict[str, str], *, clustered: bool, weighted: bool, quantum: float) -> str:
-    """The query; `placed` is the subquery that places rows, with their weight as `scaled` and their `calcert_unit`."""
-    constants = {
-        **types,
-        "gain": GAIN,
-        "heaviest": HEAVIEST,
-        "largest": LARGEST,
-        "close": f"{CLOSE:.9f}",
-        "missing_weight": MISSING_WEIGHT,
-        "invalid_weight": INVALID_WEIGHT,
-        "missing_cluster": MISSING_CLUSTER,
-    }
-    weighed = WEIGHED.format(placed=placed, **constants)
-    return TEXT.format(
-        units=(CLUSTERS if clustered else ROWS).format(weighed=weighed, **types),
-        weighed=weighed,
-        weight_of_unit="unit_weight" if clustered else "weight",
-        join=" LEFT JOIN calcert_units ON calcert_unit = unit_key" if clustered else "",
-        limit=DISTINCT_LIMIT,
-        listed=LISTED,
-        unit_line=UNIT_LINE,
-        design=int(clustered) + 2 * int(weighted),
-        quantum=int(np.float64(quantum).view(np.int64)),
-        nothing=", ".join(f"0 AS {name}" for name in SUMS),
-        zeros=", ".join("0" for _ in SUMS),
-        sums=", ".join(SUMS),
-        **constants,
-    )

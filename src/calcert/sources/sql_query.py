@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from calcert.sources.sql_units import units_text
+import numpy as np
+
+from calcert.sources import sql_templates
+from calcert.summary import query_result
 from calcert.summary.cells import DISTINCT_LIMIT, PIECES, UNIT, WIDEST
-from calcert.summary.query_result import INVALID, LISTED, MISSING
+from calcert.summary.design import CLOSE, GAIN
+from calcert.summary.units import HEAVIEST, SUMS
 
 
 class Dialect(NamedTuple):
@@ -30,51 +34,8 @@ DIALECTS = {
     "trino": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
 }
 
-PLACED = """\
-    SELECT
-      score,
-      label,{kept}
-      CAST(CASE
-        WHEN score IS NULL THEN {missing}
-        WHEN NOT (score >= 0 AND score <= 1) THEN {invalid}
-{pieces}
-      END AS {integer}) AS cell,
-      CAST(CASE
-        WHEN score >= 0 AND score <= 1 THEN FLOOR(score * {unit}) - {widest} * FLOOR(score * {stretches})
-        ELSE 0
-      END AS {integer}) AS place
-    FROM (
-      SELECT
-        CAST({score} AS {real}) AS score,{more}
-        CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 WHEN ({label}) IS NULL THEN {missing} ELSE {invalid} END AS label
-      FROM {table}
-    ) AS calcert_rows"""
-
-# The rows stand in the text twice, not once in a WITH, because databases store what a WITH holds if it is read twice.
-TEXT = """\
-WITH calcert_cells AS (
-  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum
-  FROM (
-{placed}
-  ) AS calcert_placed
-  GROUP BY cell, label
-), calcert_scores AS (
-  SELECT cell, label, COUNT(*) AS row_count, CAST(SUM(place) AS {integer}) AS offset_sum, score
-  FROM (
-{placed}
-  ) AS calcert_placed
-  WHERE cell >= 0 AND (SELECT COUNT(DISTINCT cell) FROM calcert_cells) <= {limit}
-  GROUP BY cell, label, score
-  LIMIT {listed}
-), calcert_total AS (
-  SELECT CAST(SUM(row_count) AS {integer}) AS table_rows FROM calcert_cells
-)
-SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS {real}) AS score
-FROM calcert_cells CROSS JOIN calcert_total
-UNION ALL
-SELECT cell, label, row_count, offset_sum, table_rows, score
-FROM calcert_scores CROSS JOIN calcert_total
-"""
+LARGEST = 1 << 37
+"""Weights beyond this many units are invalid: a Summary holds fewer."""
 
 
 def sql(
@@ -140,7 +101,7 @@ def sql(
     if not 0 < weight_unit < math.inf:
         raise ValueError(f"weight_unit must be a positive number; got {weight_unit!r}.")
     scaled = "1.0" if weight is None else f"CAST({weight} AS {chosen.real}) / {float(weight_unit)!r}"
-    placed = PLACED.format(
+    placed = sql_templates.PLACED.format(
         kept="\n      scaled,\n      calcert_unit," if weighed else "",
         more=f"\n        {scaled} AS scaled,\n        {cluster or '0'} AS calcert_unit," if weighed else "",
         **types,
@@ -153,10 +114,45 @@ def sql(
         unit=UNIT,
         widest=WIDEST,
         stretches=UNIT // WIDEST,
-        missing=MISSING,
-        invalid=INVALID,
+        missing=query_result.MISSING,
+        invalid=query_result.INVALID,
     )
     if weighed:
         clustered, weighted = cluster is not None, weight is not None
-        return units_text(placed, types, clustered=clustered, weighted=weighted, quantum=float(weight_unit))
-    return TEXT.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=LISTED)
+        return _weighed_query(placed, types, clustered=clustered, weighted=weighted, quantum=float(weight_unit))
+    return sql_templates.QUERY.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=query_result.LISTED)
+
+
+def _weighed_query(placed: str, types: dict[str, str], *, clustered: bool, weighted: bool, quantum: float) -> str:
+    """The query for clusters or weights: sums over clusters first, then cells, all in the database.
+
+    `placed` is the subquery that places rows, with their weight as `scaled` and their `calcert_unit`.
+    """
+    constants = {
+        **types,
+        "gain": GAIN,
+        "heaviest": HEAVIEST,
+        "largest": LARGEST,
+        "close": f"{CLOSE:.9f}",
+        "missing_weight": query_result.MISSING_WEIGHT,
+        "invalid_weight": query_result.INVALID_WEIGHT,
+        "missing_cluster": query_result.MISSING_CLUSTER,
+    }
+    weighed = sql_templates.WEIGHED_ROWS.format(placed=placed, **constants)
+    return sql_templates.WEIGHED_QUERY.format(
+        units=(sql_templates.CLUSTERS_AS_UNITS if clustered else sql_templates.ROWS_AS_UNITS).format(
+            weighed=weighed, **types
+        ),
+        weighed=weighed,
+        weight_of_unit="unit_weight" if clustered else "weight",
+        join=" LEFT JOIN calcert_units ON calcert_unit = unit_key" if clustered else "",
+        limit=DISTINCT_LIMIT,
+        listed=query_result.LISTED,
+        unit_line=query_result.UNIT_LINE,
+        design=int(clustered) + 2 * int(weighted),
+        quantum=int(np.float64(quantum).view(np.int64)),
+        nothing=", ".join(f"0 AS {name}" for name in SUMS),
+        zeros=", ".join("0" for _ in SUMS),
+        sums=", ".join(SUMS),
+        **constants,
+    )

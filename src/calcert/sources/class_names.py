@@ -1,4 +1,4 @@
-"""Labels of many classes, names or numbers, as numbers of classes."""
+"""What classes are called, and labels, names or numbers, as numbers of classes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.validation import missing_message
-from calcert.sources.class_columns import STAR, listing
-from calcert.sources.values_in_text import is_gap, number
+from calcert.sources.parsed_values import is_gap, number_in_text
+
+SHOWN = 6
+"""Names of classes that are listed one by one."""
+
+STAR = "*"
+"""Stands for the name of a class in the names of columns."""
+
+
+def check_names(names: Any, size: int | None) -> tuple[str, ...]:
+    """Names of `size` classes, or of as many as there will be, as text, each once."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"class_names must be a list of texts, one a class; got {names!r}.")
+    found = tuple(name.strip() for name in names)
+    if size is not None and len(found) != size:
+        raise ValueError(f"class_names must name every class; got {len(found)} names for {size} classes.")
+    twice = next((name for place, name in enumerate(found) if name in found[:place] or not name), None)
+    if twice is not None:
+        raise ValueError(f"every class must have a name of its own; got {twice!r} twice, or an empty one.")
+    return found
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names for people: all of a few, the first of many."""
+    if isinstance(names, str):
+        return repr(names)
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
 
 
 class ClassNumbers:
@@ -26,7 +52,7 @@ class ClassNumbers:
         self._names = counted if names is None else list(names)
         self._known = {name: place for place, name in enumerate(self._names)}
         # Where classes are called by numbers, 1 or 1.0, a number is a name; one that two names stand for is neither's.
-        read = [number(name) for name in self._names]
+        read = [number_in_text(name) for name in self._names]
         single = {value for value in read if value is not None and read.count(value) < 2}
         self._called: dict[Any, int] = {value: read.index(value) for value in single}
         self._by_number = self._names == counted or all(value is None for value in read)
@@ -48,7 +74,7 @@ class ClassNumbers:
         text = label.strip() if isinstance(label, str) else None
         way, found = "name", self._known.get(text) if text is not None else None
         if found is None:
-            way, found = "number", self._numbered(label if text is None else number(text))
+            way, found = "number", self._numbered(label if text is None else number_in_text(text))
         if found is None:
             raise ValueError(self._complaint(label, where))
         self._first = self._first or (way, f"{label!r} {where}")
@@ -73,8 +99,8 @@ class ClassNumbers:
         text = str(label).strip()
         around = next((name for name in self._names if text and text in name), None)
         hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
-        hint = f" {from_one(self._size).strip()}" if self._by_number and number(text) == self._size else hint
-        if self._names == list(map(str, range(self._size))) and number(text) is None:
+        hint = f" {from_one(self._size).strip()}" if self._by_number and number_in_text(text) == self._size else hint
+        if self._names == list(map(str, range(self._size))) and number_in_text(text) is None:
             hint = " For names pass class_names=[...], in the order of the probabilities."
         return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"
 

@@ -6,13 +6,10 @@ Clusters are told apart by the whole identifier: a hash only says where to look.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.sources.count_numba import located, slot_of
-
-Bytes = NDArray[np.uint8]
 
 PARTS_BITS = 6
 PARTS = 1 << PARTS_BITS
@@ -121,64 +118,3 @@ def pair_up(found: Integers, what: Integers, weight: Integers, table: Integers, 
     for i in range(found.size):
         w = weight[i] if weight.size else 1
         pairs[what[i] >> FAR_BITS] += w * table[found[i], 1]
-
-
-@compiled
-def number_names(
-    text: Bytes, ends: Integers, table: Integers, known: Bytes, known_ends: Integers, number: int, found: Integers
-) -> tuple[int, int]:
-    """Number names in the order in which they come; name i is text[ends[i]:ends[i + 1]], and `found` gets its number.
-
-    `known` has the bytes of all names, one after the other, and `table` half of their hash and their number plus 1, 0
-    where it is empty, in a number of slots that is a power of two. Returns the first name that found no room, and how
-    many names there are.
-    """
-    mask = table.shape[0] - 1
-    for i in range(found.size):
-        start, size = ends[i], ends[i + 1] - ends[i]
-        bits = np.uint64(14695981039346656037)
-        for j in range(size):
-            bits = (bits ^ np.uint64(text[start + j])) * np.uint64(1099511628211)
-        half = np.int64(bits >> np.uint64(1))
-        at = np.int64(mixed(half) & np.uint64(mask))
-        while table[at, 1] > 0 and not (
-            table[at, 0] == half and _is_name(text, start, size, known, known_ends, table[at, 1] - 1)
-        ):
-            at = (at + 1) & mask
-        if table[at, 1] == 0:
-            last = known_ends[number]
-            if 4 * number >= 3 * table.shape[0] or number + 2 > known_ends.size or last + size > known.size:
-                return i, number
-            for j in range(size):
-                known[last + j] = text[start + j]
-            number += 1
-            known_ends[number] = last + size
-            table[at, 0] = half
-            table[at, 1] = number
-        found[i] = table[at, 1] - 1
-    return found.size, number
-
-
-@compiled
-def _is_name(text: Bytes, start: int, size: int, known: Bytes, known_ends: Integers, number: int) -> bool:
-    """Whether some text is the name that has this number, byte by byte."""
-    first = known_ends[number]
-    if known_ends[number + 1] - first != size:
-        return False
-    for j in range(size):  # noqa: SIM110 - numba has no generators here.
-        if text[start + j] != known[first + j]:
-            return False
-    return True
-
-
-@compiled
-def move_names(old: Integers, new: Integers) -> None:
-    """All of a table of names into a larger one."""
-    mask = new.shape[0] - 1
-    for i in range(old.shape[0]):
-        if old[i, 1] > 0:
-            at = np.int64(mixed(old[i, 0]) & np.uint64(mask))
-            while new[at, 1] > 0:
-                at = (at + 1) & mask
-            new[at, 0] = old[i, 0]
-            new[at, 1] = old[i, 1]

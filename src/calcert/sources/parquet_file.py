@@ -7,13 +7,13 @@ from typing import Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
-from calcert.sources.paths import constant
-from calcert.sources.values_in_text import label_in_cell, score_in_cell
+from calcert.sources.parsed_values import label_in_cell, score_in_cell
+from calcert.sources.paths import value_in_folders
 
 ROWS = 1 << 14
 
 
-class ParquetRows:
+class ParquetFile:
     """A file by its path, read from the beginning whenever it is asked something."""
 
     def __init__(self, path: str) -> None:
@@ -36,7 +36,7 @@ class ParquetRows:
         """The number of each row, and what it holds in some columns."""
         file = self._opened()
         own = file.schema_arrow.names
-        given = {name: constant(self.path, name, own) for name in names}
+        given = {name: value_in_folders(self.path, name, own) for name in names}
         number = 0
         for batch in file.iter_batches(ROWS, columns=[name for name in names if given[name] is None]):
             columns = [
