@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.drifting import schedule, share
+from calcert.monitoring.look_schedule import schedule, share
 from calcert.monitoring.looks import Life
 from calcert.monitoring.state_layout import Batch
 from calcert.monitoring.windows import Window

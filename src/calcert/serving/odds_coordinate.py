@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving import odds_charges as charges
+from calcert.serving import odds_discretisation as charges
 from calcert.serving.grid import ROUNDING, Grid, shared_grid
+from calcert.serving.grid_view import View, chosen
 from calcert.serving.kernel import KERNEL_REACH, sech
-from calcert.serving.log_odds import largest_factor, logit, mean_factor
-from calcert.serving.view import View, chosen, odds_slack
+from calcert.serving.odds_kernel import largest_factor, logit, mean_factor
 from calcert.summary import cells
 from calcert.summary.points import Partition, Points, joined, partition
 from calcert.summary.summary import Summary
@@ -157,8 +157,8 @@ class OddsCoordinate:
         ends, inner, near = known[~view.between], known[view.between], ENDS[0] * math.exp(HELD * self.b)
         low = view.ends.high < 0.5
         return (
-            _sign(view, (ends, low), (inner, view.points.high <= near)),
-            _sign(view, (ends, ~low), (inner, view.points.low >= 1 - near)),
+            _sign_at_end(view, (ends, low), (inner, view.points.high <= near)),
+            _sign_at_end(view, (ends, ~low), (inner, view.points.low >= 1 - near)),
         )
 
     def held_cells(self, grid: Grid) -> int:
@@ -194,14 +194,14 @@ class OddsCoordinate:
         below, above = (sech(np.maximum(distance, 0.0) / self.b) for distance in (z - first, -first - z))
         return np.asarray(rows[low].sum() * below + rows[~low].sum() * above)
 
-    def placing_slack(self, grid: Grid, place: Floats) -> Floats:
-        """How far the logarithm of the odds may be moved by knowing rows to their cell only, and by the grid: L10."""
+    def weight_change(self, grid: Grid, place: Floats) -> Floats:
+        """Cells and grid change every weight of the band by a factor within 1 +- this: L10."""
         z = np.abs(2 * self.half * place - self.half)
         nearest = np.maximum(1 / (1 + np.exp(z + KERNEL_REACH * self.b)), ENDS[0])
         width, step = _widest(nearest) / self.b, self.step(grid) / self.b
         change = width**2 / 8 * (1 + self.b) * np.exp(np.minimum(width, 50)) + step**2 / 8 * math.exp(step)
         unread = 2 * cells.RESOLUTION / (self.b * nearest * (1 - nearest))
-        return odds_slack(1.05 * (change + unread) + 1e-12)
+        return np.asarray(1.05 * (change + unread) + 1e-12)
 
     @property
     def _rounding(self) -> float:
@@ -269,7 +269,7 @@ def _widest(nearest: Floats) -> Floats:
     return widest
 
 
-def _sign(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> float:
+def _sign_at_end(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> float:
     """The excess of score over label in standard errors, cut to [-1, 1]; NaN where the first part holds no row."""
     (ends, at_end), (inner, near) = parts
     if not ends[at_end].any():
