@@ -11,13 +11,7 @@ from calcert.certificates import union_bound
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import grouped_limit
 from calcert.certificates.sampling_term import brier, upper_mean
-from calcert.certificates.score_groups import (
-    Groups,
-    Rows,
-    best_groups,
-    capped_groups,
-    plug_in,
-)
+from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.numbers import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation

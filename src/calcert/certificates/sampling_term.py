@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from calcert.certificates.deviations import (
-    SPLIT,
-    Limit,
-    grouped_limit,
-    iid_limit,
-    mean_upper,
-)
+from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
 from calcert.certificates.unit_deviations import FixedWeights, second_limit, weights_of
 from calcert.certificates.unit_squared_gains import any_squares, served_form, served_squares

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving import odds_discretisation as charges
+from calcert.serving import odds_discretisation as hides
 from calcert.serving.grid import ROUNDING, Grid, shared_grid
 from calcert.serving.grid_view import View, chosen
 from calcert.serving.kernel import KERNEL_REACH, sech
@@ -71,7 +71,7 @@ class OddsCoordinate:
 
     def broken_line(self, gap: Floats, grid: Grid) -> float:
         """What is hidden by the line through the values `gap` at neighbouring grid points, beside :meth:`hidden`."""
-        return charges.broken_line(gap, grid.step)
+        return hides.broken_line(gap, grid.step)
 
     def step(self, grid: Grid) -> float:
         """The width of a grid cell in log-odds."""
@@ -126,7 +126,7 @@ class OddsCoordinate:
         if not grid.cubic:
             raise ValueError("what is hidden is proved for rows that went to four grid points each: use grid_for")
         step, near = self.step(grid), _distance(view.points)
-        each = charges.cubic(step, near, self.b) + charges.remainder(step, near, self.b)
+        each = hides.cubic(step, near, self.b) + hides.remainder(step, near, self.b)
         placed = self._cells(view.points, view.resolution, _farthest(view.points)) + each
         ends = mean_factor(self.b) * float((view.ends.count * _likely_distance(view)).sum())
         return (float((view.points.count * placed).sum()) + ends) / view.n + self._rounding
@@ -134,7 +134,7 @@ class OddsCoordinate:
     def hidden_squares(self, view: View, grid: Grid) -> float:
         """How far below that of the rows the plug-in of Theorem 7 may be."""
         step, near = self.step(grid), _distance(view.points)
-        each = charges.grid(step, 1.0, self.b) + 2 * charges.integral(step, near, self.b) + charges.square(step, self.b)
+        each = hides.grid(step, 1.0, self.b) + 2 * hides.integral(step, near, self.b) + hides.square(step, self.b)
         placed = self._cells(view.points, view.resolution, 1.0) + each
         # The square of a row is at most E S^2 <= x^2 E exp(2b|N|) where that is finite, and E S^2 <= E S always.
         square = largest_factor(2 * self.b) if self.b < 1 / 2 else math.inf
@@ -145,9 +145,9 @@ class OddsCoordinate:
     def hidden_gain(self, view: View, grid: Grid) -> Floats:
         """What a row may gain less than the smaller of the gains at the ends of its cell, per point and label."""
         step, far = self.step(grid), _farthest(view.points)
-        cell = charges.cell(view.points, 1 / 4, far, self.b)
+        cell = hides.cell(view.points, 1 / 4, far, self.b)
         return np.asarray(
-            cell + charges.cubic(step, far, self.b) + charges.stepwise_score(step, far, self.b) + self._rounding
+            cell + hides.cubic(step, far, self.b) + hides.stepwise_score(step, far, self.b) + self._rounding
         )
 
     def held(self, view: View, known: Integers) -> tuple[float, float]:
@@ -205,11 +205,11 @@ class OddsCoordinate:
 
     @property
     def _rounding(self) -> float:
-        return ROUNDING + charges.rounded_places(self.half, self.b)
+        return ROUNDING + hides.rounded_places(self.half, self.b)
 
     def _cells(self, points: Points, resolution: float, far: Floats | float) -> Floats:
         inside = points.fraction * (1 - points.fraction)
-        return charges.cell(points, inside, far, self.b) + charges.unread(points, resolution, far, self.b)
+        return hides.cell(points, inside, far, self.b) + hides.unread(points, resolution, far, self.b)
 
     def _best_end(self, summary: Summary, points: Points, far: Callable[[Points], Floats]) -> float:
         """The end from which on rows are counted that makes least of counting and placing; free, as all are bounds."""
