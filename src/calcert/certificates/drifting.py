@@ -1,7 +1,4 @@
-"""Theorem 1, Theorem 6 and Theorem 9 for rows whose laws drift: upper bounds for the average of their laws.
-
-When rows that pile up are looked at, and at which delta, is said by :mod:`calcert.monitoring.look_schedule`.
-"""
+"""Theorem 1, Theorem 6 and Theorem 9 for rows whose laws drift: upper bounds for the average of their laws."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from calcert.certificates import perturbed, union_bound
 from calcert.certificates.certificate import total
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.reports.advice import RARE
+from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving.coordinate import coordinate_of

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, check_secret
-from calcert.reports.advice import RARE
+from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
