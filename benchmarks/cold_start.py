@@ -45,7 +45,7 @@ import duckdb; mark("import duckdb")
 import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
 from calcert.certificates import distance, perturbed
-from calcert.certificates.unmodified import as_it_is
+from calcert.certificates.unmodified import unmodified
 from calcert.reports.certify import certify
 from calcert.certificates.thrown_batches import thrown
 from calcert.show.text.tables import plain
@@ -54,9 +54,9 @@ summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 thrown(summary.cell_points, 0); mark("throw rows into batches")
 from calcert.serving.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
-as_it_is(summary); mark("unmodified")
+unmodified(summary); mark("unmodified")
 from calcert.certificates.distance_lower import distance_lower; mark("import numba")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")

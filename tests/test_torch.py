@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import calcert
-from calcert.serving import kernel, torch_kernels
+from calcert.serving import kernel, torch_noise
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss
 
 OF_THE_COMPILER = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -132,7 +132,7 @@ def slow_margin(z: torch.Tensor, y: torch.Tensor, h: float) -> float:
 @pytest.mark.parametrize("h", [1 / 64, 1 / 8])
 @pytest.mark.parametrize("at_once", [1 << 22, 100])
 def test_margin_is_the_mean_over_near_pairs(monkeypatch, h, at_once):
-    monkeypatch.setattr(torch_kernels, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(torch_noise, "PAIRS_AT_ONCE", at_once)
     torch.manual_seed(0)
     z, y = torch.randn(60, dtype=torch.float64), (torch.rand(60) < 0.4).double()
     margin = PerturbedBCEWithLogitsLoss(bandwidth=h)(z, y) - PerturbedBCEWithLogitsLoss(bandwidth=h, margin=False)(z, y)
@@ -175,7 +175,7 @@ def test_margin_needs_no_memory_for_all_pairs_at_once():
     y = (torch.arange(rows) % 2).float()
     with LargestTensor() as largest:
         PerturbedBCEWithLogitsLoss(bandwidth=2**-10)(z, y).backward()
-    assert rows < largest.size <= torch_kernels.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
+    assert rows < largest.size <= torch_noise.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
 
 
 def test_weights_and_reductions_are_those_of_torch():

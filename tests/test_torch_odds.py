@@ -11,7 +11,7 @@ import torch
 from scipy.special import expit, logit
 from torch import nn
 
-from calcert.serving import log_odds, torch_kernels
+from calcert.serving import odds_kernel, torch_noise
 from calcert.serving.noise import Noise
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss, PerturbLogits
 from tests.serving.test_noise import SCORES, follows
@@ -56,15 +56,15 @@ def test_draws_are_those_of_numpy_at_the_same_chances():
     u = torch.rand(1000, dtype=torch.float64, generator=seeded())
     for b in SIZES:
         served = Perturb(odds=b, generator=seeded())(x)
-        np.testing.assert_allclose(served, log_odds.sample(x.numpy(), b, u.numpy()), rtol=1e-13)
+        np.testing.assert_allclose(served, odds_kernel.sample(x.numpy(), b, u.numpy()), rtol=1e-13)
         moved = PerturbLogits(odds=b, generator=seeded())(torch.zeros(1000))
-        np.testing.assert_allclose(moved, b * log_odds.noise(u.numpy()), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(moved, b * odds_kernel.noise(u.numpy()), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_every_chance_gives_a_number(dtype):
     u = torch.tensor([0.0, torch.finfo(dtype).tiny, 0.5, 1 - torch.finfo(dtype).eps / 2, 1.0], dtype=dtype)
-    noise = torch_kernels.log_factor(u)
+    noise = torch_noise.log_factor(u)
     assert torch.isfinite(noise).all()
     assert noise[0] == -noise[-1] < -15
 

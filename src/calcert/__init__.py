@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from calcert.reports.certify import certify
     from calcert.reports.comparison import compare
     from calcert.reports.estimates import estimates
-    from calcert.reports.p_value import test
     from calcert.reports.plan import plan
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import choose_rows
+    from calcert.reports.test import test
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
@@ -108,7 +108,7 @@ _LATER = {
     "sql": "calcert.sources.sql_query",
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
-    "test": "calcert.reports.p_value",
+    "test": "calcert.reports.test",
     "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",
 }

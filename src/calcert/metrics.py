@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.advice import decisions
+from calcert.reports.advice_and_warnings import decisions
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.sources import summarize

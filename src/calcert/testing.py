@@ -7,7 +7,7 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import at_least
 from calcert.foundation.validation import check_one_of
-from calcert.reports.advice import decisions
+from calcert.reports.advice_and_warnings import decisions
 from calcert.reports.classes import certify_of, summary_of
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 import calcert
-from calcert.certificates.drifting import schedule
 from calcert.monitoring import looks
+from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.state_cache import remembered
 from calcert.summary.summary import Summary

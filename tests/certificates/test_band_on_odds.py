@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.band import CalibrationBand, calibration_band
+from calcert.certificates.band import CalibrationBand, calibration_band, odds_slack
 from calcert.serving.odds_coordinate import ENDS, OddsCoordinate, _widest
 from calcert.summary import cells
 from calcert.summary.summary import Summary
@@ -49,7 +49,7 @@ def test_placing_rows_changes_every_weight_by_no_more_than_is_charged_and_half_w
             steps = [2 * where.half * (np.floor(place) + k) / grid.size - where.half for k in (0, 1)]
             ends.append((1 - part) * sech((z - steps[0]) / b) + part * sech((z - steps[1]) / b))
         placed, exact = (1 - f) * ends[0] + f * ends[1], sech((z - logit(x)) / b)
-        slack = where.placing_slack(grid, (z + where.half) / (2 * where.half))
+        slack = odds_slack(where.weight_change(grid, (z + where.half) / (2 * where.half)))
         charged = np.tanh(slack / 2)
         worst = max(worst, float((np.abs(placed / exact - 1) / charged).max()))
     assert 0.5 < worst <= 1

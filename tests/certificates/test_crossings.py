@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import crossings
-from calcert.certificates.excess import Excess
+from calcert.certificates.running_excess import Excess
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows, crowded
 from tests.certificates.test_unmodified_lower import by_cells
 from tests.lab.sums import most_under_signs

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.blocks import blocks
+from calcert.certificates.cell_blocks import blocks
 from calcert.certificates.distance_knots import FINEST, lay, put
 from calcert.summary.points import Points
 

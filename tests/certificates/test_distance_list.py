@@ -9,7 +9,7 @@ import pytest
 
 import calcert
 from calcert.certificates.distance_lower import distance_lower, distance_patterns, largest_tilt
-from calcert.certificates.unit_patterns import EDGES
+from calcert.certificates.unit_lower import EDGES
 from tests.lab.distances import by_joint_laws
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.blocks import middles
+from calcert.certificates.cell_blocks import middles
 from calcert.certificates.distance_lower import admit, distance_lower, pair_gains, promised
 from calcert.summary.points import Points
 

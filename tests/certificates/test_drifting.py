@@ -1,9 +1,8 @@
-"""Upper bounds at looks: the schedule, the shares of delta, and coverage under drift, exactly."""
+"""Upper bounds for laws that drift: coverage, exactly."""
 
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from calcert.certificates.deviations import bernstein, hoeffding, iid_limit
-from calcert.certificates.drifting import drifting_limit, pooled_upper, schedule, share
+from calcert.certificates.drifting import drifting_limit, pooled_upper
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.root_search import SLACK
 from calcert.serving.kernel import density
@@ -20,25 +19,6 @@ from tests.monitoring.lives import finite_summary
 
 SCORE, ROWS, BANDWIDTH, DELTA = 0.9, 120, 1 / 4, 0.1
 NOISE = Noise("additive", BANDWIDTH)
-
-
-def test_shares_of_all_looks_add_up_to_one() -> None:
-    assert sum(share(look) for look in range(1, 10_000)) + 1 / 10_000 == pytest.approx(1.0, abs=1e-9)
-
-
-def test_a_look_is_due_when_rows_have_grown_by_a_quarter() -> None:
-    sizes = np.random.default_rng(0).integers(1, 500, 300).tolist()
-    looks = schedule(sizes)
-    rows = np.cumsum(sizes)
-    assert looks[0] == 0
-    for before, after in pairwise(looks):
-        assert rows[after] >= 1.25 * rows[before] > rows[after - 1]
-
-
-def test_the_schedule_of_a_longer_life_begins_like_that_of_a_shorter_one() -> None:
-    sizes = [7, 1, 9, 30, 2, 2, 80, 5, 5, 400]
-    for end in range(1, len(sizes)):
-        assert schedule(sizes)[: len(schedule(sizes[:end]))] == schedule(sizes[:end])
 
 
 def test_the_limit_for_drifting_laws_is_no_smaller_than_those_for_one_law() -> None:

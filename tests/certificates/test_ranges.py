@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import betting, ranges
-from calcert.certificates.excess import Excess, at_edges
+from calcert.certificates.running_excess import Excess, at_edges
 from tests.certificates.test_unmodified_lower import bets, by_cells
 from tests.lab.laws import Law
 from tests.lab.sums import largest_over, range_truth

@@ -54,5 +54,5 @@ def test_distances_are_those_of_rows_at_both_ends_of_their_cells() -> None:
                     total += points.count[i, y] * weight * abs(end - (y if plain else label))
     assert score_groups.plug_in(points, groups, 7) == pytest.approx(total / 7, rel=1e-13)
     rest = (points.low, points.high, points.fraction, points.count, groups.start, groups.plain)
-    distance: Any = score_groups.total_distance
+    distance: Any = score_groups.total_plug_in
     assert distance(*rest) == distance.py_func(*rest)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, perturbed_lower, thrown_batches, unmodified_lower
-from calcert.certificates.blocks import middles
+from calcert.certificates import betting, distance_lower, perturbed, perturbed_witness, thrown_batches, unmodified_lower
+from calcert.certificates.cell_blocks import middles
 from calcert.serving import kernel
 from calcert.serving.coordinate import Coordinate
 from calcert.serving.exponentials import missed
@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 LOWER: dict[str, Callable[[Summary], float]] = {
     "as it is": lambda s: unmodified_lower.unmodified_lower(s, 0.05, 0).limit,
-    "perturbed": lambda s: perturbed_lower.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0).limit,
-    "perturbed on the odds": lambda s: perturbed_lower.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0).limit,
+    "perturbed": lambda s: perturbed.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0).limit,
+    "perturbed on the odds": lambda s: perturbed.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0).limit,
     "distance": lambda s: distance_lower.distance_lower(s, 0.05, 0).limit,
 }
 
@@ -130,8 +130,8 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
     where = ScoreCoordinate(h)
     points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
-    witness = perturbed_lower.ServedWitness(where, view, grid)
-    f = witness.signs(points.count, perturbed_lower.FREE, 0, grid.size)
+    witness = perturbed_witness.ServedWitness(where, view, grid)
+    f = witness.signs(points.count, perturbed_witness.FREE, 0, grid.size)
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)
     hiddens = where.hidden_gain(view, grid) + missed(grid)
@@ -154,5 +154,5 @@ def test_lower_bounds_find_a_plain_error() -> None:
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
     assert 0.15 < unmodified_lower.unmodified_lower(summary, 0.05, 0).limit < 1 / 6
-    assert 0.15 < perturbed_lower.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0).limit < 1 / 6
+    assert 0.15 < perturbed.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0).limit < 1 / 6
     assert 0.15 < distance_lower.distance_lower(summary, 0.05, 0).limit < 1 / 6

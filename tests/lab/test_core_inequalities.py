@@ -19,8 +19,9 @@ import calcert
 from calcert import Summary
 from calcert.certificates import perturbed, squared
 from calcert.certificates.bounded_variation import variation_bias
-from calcert.certificates.lipschitz import lipschitz_bias, mean_distance
-from calcert.certificates.score_groups import Groups, Rows, brier, capped_groups, plug_in
+from calcert.certificates.lipschitz import lipschitz_bias
+from calcert.certificates.sampling_term import brier
+from calcert.certificates.score_groups import Groups, Rows, capped_groups, mean_apart, plug_in
 from calcert.serving import kernel
 from calcert.serving.noise import Noise
 
@@ -134,7 +135,7 @@ def test_mean_distance_in_groups_is_that_of_all_ordered_pairs(scores: list[float
         groups = capped_groups(rows, rows.mass, cap)
         group = groups_of_rows(summary, groups, x)
         pairs = [np.abs(x[group == b][:, None] - x[group == b]).mean() for b in range(groups.start.size)]
-        found = mean_distance(summary, rows, groups)
+        found = mean_apart(summary.points, rows, groups)
         assert (found >= np.array(pairs) - 1e-12 - summary.resolution).all()
         if summary.is_finite:
             assert found == pytest.approx(pairs, abs=1e-12)

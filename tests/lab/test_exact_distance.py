@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calcert import Summary
 from calcert.certificates import distance, distance_lower
-from calcert.certificates.distance_transport import cost
+from calcert.certificates.distance_transport_plan import cost
 from tests.lab.distances import of_rows
 from tests.lab.laws import (
     SMALL_LAWS,

@@ -21,7 +21,7 @@ from calcert.certificates import unmodified_lower as lower_module
 from calcert.certificates.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.ranges import ranges_lower
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.serving.noise import Noise

@@ -26,7 +26,7 @@ from calcert.certificates import (
 )
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.serving import score_coordinate
 from calcert.serving.noise import Noise

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import perturbed, perturbed_lower, squared
+from calcert.certificates import perturbed, squared
 from calcert.serving.noise import Noise
 from tests.lab.laws import (
     ROUNDING,
@@ -125,14 +125,14 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(name: str) 
     law, n = LOWER_LAWS[name]
     b, delta = 1 / 2, 0.5
     truth = law.served_by_odds(b)[0]
-    found = judged(law, n, lambda s: perturbed_lower.perturbed_lower(s, Noise("odds", b), delta, 0).limit)
+    found = judged(law, n, lambda s: perturbed.perturbed_lower(s, Noise("odds", b), delta, 0).limit)
     assert math.fsum(chance for chance, bound, _ in found if bound > truth) <= delta
     assert math.fsum(chance * wealth(rounds, truth) for chance, _, (rounds,) in found) <= 1 + 1e-9
 
 
 def test_betting_against_four_fifths_of_the_error_pays() -> None:
     law = Law((0.9,), (1.0,), (0.1,))
-    found = judged(law, 5, lambda s: perturbed_lower.perturbed_lower(s, Noise("odds", 1 / 2), 0.5, 0).limit)
+    found = judged(law, 5, lambda s: perturbed.perturbed_lower(s, Noise("odds", 1 / 2), 0.5, 0).limit)
     truth = law.served_by_odds(1 / 2)[0]
     assert math.fsum(chance * wealth(rounds, 0.8 * truth) for chance, _, (rounds,) in found) > 1.01
 
@@ -178,8 +178,6 @@ def test_lower_stays_below_the_error_of_adversarial_laws() -> None:
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with thrown_for(seed):
-            return (
-                perturbed_lower.perturbed_lower(summary, Noise("odds", b), 0.4, seed).limit > law.served_by_odds(b)[0]
-            )
+            return perturbed.perturbed_lower(summary, Noise("odds", b), 0.4, seed).limit > law.served_by_odds(b)[0]
 
     assert judge(missed, {5: 15, 300: 20, 20_000: 5}, 0.4) >= 280

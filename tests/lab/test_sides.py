@@ -16,7 +16,7 @@ from scipy.special import expit
 from calcert import Summary
 from calcert.certificates import perturbed, sides
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
 from calcert.serving import kernel, score_coordinate
 from calcert.serving.noise import Noise

@@ -24,9 +24,8 @@ from calcert.certificates import (
     finite,
     mean_gap,
     perturbed,
-    perturbed_lower,
     ranges,
-    unit_squares,
+    unit_squared_gains,
     unmodified_lower,
 )
 from calcert.certificates.band import served_band
@@ -132,7 +131,7 @@ def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str)
 
 
 def test_squares_of_independent_rows_are_caught_where_labels_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = unit_squares.signs_squares
+    said = unit_squared_gains.signs_squares
     monkeypatch.setattr(mean_gap, "signs_squares", lambda units, changes: said(units, changes) / 20)
     assert miss_of(at(PAIRED_TERMS["mean gap"], 0.05), clusters_of(20, 10**4, PAIRED), 10**4, CHANCE) > 0.3
 
@@ -227,7 +226,7 @@ LOWER: dict[str, Callable[[Summary, float], float]] = {
     "signs": lambda s, delta: unmodified_lower.unmodified_lower(s, delta, 0).limit,
     "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
     "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
-    "served": lambda s, delta: perturbed_lower.perturbed_lower(s, SMALL, delta, 0).limit,
+    "served": lambda s, delta: perturbed.perturbed_lower(s, SMALL, delta, 0).limit,
 }
 
 
@@ -370,7 +369,7 @@ def test_calibrated_heavy_tailed_clusters_raise_no_false_alarm() -> None:
         sizes = np.ceil(rng.pareto(1.2, 300) + 1).astype(np.int64)
         x, y, cluster = coupled(rng, np.minimum(sizes, 400), lambda score: score)
         rows = calcert.summarize(x, y, clusters=cluster, pair_sums=run % 2 == 1)
-        served = perturbed_lower.perturbed_lower(rows, Noise("additive", 1 / 64), 0.2, 0).limit
+        served = perturbed.perturbed_lower(rows, Noise("additive", 1 / 64), 0.2, 0).limit
         # Perturbing moves scores by less than 1.17/64 on average, and the error with them.
         alarms += (
             max(LOWER[name](rows, 0.2) for name in ("mean gap", "signs", "ranges", "distance")) > 0

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.ranges import upper_terms
-from calcert.certificates.worst_of_many import Entry
+from calcert.certificates.worst_of_many import OneOfMany
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.summary.design import Design
@@ -38,7 +38,7 @@ def rows_of(group: int, zeros: int, ones: int) -> Summary:
 
 
 @cache
-def entry(group: int, zeros: int, ones: int) -> Entry:
+def entry(group: int, zeros: int, ones: int) -> OneOfMany:
     """What a group with so many rows of either label says of the worst; its own bounds are no matter here."""
     terms = upper_terms(rows_of(group, zeros, ones), DELTA)
     found = Certificate.from_terms(
@@ -52,7 +52,7 @@ def entry(group: int, zeros: int, ones: int) -> Entry:
         theorem="Theorem 9",
         parameters={},
     )
-    return Entry(found, terms)
+    return OneOfMany(found, terms)
 
 
 def missed(name: str, count: Integers, smallest: int = 1) -> bool:

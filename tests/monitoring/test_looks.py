@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.drifting import schedule, share
 from calcert.monitoring.batches import Batch
+from calcert.monitoring.look_schedule import schedule, share
 from calcert.monitoring.looks import Life
 from calcert.monitoring.windows import Window
 from calcert.reports.settings import Settings

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.drifting import schedule
 from calcert.monitoring import looks, state_opening
 from calcert.monitoring.batches import Batch, digest
+from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.state_cache import remembered

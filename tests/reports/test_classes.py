@@ -12,11 +12,11 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.excess import Excess
-from calcert.certificates.over_classes import mean_as_it_is, mean_of, mean_perturbed
+from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.ranges import largest_sum
 from calcert.certificates.ranges import upper_terms as ranges_terms
+from calcert.certificates.running_excess import Excess
 from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
 from calcert.serving.kernel import density

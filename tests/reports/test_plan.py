@@ -16,7 +16,7 @@ from calcert.certificates import perturbed
 from calcert.certificates.certificate import Lower
 from calcert.commands.simulated_rows import simulate
 from calcert.reports import plan as plan_module
-from calcert.reports.fitted_law import fit
+from calcert.reports.law_for_planning import fit
 from calcert.reports.plan import Plan, plan
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary

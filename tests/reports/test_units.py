@@ -10,7 +10,7 @@ import pytest
 
 import calcert
 from calcert import Report
-from calcert.reports.fitted_law import fit_units
+from calcert.reports.law_for_planning import fit_units
 from calcert.serving.noise import Noise
 from tests.lab.units import units_of
 

@@ -12,12 +12,12 @@ from scipy.special import expit
 
 import calcert
 from calcert.certificates import perturbed, squared
-from calcert.serving import odds_charges
+from calcert.serving import odds_discretisation
 from calcert.serving.grid import Grid
-from calcert.serving.log_odds import logit, sample
+from calcert.serving.grid_view import unlikely_ends
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import COARSE, ENDS, FARTHEST, FEWEST, MOST, OddsCoordinate
-from calcert.serving.view import unlikely_ends
+from calcert.serving.odds_kernel import logit, sample
 from calcert.summary import cells
 from calcert.summary.points import merged
 from calcert.summary.summary import Summary
@@ -196,7 +196,7 @@ def test_places_are_exact_to_what_is_charged_for_rounding(b: float) -> None:
         for score, place in zip(scores.tolist(), where.place(scores).tolist(), strict=True):
             exact = (mp.log(mpf(score)) - mp.log(1 - mpf(score)) + mpf(where.half)) / (2 * mpf(where.half))
             worst = max(worst, abs(float(exact - mpf(place))) * 2 * where.half * 2 / np.pi / b)
-    charged = odds_charges.rounded_places(where.half, b)
+    charged = odds_discretisation.rounded_places(where.half, b)
     # The rounding of place * size, half a unit in the last place, comes on top.
     total = worst + 2.0**-53 * 2 * where.half * 2 / np.pi / b
     assert charged / 20 < total <= charged

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower
 from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
 from calcert.summary.points import MERGED, Points, joined, merged, partition

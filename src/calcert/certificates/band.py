@@ -31,8 +31,8 @@ from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.grid import Grid
+from calcert.serving.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.view import View
 from calcert.summary.summary import Summary
 
 FINENESS = 512
@@ -190,7 +190,7 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
     excess = 4 * error + where.end_weight(view, place) * (tosses / summary.n)
     known = math.log((index.size + where.atoms) / delta)
     lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
-    slack = float(np.diff(place).max()) / grid.h + where.placing_slack(grid, place)
+    slack = float(np.diff(place).max()) / grid.h + odds_slack(where.weight_change(grid, place))
     t, steepness = where.score(place), where.steepness(place)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(hits + misses > 0, positive / served, np.nan)
@@ -198,8 +198,8 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
             t=t,
             edges=np.concatenate([[0.0], where.score((place[1:] + place[:-1]) / 2), [1.0]]),
             estimate=np.clip(estimate, 0.0, 1.0),
-            lower=_moved(lower, -slack),
-            upper=_moved(upper, slack),
+            lower=_limit_moved(lower, -slack),
+            upper=_limit_moved(upper, slack),
             negative=np.maximum(served - positive, 0.0) / steepness,
             positive=np.maximum(positive, 0.0) / steepness,
             noise=noise,
@@ -208,11 +208,11 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
         )
     if not where.atoms:
         return middle
-    atoms = np.asarray(_atoms(summary) * (tosses / summary.n), np.float64)
+    atoms = np.asarray(_rows_at_0_and_1(summary) * (tosses / summary.n), np.float64)
     return _with_ends(middle, where.score(np.array([place[0], place[-1]])), atoms, known)
 
 
-def _atoms(summary: Summary) -> Integers:
+def _rows_at_0_and_1(summary: Summary) -> Integers:
     """Rows per label at scores 0 and 1, which noise on the odds serves as they are; none at 0 unless it is listed."""
     points = summary.points
     zero, one = (points.high == 0) & summary.is_finite, points.low == 1
@@ -241,7 +241,12 @@ def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Floats, evidence
     )
 
 
-def _moved(share: Floats, by: Floats | float) -> Floats:
+def odds_slack(change: Floats) -> Floats:
+    """How far the log-odds of a weighted share move where every weight changes by a factor within 1 +- `change`."""
+    return np.where(change < 1, 2 * np.arctanh(np.minimum(change, 1 - 1e-16)), np.inf)
+
+
+def _limit_moved(share: Floats, by: Floats | float) -> Floats:
     """A share whose log-odds are moved."""
     with np.errstate(divide="ignore", over="ignore"):
         found: Floats = 1 / (1 + np.exp(np.log1p(-share) - np.log(share) - by))

@@ -80,34 +80,34 @@ def bends_of(edges: Floats, lower: Floats, upper: Floats, weight: Floats) -> tup
     stretch weighs decides what is said first, or not at all, and nothing else.
     """
     through, found = np.concatenate([[0.0], np.cumsum(weight)]), []
-    for side, gap in _sides(edges[:-1] - upper, lower - edges[1:]):
-        for start, end in _runs(gap):
+    for side, gap in _off_diagonal(edges[:-1] - upper, lower - edges[1:]):
+        for start, end in _runs_off(gap):
             size, first, stop, by = _widest_and_deepest(through[start : end + 1], gap[start:end])
             found.append((size, Bend(float(edges[start + first]), float(edges[start + stop]), side, by)))
-    return _largest(found)
+    return _largest_bends(found)
 
 
 def bends_at(score: Floats, lower: Floats, upper: Floats, weight: Floats) -> tuple[Bend, ...]:
     """The single scores at which limits leave the diagonal, the largest first."""
     found = []
-    for side, gap in _sides(score - upper, lower - score):
+    for side, gap in _off_diagonal(score - upper, lower - score):
         for place in np.flatnonzero(gap > 0).tolist():
             by = float(gap[place])
             found.append((float(weight[place]) * by, Bend(float(score[place]), float(score[place]), side, by)))
-    return _largest(found)
+    return _largest_bends(found)
 
 
-def _largest(found: list[tuple[float, Bend]]) -> tuple[Bend, ...]:
+def _largest_bends(found: list[tuple[float, Bend]]) -> tuple[Bend, ...]:
     order = sorted((size, place) for place, (size, _) in enumerate(found) if size >= NOTHING)[::-1][:FEW]
     return tuple(found[place][1] for _, place in order)
 
 
-def _sides(below: Floats, above: Floats) -> Iterator[tuple[Side, Floats]]:
+def _off_diagonal(below: Floats, above: Floats) -> Iterator[tuple[Side, Floats]]:
     yield "below", below - ROUNDING
     yield "above", above - ROUNDING
 
 
-def _runs(gap: Floats) -> Iterator[tuple[int, int]]:
+def _runs_off(gap: Floats) -> Iterator[tuple[int, int]]:
     """Where runs of positive gaps begin and end."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], gap > 0, [False]]).astype(np.int8)))
     yield from zip(change[::2].tolist(), change[1::2].tolist(), strict=True)

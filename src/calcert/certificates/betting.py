@@ -10,7 +10,6 @@ the rows and the throws: a seed stands for the latter and must not be shopped fo
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,16 +58,6 @@ class Beside(Protocol):
 
     def limit(self, summary: Summary, delta: float, enough: float) -> float:
         """Every error below this is refuted with probability at most share * delta of being wrong; `enough` will do."""
-
-
-def generator(summary: Summary, seed: int) -> np.random.Generator:
-    """Random numbers for one Summary, seeded by the seed and by a digest of the Summary.
-
-    With the seed alone, data sets that differ a little would be split almost alike, and one unlucky split would be
-    unlucky for all of them.
-    """
-    digest = hashlib.sha256(b"".join(a.tobytes() for a in (summary.cell, summary.count, summary.offset))).digest()
-    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
 
 
 def lower_limit(

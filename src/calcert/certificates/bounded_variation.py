@@ -7,18 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates import choice
+from calcert.certificates import union_bound
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.deviations import grouped_limit
-from calcert.certificates.sampling_term import upper_mean
-from calcert.certificates.score_groups import (
-    Groups,
-    Rows,
-    best_groups,
-    brier,
-    capped_groups,
-    plug_in,
-)
+from calcert.certificates.sampling_term import brier, upper_mean
+from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
@@ -116,7 +109,7 @@ def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[
     """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
     moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
-    each = choice.share(delta, len(options))
+    each = union_bound.share(delta, len(options))
     terms = []
     for mean_distance, bias in options:
         base = mean_distance + bias + discretisation
@@ -129,7 +122,7 @@ def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[
                 "sampling": upper - base,
             }
         )
-    return terms[choice.smallest(terms)]
+    return terms[union_bound.smallest(terms)]
 
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:

@@ -11,14 +11,13 @@ from functools import lru_cache, partial
 import numpy as np
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.blocks import middles
+from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.excess import Excess
 from calcert.certificates.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.running_excess import Excess
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_patterns import EDGES, Pattern, group_sums, units_lower
-from calcert.certificates.unit_squares import group_squares, run_squares, signs_squares
+from calcert.certificates.unit_lower import CHANGES, EDGES, Pattern, group_sums, lower_with_bets, units_lower
+from calcert.certificates.unit_squared_gains import group_squares, run_squares, signs_squares
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
@@ -151,7 +150,7 @@ def upper_terms(summary: Summary, crossings: int, delta: float) -> dict[str, flo
 def _gained(summary: Summary, crossings: int) -> tuple[float, float]:
     """What the rows show at most, and what cells may hide of it; the same at every delta."""
     # Numba takes a moment to import: only those who ask for crossings wait for it.
-    from calcert.certificates.sign_changes import most_gained
+    from calcert.certificates.best_signs import most_gained
 
     excess = Excess.of(summary)
     seen = most_gained(excess.net, np.abs(excess.net), crossings)
@@ -168,7 +167,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     from calcert.certificates import thrown_batches
-    from calcert.certificates.sign_changes import signs_gains
+    from calcert.certificates.best_signs import signs_gains
 
     points = middles(summary)
 
@@ -182,7 +181,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:
     """What signs with so few changes gain where they change at fixed edges, and how many such signs there are."""
-    from calcert.certificates.sign_changes import most_gained
+    from calcert.certificates.best_signs import most_gained
 
     net = group_sums(summary, EDGES)
     changes = range(min(crossings, net.size - 1) + 1)

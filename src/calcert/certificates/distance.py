@@ -15,7 +15,7 @@ from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
-    from calcert.certificates.distance_transport import Plan
+    from calcert.certificates.distance_transport_plan import Plan
 
 SCALE = 1.6e-4
 """Cells are put together up to this times the root of the distance from the nearer end: 2^-14 in the middle."""
@@ -90,13 +90,13 @@ def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dic
 @lru_cache(maxsize=2)
 def _cheapest(summary: Summary) -> Plan:
     """A plan that is nearly the best; the same at every delta."""
-    from calcert.certificates.distance_transport import best_plan
+    from calcert.certificates.distance_transport_plan import best_plan
 
     return best_plan(placed(summary), math.sqrt(brier_above(summary) / summary.equal_rows))
 
 
 def placed(summary: Summary) -> Points:
     """The listed scores, or cells put together as far as costs little."""
-    from calcert.certificates.blocks import blocks
+    from calcert.certificates.cell_blocks import blocks
 
     return summary.points if summary.is_finite else blocks(summary, min(SCALE, PART / math.sqrt(summary.equal_rows)))

@@ -18,14 +18,13 @@ import numpy as np
 
 from calcert.certificates import thrown_batches
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.blocks import middles
+from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Lower
-from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import lay, put
+from calcert.certificates.distance_solver import solve
 from calcert.certificates.listed_witnesses import FOR_DISTANCE
-from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_patterns import EDGES, Pattern, gap_pattern
-from calcert.certificates.unit_squares import tilt_squares
+from calcert.certificates.unit_lower import CHANGES, EDGES, Pattern, gap_pattern, lower_with_bets
+from calcert.certificates.unit_squared_gains import tilt_squares
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificates.deviations import (
-    Limit,
-    bernstein,
-    beyond_iid_limit,
-    grouped_limit,
-    iid_limit,
-)
+from calcert.certificates.deviations import Limit, bernstein, beyond_iid_limit, grouped_limit, iid_limit
 from calcert.certificates.root_search import SLACK, largest_candidate
 from calcert.foundation.compiled import compiled_later, in_kernels
 

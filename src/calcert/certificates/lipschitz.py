@@ -6,7 +6,7 @@ import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
+from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, mean_apart, plug_in
 from calcert.certificates.unmodified_lower import unmodified_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
@@ -84,21 +84,5 @@ def upper_terms(summary: Summary, constant: float, delta: float) -> dict[str, fl
 def lipschitz_bias(summary: Summary, rows: Rows, groups: Groups, constant: float) -> float:
     """The sum over groups of p min(1/2, L G), G the mean distance of two of its rows."""
     share = groups.sums(rows.share)
-    half = np.minimum(0.5, constant * (mean_distance(summary, rows, groups) + summary.resolution))
+    half = np.minimum(0.5, constant * (mean_apart(summary.points, rows, groups) + summary.resolution))
     return float((share * half)[~groups.plain].sum())
-
-
-def mean_distance(summary: Summary, rows: Rows, groups: Groups) -> np.ndarray:
-    """Per group the mean of |x - x'| over ordered pairs of rows; inside a cell from above, 2 f (1 - f) width."""
-    points, size = summary.points, rows.share.size
-    total = groups.sums(rows.share)
-    within = rows.share / groups.expand(total, size)
-    before = np.cumsum(within) - within
-    before -= groups.expand(before[groups.start], size)
-    # sum over pairs of w w' |x - x'| = 2 sum_i w_i x_i (mass before - mass after), centred to avoid cancellation.
-    centre = groups.expand(groups.sums(within * rows.score), size)
-    apart = 2 * groups.sums(within * (rows.score - centre) * (2 * before + within - 1))
-    width = points.high - points.low
-    fraction = np.divide(rows.score - points.low, width, out=np.zeros(size), where=width > 0)
-    inside = groups.sums(within**2 * 2 * fraction * (1 - fraction) * width)
-    return np.asarray(np.maximum(apart, 0.0) + inside)

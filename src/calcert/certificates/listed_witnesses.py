@@ -115,7 +115,7 @@ def by_place(cell: Integers, count: Integers, offset: Integers, left: Floats, pl
 
 @lru_cache(maxsize=1)
 def _stretch_of_cells() -> Integers:
-    """For every cell its quarter, times RUNS, and its stretch: as wide as those of :func:`coins.in_runs`."""
+    """For every cell its quarter, times RUNS, and its stretch: as wide as those of `in_runs`."""
     left = np.asarray(cells.bounds(np.arange(cells.CELLS))[0] * RESOLUTION, np.float64)
     quarter = np.minimum((4 * left).astype(np.int64), 3)
     return np.asarray(quarter * RUNS + run_of(left), np.int64)

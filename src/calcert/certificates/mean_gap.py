@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
-from calcert.certificates.root_search import Excess, largest_candidate
+from calcert.certificates.root_search import RuledOut, largest_candidate
 from calcert.certificates.sampling_term import brier_above, largest_mean_terms
-from calcert.certificates.unit_patterns import gap_pattern, units_lower
-from calcert.certificates.unit_squares import signs_squares
+from calcert.certificates.unit_lower import gap_pattern, units_lower
+from calcert.certificates.unit_squared_gains import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.serving.grid import ROUNDING
@@ -171,7 +171,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     )
 
 
-def excess_of_ratios(summary: Summary, delta: float) -> Excess:
+def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
     """Positive where no ratio between two places can be true, places from 0 to 1 being ratios from 0 to infinity.
 
     At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.

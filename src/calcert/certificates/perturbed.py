@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.betting import in_turn, lower_limit
+from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.perturbed_lower import perturbed_lower
 from calcert.certificates.sampling_term import upper_mean
-from calcert.foundation.array_types import Floats
+from calcert.certificates.unit_lower import served_patterns, units_lower
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import kernel
 from calcert.serving.coordinate import coordinate_of
+from calcert.serving.exponentials import missed
 from calcert.serving.grid import ROUNDING, absolute_integral
+from calcert.serving.grid_view import unlikely_ends
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.view import unlikely_ends
 from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.certificates.perturbed_witness import Cut
 
 
 def perturbed(
@@ -163,3 +169,37 @@ def second_moment(summary: Summary, h: float) -> float:
     width = points.high - points.low
     hidden = float((points.count.sum(axis=1) * width**2).sum()) / 8 * (2 + 0.68 / h)
     return min((moment + hidden) / summary.n + 2 * ROUNDING, 1.0)
+
+
+def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> Lower:
+    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
+
+    With `cut`, for the largest mean gain of the witnesses that it lets through.
+    """
+    if summary.units is not None:
+        if cut is not None:
+            raise ValueError("sides are proved for independent rows of equal weight alone")
+        return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
+    where = coordinate_of(noise)
+    (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
+    # Numba takes a moment to import: only those who throw rows and bet wait for it.
+    from calcert.certificates import thrown_batches
+    from calcert.certificates.perturbed_witness import ServedWitness
+
+    hidden = where.hidden_gain(view, grid) + missed(grid)
+    if float((view.points.count * hidden).sum()) >= summary.n / 2:
+        # The cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet.
+        return Lower(0.0)
+    witness = ServedWitness(where, view, grid, cut)
+
+    def gain(known: Integers, last: Integers) -> Floats:
+        found = np.empty(known.shape)
+        held = witness.held(known)
+        found[witness.inner] = witness.gain(known[witness.inner], held) - hidden
+        if view.ends.low.size:
+            found[~view.between] = where.end_gain(view, held)
+        return np.clip(found, -1.0, 1.0)
+
+    return lower_limit(
+        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.GROWING)
+    )

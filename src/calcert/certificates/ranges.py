@@ -8,15 +8,14 @@ from typing import Literal
 import numpy as np
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.blocks import middles
+from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.excess import Excess, at_edges
 from calcert.certificates.listed_witnesses import FOR_RANGES
+from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_patterns import range_patterns, units_lower
-from calcert.certificates.unit_squares import range_squares
+from calcert.certificates.unit_lower import CHANGES, lower_with_bets, range_patterns, units_lower
+from calcert.certificates.unit_squared_gains import range_squares
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary
@@ -104,7 +103,7 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
     "too low" asks for the largest sum of y - x, "either" for the larger of the two.
     """
     # Numba takes a moment to import: only those who ask for ranges wait for it.
-    from calcert.certificates.sign_changes import furthest
+    from calcert.certificates.best_signs import furthest
 
     rise, fall = furthest(excess.above, excess.below, excess.single)
     return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
@@ -119,7 +118,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     from calcert.certificates import thrown_batches
-    from calcert.certificates.sign_changes import run_gains
+    from calcert.certificates.best_signs import run_gains
 
     points = middles(summary)
 
@@ -133,7 +132,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
     """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum."""
-    from calcert.certificates.sign_changes import best_run
+    from calcert.certificates.best_signs import best_run
 
     # A copy may be written to, as far as numba is concerned, so that the kernel is compiled once.
     first, stop, sign = best_run(net.copy(), SIGN[side])

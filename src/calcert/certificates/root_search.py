@@ -16,12 +16,12 @@ PRECISION = 1e-10
 """How far a search may stop above what it searches for, relatively: nothing next to what a limit gives away."""
 
 
-Excess = Callable[..., float]
+RuledOut = Callable[..., float]
 """Positive where no c in [a, b] qualifies."""
 
 
 @in_kernels
-def largest_candidate(excess: Excess, low: float, high: float, known: tuple[float, ...] = ()) -> float:
+def largest_candidate(excess: RuledOut, low: float, high: float, known: tuple[float, ...] = ()) -> float:
     """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
 
     Where candidates seem to end is found first. From there all of [c, high] is passed over in steps as wide as `excess`
@@ -50,7 +50,7 @@ def largest_candidate(excess: Excess, low: float, high: float, known: tuple[floa
 
 
 @in_kernels
-def _short_of(c: float, excess: Excess, known: tuple[float, ...]) -> float:
+def _short_of(c: float, excess: RuledOut, known: tuple[float, ...]) -> float:
     return -excess(c, c, *known)
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
-from calcert.certificates.deviations import (
-    SPLIT,
-    Limit,
-    grouped_limit,
-    iid_limit,
-    mean_upper,
-)
+from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
-from calcert.certificates.score_groups import brier
-from calcert.certificates.unit_deviations import FixedWeights, second_limit, served_squares, weights_of
-from calcert.certificates.unit_squares import any_squares, served_form
+from calcert.certificates.unit_deviations import FixedWeights, second_limit, weights_of
+from calcert.certificates.unit_squared_gains import any_squares, served_form, served_squares
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
 
@@ -79,3 +74,13 @@ def largest_mean_terms(
 def brier_above(summary: Summary) -> float:
     """At least the mean of (y - x)^2 over the rows."""
     return min(brier(summary.points, summary.n) + 2 * summary.resolution + ROUNDING, 1.0)
+
+
+@lru_cache(maxsize=4)
+def brier(points: Points, n: int) -> float:
+    """The mean of (y - x)^2; over cells from above (convexity)."""
+    high = points.count * points.fraction
+    total = 0.0
+    for position, rows in ((points.low, points.count - high), (points.high, high)):
+        total += float((rows[:, 0] * position**2 + rows[:, 1] * (1 - position) ** 2).sum())
+    return min(total / n, 1.0)

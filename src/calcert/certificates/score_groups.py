@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -142,11 +142,11 @@ def capped_runs(
 def plug_in(points: Points, groups: Groups, n: int) -> float:
     """R: the mean of |x - mean label of the group|, or |x - y| in plain groups; over cells from above (convexity)."""
     rest = (points.fraction, points.count, groups.start, groups.plain)
-    return float(total_distance(points.low, points.high, *rest)) / n
+    return float(total_plug_in(points.low, points.high, *rest)) / n
 
 
 @compiled_later
-def total_distance(
+def total_plug_in(
     low: Floats, high: Floats, fraction: Floats, count: Integers, start: Integers, plain: NDArray[np.bool_]
 ) -> float:
     """That for all rows, not their mean; groups are added up one by one, so that sums are rounded little."""
@@ -172,14 +172,20 @@ def total_distance(
     return total
 
 
-@lru_cache(maxsize=4)
-def brier(points: Points, n: int) -> float:
-    """The mean of (y - x)^2; over cells from above (convexity)."""
-    high = points.count * points.fraction
-    total = 0.0
-    for position, rows in ((points.low, points.count - high), (points.high, high)):
-        total += float((rows[:, 0] * position**2 + rows[:, 1] * (1 - position) ** 2).sum())
-    return min(total / n, 1.0)
+def mean_apart(points: Points, rows: Rows, groups: Groups) -> Floats:
+    """Per group the mean of |x - x'| over ordered pairs of rows; inside a cell from above, 2 f (1 - f) width."""
+    size = rows.share.size
+    total = groups.sums(rows.share)
+    within = rows.share / groups.expand(total, size)
+    before = np.cumsum(within) - within
+    before -= groups.expand(before[groups.start], size)
+    # sum over pairs of w w' |x - x'| = 2 sum_i w_i x_i (mass before - mass after), centred to avoid cancellation.
+    centre = groups.expand(groups.sums(within * rows.score), size)
+    apart = 2 * groups.sums(within * (rows.score - centre) * (2 * before + within - 1))
+    width = points.high - points.low
+    fraction = np.divide(rows.score - points.low, width, out=np.zeros(size), where=width > 0)
+    inside = groups.sums(within**2 * 2 * fraction * (1 - fraction) * width)
+    return np.asarray(np.maximum(apart, 0.0) + inside)
 
 
 def across_labels(values: NDArray[Any]) -> NDArray[Any]:

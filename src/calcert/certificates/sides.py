@@ -10,8 +10,7 @@ import numpy as np
 
 from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.perturbed import parts_terms, served_subject
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import parts_terms, perturbed_lower, served_subject
 from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.score_groups import across_labels
 from calcert.certificates.unmodified_lower import worst_gain

@@ -8,13 +8,12 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.inversion import invert_squared
-from calcert.certificates.perturbed import served_subject
-from calcert.certificates.perturbed_lower import perturbed_lower
+from calcert.certificates.perturbed import perturbed_lower, served_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.coordinate import coordinate_of
+from calcert.serving.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.view import View
 from calcert.summary.summary import Summary
 
 FINENESS = 256

@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from calcert.certificates.deviations import SPLIT, bernstein, gaussian_sharp, mean_lower, mean_upper, sharp
 from calcert.certificates.inversion import invert
 from calcert.certificates.root_search import SLACK, largest_candidate
+from calcert.certificates.unit_squared_gains import Gains, gains_of
 from calcert.serving import kernel
-from calcert.serving.log_odds import mean_factor
 from calcert.serving.noise import Noise
-from calcert.summary.design import GAIN
+from calcert.serving.odds_kernel import mean_factor
 from calcert.summary.pair_sums import SHARES
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
@@ -35,46 +33,6 @@ POPULATION_SPLIT = 0.9
 """The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""
 
 BISECTIONS = 60
-
-
-@dataclass(frozen=True)
-class Gains:
-    """What is known of R, the largest gain of a unit: sums of R^2 and of R W over the units, and a bound on R."""
-
-    squares: float
-    mixed: float
-    cap: float
-
-
-def gains_of(summary: Summary, units: Units, noise: Noise | None = None) -> Gains:
-    """Upper limits for the sums over units, scores as they are or served with noise."""
-    squares, mixed = units.gain_squares / GAIN**2 * (1 + SLACK), units.gain_weights / GAIN * (1 + SLACK)
-    if noise is None:
-        return Gains(squares, mixed, units.gain_cap)
-    if noise.kind == "odds":
-        # O3: |y - E S| is at most |y - x| times the mean factor on the odds.
-        factor = mean_factor(noise.size) * (1 + SLACK)
-        return Gains(min(factor**2 * squares, units.squares), factor * mixed, min(factor * units.gain_cap, units.cap))
-    h, low, high = noise.size, summary.left, summary.left + summary.width
-    # The mean served score lies farther from x the nearer x is to an end, and grows with x (theory, units).
-    shift = np.abs(kernel.mean(np.where(low < 0.5, low, high), h) - np.where(low < 0.5, low, high)) + SLACK
-    both = units.pairs.sum(axis=1)
-    moved, moved_weights = float((both * shift**2).sum()), float((both * shift).sum())
-    apart = (math.sqrt(squares) + math.sqrt(moved)) ** 2
-    return Gains(
-        squares=min(apart, served_squares(summary, units, h), units.squares) * (1 + SLACK),
-        mixed=(mixed + moved_weights) * (1 + SLACK),
-        cap=min(units.cap, units.gain_cap + kernel.LARGEST_MEAN_SHIFT * h * units.cap),
-    )
-
-
-def served_squares(summary: Summary, units: Units, h: float = 0.0) -> float:
-    """At least the sum over units of W times the sum of w (y - E[S|x])^2; without noise, of w (y - x)^2."""
-    low, high = summary.left, summary.left + summary.width
-    if h > 0:
-        low, high = kernel.mean(low, h), kernel.mean(high, h)
-    # Where in its cell a row is, nobody knows here: label 0 is farthest from the right end, label 1 from the left.
-    return float((units.pairs[:, 0] * high**2 + units.pairs[:, 1] * (1 - low) ** 2).sum()) * (1 + SLACK) + SLACK
 
 
 def second_limit(units: Units, squares: float, delta: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calcert.certificates import bounded_variation, choice, finite
+from calcert.certificates import bounded_variation, finite, union_bound
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.summary.summary import Summary
@@ -16,7 +16,7 @@ WITHOUT_VARIATION = (
 """Why there is no statement by variation for units with a declared largest weight."""
 
 
-def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
+def unmodified(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of the unmodified classifier by whichever of theorems 2 and 4 promises more.
 
     Guarantee
@@ -43,7 +43,7 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(1, 20, 100_000) / 20
-    >>> as_it_is(calcert.summarize(x, rng.random(100_000) < x)).theorem
+    >>> unmodified(calcert.summarize(x, rng.random(100_000) < x)).theorem
     'Theorem 4'
     """
     check_summary(summary, units=True)
@@ -52,11 +52,11 @@ def as_it_is(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, s
         if not summary.is_finite:
             raise ValueError(WITHOUT_VARIATION)
         return finite.statement(summary, finite.upper_terms(summary, delta), delta, seed)
-    each = choice.share(delta, 2)
+    each = union_bound.share(delta, 2)
     by_variation = bounded_variation.upper_terms(summary, variation, each)
     if summary.is_finite:
         by_score = finite.upper_terms(summary, each)
-        if choice.smallest([by_score, by_variation]) == 0:
+        if union_bound.smallest([by_score, by_variation]) == 0:
             found = finite.statement(summary, by_score, delta, seed)
             # Theorem 2 was looked at as well, so what it was asked belongs to how the statement was made.
             return replace(found, parameters={"variation": variation, **found.parameters})
@@ -68,7 +68,7 @@ def upper_terms(summary: Summary, variation: float, delta: float, assumption: st
 
     Both theorems have delta/2, whichever is asked for, so that rows may have chosen it.
     """
-    each = choice.share(delta, 2)
+    each = union_bound.share(delta, 2)
     if assumption == "none":
         return finite.upper_terms(summary, each)
     return bounded_variation.upper_terms(summary, variation, each)

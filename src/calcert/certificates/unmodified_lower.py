@@ -4,7 +4,7 @@ Any function f into [-1, 1] is a witness: E[f(X)(X - Y)] is at most the L1 calib
 judged on others gives a lower confidence limit; :mod:`calcert.certificates.betting` does the judging. Rows of a batch
 are known only to their cell, so a gain is the smallest one that any place inside the cell could give. A witness may
 look at the counts of earlier batches and at nothing else: not at offsets or distinct scores, which know of all rows.
-The witness for the perturbed classifier is in :mod:`calcert.certificates.perturbed_lower`.
+The witness for the perturbed classifier is in :mod:`calcert.certificates.perturbed_witness`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import math
 import numpy as np
 
 from calcert.certificates.betting import lower_limit
-from calcert.certificates.blocks import FOR_WITNESSES, middles
+from calcert.certificates.cell_blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.listed_witnesses import FOR_L1
-from calcert.certificates.unit_bets import EVERY, lower_with_bets
-from calcert.certificates.unit_patterns import error_patterns
+from calcert.certificates.unit_lower import EVERY, error_patterns, lower_with_bets
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later, in_kernels
 from calcert.summary.points import Points

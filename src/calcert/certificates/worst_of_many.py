@@ -13,7 +13,7 @@ from calcert.certificates.certificate import Certificate, Lower, mean_e_value, t
 
 
 @dataclass(frozen=True)
-class Entry:
+class OneOfMany:
     """One of many.
 
     Attributes
@@ -33,7 +33,7 @@ class Entry:
         return total(self.terms)[0]
 
 
-def worst_of(entries: Sequence[Entry], many: str, delta: float, n: int, *, without_rows: int = 0) -> Certificate:
+def worst_of(entries: Sequence[OneOfMany], many: str, delta: float, n: int, *, without_rows: int = 0) -> Certificate:
     """Certify the largest of many errors: `many` is what they are errors of, such as "groups", and `n` their rows.
 
     Guarantee

@@ -239,7 +239,7 @@ def _way_out(found: Found, statement: str, largest: float, settings: Settings) -
         for_class = f" for the class {visible(found.class_)}, which has the largest bound"
     from calcert.commands.output import working
     from calcert.foundation.number_text import at_least, given, number, rows_about
-    from calcert.reports.advice import decisions
+    from calcert.reports.advice_and_warnings import decisions
     from calcert.reports.plan import plan
 
     if summary is not None and (said := decisions(summary)):

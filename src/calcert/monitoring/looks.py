@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import schedule, share
 from calcert.monitoring.batches import Batch
+from calcert.monitoring.look_schedule import schedule, share
 from calcert.monitoring.status import BatchPoint, Look
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window

@@ -1,7 +1,7 @@
 """Windows: which day, week or month a batch is from, and what is certified of the rows of each.
 
-Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.certificates.drifting`). Each
-bound of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and
+Window w, in the order of first appearance, is looked at as its rows grow (:mod:`calcert.monitoring.look_schedule`).
+Each bound of look l may fail with probability delta / 2 w(w + 1) l(l + 1), so that all bounds of a statement, lower and
 upper, in all windows and at all looks, hold together with probability at least 1 - delta. Whatever follows from them
 holds too: where the intervals of two windows do not meet, calibration has changed between them.
 """
@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import schedule, share
 from calcert.foundation.plain_types import plain_fields
 from calcert.monitoring.batches import Batch
+from calcert.monitoring.look_schedule import schedule, share
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
 from calcert.summary.summary import Summary

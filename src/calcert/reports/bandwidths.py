@@ -7,21 +7,19 @@ The costs are estimates, but free of the noise that perturbing would add: densit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from calcert.certificates import choice, perturbed
+from calcert.certificates import perturbed, union_bound
 from calcert.certificates.certificate import total
-from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.reports.advice import RARE
+from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
-from calcert.serving.view import View
 from calcert.summary.summary import Summary
 
 LARGEST, SMALLEST = 2.0**-3, 2.0**-16
@@ -191,14 +189,14 @@ def bandwidth_costs(
     if bandwidths is None and odds is None:
         # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
         # exceeded. Of all that might be tried each has its share.
-        tried += [(Noise("odds", b), choice.share(delta, len(ODDS))) for b in ODDS]
-        tried += [(Noise("additive", h), choice.share(delta, MOST)) for h in sorted(default_bandwidths(summary))]
+        tried += [(Noise("odds", b), union_bound.share(delta, len(ODDS))) for b in ODDS]
+        tried += [(Noise("additive", h), union_bound.share(delta, MOST)) for h in sorted(default_bandwidths(summary))]
     for kind, sizes in (("odds", odds), ("additive", bandwidths)):
         if sizes is not None and not len(sizes):
             name = "odds" if kind == "odds" else "bandwidths"
             raise ValueError(f"{name} must name at least one, such as [1/64], or be left out; got none.")
         given = sorted({Noise(kind, size) for size in sizes or ()}, key=lambda noise: noise.size)  # type: ignore[arg-type]
-        tried += [(noise, choice.share(delta, len(given))) for noise in given]
+        tried += [(noise, union_bound.share(delta, len(given))) for noise in given]
     as_they_are = auroc(summary), log_loss(summary)
     rows = [_cost(summary, noise, each, *as_they_are) for noise, each in tried]
     return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
@@ -213,8 +211,8 @@ def _cost(summary: Summary, noise: Noise, each: float, ranking_before: float, lo
         auroc_loss=ranking_before - ranking,
         log_loss=loss,
         log_loss_added=loss - loss_before if math.isfinite(loss_before) else math.nan,
-        mean_shift=_mean_over_rows(view, noise.mean_shift),
-        mean_score=_mean_over_rows(view, noise.mean),
+        mean_shift=view.mean_of(noise.mean_shift),
+        mean_score=view.mean_of(noise.mean),
         fits_rare_events=noise.kind == "odds" or noise.size * RARE <= _rarer(summary),
         upper=total(perturbed.upper_terms(summary, noise, each))[0],
         each=each,
@@ -227,15 +225,6 @@ def default_bandwidths(summary: Summary) -> list[float]:
     fits = 2.0 ** math.floor(math.log2(_rarer(summary) / RARE))
     smallest = max(min(2.0**-8, fits / 8), SMALLEST)
     return [2.0**-k for k in range(round(-math.log2(LARGEST)), round(-math.log2(smallest)) + 1)]
-
-
-def _mean_over_rows(view: View, function: Callable[[Floats], Floats]) -> float:
-    """The mean of function(score), linear inside cells."""
-    total = 0.0
-    for points in (view.points, view.ends):
-        for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-            total += float(((points.count * share).sum(axis=1) * function(position)).sum())
-    return total / view.n
 
 
 def _rarer(summary: Summary) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.worst_of_many import Entry, worst_of
+from calcert.certificates.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_one_of
 from calcert.foundation.workers import check_workers, spread
@@ -183,7 +183,7 @@ class _Columns(Sequence[_Asked]):
         return _Asked(scores, y == number, self.settings.shared(p.shape[1]), self.settings, self.statements)
 
 
-def certify_class(asked: _Asked) -> tuple[int, dict[str, Entry]]:
+def certify_class(asked: _Asked) -> tuple[int, dict[str, OneOfMany]]:
     """The rows of one class, its statements with its share of delta, and what they say of the worst with all of it."""
     rows = summarize_arrays(asked.scores, asked.labels)
     found = certificates_of(rows, asked.each, asked.statements)
@@ -260,7 +260,7 @@ def _first_class(rows: ClassRows) -> list[str]:
 
 
 def _over(
-    rows: ClassRows, of: str, name: str, found: Sequence[tuple[int, dict[str, Entry]]], settings: Settings
+    rows: ClassRows, of: str, name: str, found: Sequence[tuple[int, dict[str, OneOfMany]]], settings: Settings
 ) -> Certificate:
     """The mean over classes, or the worst of them, from what each says of both."""
     entries = [entries[name] for _, entries in found]

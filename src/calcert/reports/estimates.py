@@ -8,9 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates.score_groups import brier
+from calcert.certificates.sampling_term import brier
 from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
+from calcert.summary.design import GAIN
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
@@ -81,15 +82,15 @@ def calibration_intercept(summary: Summary) -> float:
     >>> round(calibration_intercept(calcert.summarize([0.5] * 4, [1, 1, 1, 0])), 4)
     1.0986
     """
-    return _logistic(summary, slope=False)
+    return _calibration_regression(summary, slope=False)
 
 
 def calibration_slope(summary: Summary) -> float:
     """The slope of the logistic regression of labels on the log-odds of scores."""
-    return _logistic(summary, slope=True)
+    return _calibration_regression(summary, slope=True)
 
 
-def _logistic(summary: Summary, *, slope: bool) -> float:
+def _calibration_regression(summary: Summary, *, slope: bool) -> float:
     """The most likely slope, or intercept at a slope of 1, of the regression (Newton's method); NaN where none is."""
     rows, score, label = _by_odds(summary)
     if label.min() == label.max() or score.min() <= 0 or score.max() >= 1:
@@ -219,3 +220,30 @@ def fingerprint(summary: Summary) -> str:
     for array in (summary.cell, summary.count, summary.offset, *beside):
         digest.update(array.astype("<i8").tobytes())
     return digest.hexdigest()[:16]
+
+
+def design_effect(summary: Summary) -> float:
+    """How many rows in units tell as little as one independent row of equal weight; an estimate."""
+    units = summary.units
+    if units is None:
+        return 1.0
+    if units.gain_squares == 0:
+        return 1.0
+    independent = max(brier(summary.points, summary.n), 1e-300) / units.rows
+    # By Cauchy and Schwarz it is at most the second, which counts where rounding of tiny gains is all there is to see.
+    return min(units.gain_squares / GAIN**2 / summary.n**2 / independent, units.largest * units.rows / summary.n)
+
+
+def sample_words(summary: Summary) -> str:
+    """How many rows there are, and what rows in clusters or with weights count for."""
+    units, shown = summary.units, f"{summary.rows:,} row{'s' * (summary.rows != 1)}"
+    if units is None:
+        return shown
+    if units.design.only_soft:
+        return f"{shown}{units.words}"
+    effect = design_effect(summary)
+    most = f", none of more than {units.largest * units.design.quantum:g}" if units.design.clustered else ""
+    return (
+        f"{shown}{units.words}{most}; they count as {units.rows / max(effect, 1e-300):,.0f} independent rows (design "
+        f"effect {effect:.3g})"
+    )

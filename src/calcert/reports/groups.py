@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.worst_of_many import Entry, worst_of
+from calcert.certificates.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.foundation.workers import check_workers, spread
@@ -157,7 +157,7 @@ class GroupRows:
         """The groups that are large enough to count for the worst."""
         return [name for name, rows in self.summaries.items() if rows.rows >= self.smallest]
 
-    def worst(self, entries: Mapping[str, Entry], delta: float) -> Certificate:
+    def worst(self, entries: Mapping[str, OneOfMany], delta: float) -> Certificate:
         """The certificate of the worst group from what each group says of it (Theorem W, worst)."""
         counted = [entries[name] for name in self.counted]
         rows = self.n if self.smallest == 1 else sum(entry.found.n for entry in counted)
@@ -190,13 +190,13 @@ class GroupRows:
         )
 
 
-def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> Entry:
+def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> OneOfMany:
     """What one of several groups says of the worst, for one statement."""
     summary, statement, each, settings = asked
     return entries_of(summary, certificates_of(summary, each, [statement]), settings)[statement]
 
 
-def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, Entry]]:
+def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, OneOfMany]]:
     """The Report of one of several groups with its share of delta, and what it says of the worst with all of it."""
     summary, each, settings = asked
     report = certify_summary(summary, each)

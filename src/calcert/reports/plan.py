@@ -12,7 +12,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_summary
-from calcert.reports.fitted_law import FittedLaw, FittedUnits, fit, fit_units
+from calcert.reports.law_for_planning import FittedLaw, FittedUnits, fit, fit_units
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.summary.summary import Summary
@@ -86,8 +86,8 @@ def plan(
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
-    No guarantee: a law is fitted to the rows (``calcert.reports.fitted_law``), Summaries of other sizes are drawn from
-    it and certified. Expect about 30% where the rows at hand show the error well, a half where they show it to a
+    No guarantee: a law is fitted to the rows (``calcert.reports.law_for_planning``), Summaries of other sizes are drawn
+    from it and certified. Expect about 30% where the rows at hand show the error well, a half where they show it to a
     quarter of what the target leaves, and else the order of magnitude. More rows in clusters, or with weights, are more
     of the same: clusters of these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as
     they can be, so that fewer may do. Leave the rows at hand out of those that certify in the end: they have chosen how

@@ -12,8 +12,8 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
-from calcert.reports.advice import advise, sample_words, warnings_of
-from calcert.reports.estimates import estimates, fingerprint
+from calcert.reports.advice_and_warnings import advise, warnings_of
+from calcert.reports.estimates import estimates, fingerprint, sample_words
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
 from calcert.serving.noise import Noise

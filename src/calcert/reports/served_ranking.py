@@ -9,8 +9,8 @@ from scipy.special import xlogy
 
 from calcert.foundation.array_types import Floats
 from calcert.serving.coordinate import coordinate_of
+from calcert.serving.grid_view import chosen
 from calcert.serving.noise import Noise
-from calcert.serving.view import chosen
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 

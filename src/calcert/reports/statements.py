@@ -12,8 +12,8 @@ from typing import ClassVar, Generic, TypeVar
 
 from calcert.certificates import crossings, distance, perturbed, ranges, unmodified
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.over_classes import mean_as_it_is, mean_of, mean_perturbed
-from calcert.certificates.worst_of_many import Entry
+from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
+from calcert.certificates.worst_of_many import OneOfMany
 from calcert.foundation.array_types import Floats, Integers
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
@@ -72,7 +72,7 @@ STATEMENTS: Mapping[str, Statement] = {
     ),
     "unmodified": Statement(
         "Theorem 2, Theorem 4",
-        lambda rows, s: unmodified.as_it_is(rows, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s: unmodified.unmodified(rows, variation=s.variation, delta=s.delta, seed=s.seed),
         lambda rows, s, found: unmodified.upper_terms(rows, s.variation, s.delta, found.assumption),
         over_classes=lambda p, y, each, s: mean_of(each, s.delta),
         in_lines=True,
@@ -128,13 +128,13 @@ def not_proved(summary: Summary) -> dict[str, str]:
     return {"unmodified": unmodified.WITHOUT_VARIATION}
 
 
-def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, Entry]:
+def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, OneOfMany]:
     """What rows certified among many others say of the worst, for each of the statements `found`.
 
     The settings have the full delta, the certificates their share of it.
     """
     return {
-        name: Entry(certificate, STATEMENTS[name].upper_terms(summary, settings, certificate))
+        name: OneOfMany(certificate, STATEMENTS[name].upper_terms(summary, settings, certificate))
         for name, certificate in found.items()
     }
 

@@ -26,8 +26,8 @@ from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message, score_message
 from calcert.foundation.whole_regular_file import check_regular, replacing
+from calcert.serving.appended_text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.serving.noise import Noise
-from calcert.serving.text_column import TextRow, TextTable, Wanted, csv_table, json_table
 from calcert.sources.columns import Column, check_new_column, choose_score
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
@@ -251,7 +251,7 @@ def _parquet(
         with parquet.ParquetFile(source) as file:
             schema, total = file.schema_arrow, file.metadata.num_rows
             check_new_column(wanted.column, schema.names, name)
-            chosen = choose_score(_columns(schema), wanted.score, name).name
+            chosen = choose_score(_columns_to_copy(schema), wanted.score, name).name
             _refuse_none(total, name)
 
             def batches() -> Iterator[tuple[Any, Floats, Place]]:
@@ -262,7 +262,7 @@ def _parquet(
                         def place(row: int, before: int = rows) -> str:
                             return f"at row {before + row} of {name}"
 
-                        yield batch, _checked(_scores(batch.column(chosen), place), place), place
+                        yield batch, _checked(_scores_to_copy(batch.column(chosen), place), place), place
                         rows += batch.num_rows
                         progress.advance_to(rows)
                 if rows != total:
@@ -285,7 +285,7 @@ def _checked(scores: Floats, place: Place) -> Floats:
     return scores
 
 
-def _columns(schema: Any) -> list[Column]:
+def _columns_to_copy(schema: Any) -> list[Column]:
     from pyarrow import types
 
     def column(field: Any) -> Column:
@@ -298,7 +298,7 @@ def _columns(schema: Any) -> list[Column]:
     return [column(field) for field in schema]
 
 
-def _scores(values: Any, place: Place) -> Floats:
+def _scores_to_copy(values: Any, place: Place) -> Floats:
     from calcert.sources.arrays import checked_array
 
     if values.null_count:

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
-from calcert.serving import kernel, log_odds
+from calcert.serving import kernel, odds_kernel
 
 Kind = Literal["odds", "additive"]
 
 
 class _Kernel(Protocol):
-    """What :mod:`calcert.serving.kernel` and :mod:`calcert.serving.log_odds` both are."""
+    """What :mod:`calcert.serving.kernel` and :mod:`calcert.serving.odds_kernel` both are."""
 
     def sample(self, x: Floats, size: float, uniform: Floats, /) -> Floats: ...
     def density(self, t: ArrayLike, x: ArrayLike, size: float, /) -> Floats: ...
@@ -84,7 +84,7 @@ class Noise:
         """What it does to a score, for people who do not know the argument."""
         if self.kind == "additive":
             return self.shown
-        percent = 100 * log_odds.relative_shift(self.size)
+        percent = 100 * odds_kernel.relative_shift(self.size)
         return f"odds moved by about {percent:.0f}%" if percent >= 1 else f"odds moved by about {percent:.1g}%"
 
     def sample(self, x: Floats, uniform: Floats) -> Floats:
@@ -108,7 +108,7 @@ class Noise:
         if self.kind == "additive":
             mean = self.mean(x)
             return mean, mean
-        shift = (log_odds.mean_factor(self.size) - 1) * x * (1 - x) * (1 - 2 * x)  # O3
+        shift = (odds_kernel.mean_factor(self.size) - 1) * x * (1 - x) * (1 - 2 * x)  # O3
         return np.minimum(x, x + shift), np.maximum(x, x + shift)
 
     def mean_shift(self, x: ArrayLike) -> Floats:
@@ -119,12 +119,12 @@ class Noise:
     def largest_mean_shift(self) -> float:
         """At least `mean_shift` of every score."""
         if self.kind == "odds":
-            return math.nextafter(log_odds.relative_shift(self.size), 1.0) / 4  # O3: s(b) x (1 - x)
+            return math.nextafter(odds_kernel.relative_shift(self.size), 1.0) / 4  # O3: s(b) x (1 - x)
         return kernel.LARGEST_MEAN_SHIFT * self.size
 
     @property
     def _kernel(self) -> _Kernel:
-        return log_odds if self.kind == "odds" else kernel
+        return odds_kernel if self.kind == "odds" else kernel
 
 
 DEFAULT = Noise("odds", 1 / 16)
@@ -166,7 +166,7 @@ def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.ran
     array([-29.972,  -0.05 ,     inf])
     """
     z, b = check_logits(logits), check_odds(odds)
-    return np.asarray(z + b * log_odds.noise(check_rng(rng).random(z.shape)))
+    return np.asarray(z + b * odds_kernel.noise(check_rng(rng).random(z.shape)))
 
 
 def perturb(

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving import odds_charges as charges
+from calcert.serving import odds_discretisation as hides
 from calcert.serving.grid import ROUNDING, Grid, shared_grid
+from calcert.serving.grid_view import View, chosen
 from calcert.serving.kernel import KERNEL_REACH, sech
-from calcert.serving.log_odds import largest_factor, logit, mean_factor
-from calcert.serving.view import View, chosen, odds_slack
+from calcert.serving.odds_kernel import largest_factor, logit, mean_factor
 from calcert.summary import cells
 from calcert.summary.points import Partition, Points, joined, partition
 from calcert.summary.summary import Summary
@@ -71,7 +71,7 @@ class OddsCoordinate:
 
     def broken_line(self, gap: Floats, grid: Grid) -> float:
         """What is hidden by the line through the values `gap` at neighbouring grid points, beside :meth:`hidden`."""
-        return charges.broken_line(gap, grid.step)
+        return hides.broken_line(gap, grid.step)
 
     def step(self, grid: Grid) -> float:
         """The width of a grid cell in log-odds."""
@@ -126,7 +126,7 @@ class OddsCoordinate:
         if not grid.cubic:
             raise ValueError("what is hidden is proved for rows that went to four grid points each: use grid_for")
         step, near = self.step(grid), _distance(view.points)
-        each = charges.cubic(step, near, self.b) + charges.remainder(step, near, self.b)
+        each = hides.cubic(step, near, self.b) + hides.remainder(step, near, self.b)
         placed = self._cells(view.points, view.resolution, _farthest(view.points)) + each
         ends = mean_factor(self.b) * float((view.ends.count * _likely_distance(view)).sum())
         return (float((view.points.count * placed).sum()) + ends) / view.n + self._rounding
@@ -134,7 +134,7 @@ class OddsCoordinate:
     def hidden_squares(self, view: View, grid: Grid) -> float:
         """How far below that of the rows the plug-in of Theorem 7 may be."""
         step, near = self.step(grid), _distance(view.points)
-        each = charges.grid(step, 1.0, self.b) + 2 * charges.integral(step, near, self.b) + charges.square(step, self.b)
+        each = hides.grid(step, 1.0, self.b) + 2 * hides.integral(step, near, self.b) + hides.square(step, self.b)
         placed = self._cells(view.points, view.resolution, 1.0) + each
         # The square of a row is at most E S^2 <= x^2 E exp(2b|N|) where that is finite, and E S^2 <= E S always.
         square = largest_factor(2 * self.b) if self.b < 1 / 2 else math.inf
@@ -145,9 +145,9 @@ class OddsCoordinate:
     def hidden_gain(self, view: View, grid: Grid) -> Floats:
         """What a row may gain less than the smaller of the gains at the ends of its cell, per point and label."""
         step, far = self.step(grid), _farthest(view.points)
-        cell = charges.cell(view.points, 1 / 4, far, self.b)
+        cell = hides.cell(view.points, 1 / 4, far, self.b)
         return np.asarray(
-            cell + charges.cubic(step, far, self.b) + charges.stepwise_score(step, far, self.b) + self._rounding
+            cell + hides.cubic(step, far, self.b) + hides.stepwise_score(step, far, self.b) + self._rounding
         )
 
     def held(self, view: View, known: Integers) -> tuple[float, float]:
@@ -157,8 +157,8 @@ class OddsCoordinate:
         ends, inner, near = known[~view.between], known[view.between], ENDS[0] * math.exp(HELD * self.b)
         low = view.ends.high < 0.5
         return (
-            _sign(view, (ends, low), (inner, view.points.high <= near)),
-            _sign(view, (ends, ~low), (inner, view.points.low >= 1 - near)),
+            _sign_at_end(view, (ends, low), (inner, view.points.high <= near)),
+            _sign_at_end(view, (ends, ~low), (inner, view.points.low >= 1 - near)),
         )
 
     def held_cells(self, grid: Grid) -> int:
@@ -194,22 +194,22 @@ class OddsCoordinate:
         below, above = (sech(np.maximum(distance, 0.0) / self.b) for distance in (z - first, -first - z))
         return np.asarray(rows[low].sum() * below + rows[~low].sum() * above)
 
-    def placing_slack(self, grid: Grid, place: Floats) -> Floats:
-        """How far the logarithm of the odds may be moved by knowing rows to their cell only, and by the grid: L10."""
+    def weight_change(self, grid: Grid, place: Floats) -> Floats:
+        """Cells and grid change every weight of the band by a factor within 1 +- this: L10."""
         z = np.abs(2 * self.half * place - self.half)
         nearest = np.maximum(1 / (1 + np.exp(z + KERNEL_REACH * self.b)), ENDS[0])
         width, step = _widest(nearest) / self.b, self.step(grid) / self.b
         change = width**2 / 8 * (1 + self.b) * np.exp(np.minimum(width, 50)) + step**2 / 8 * math.exp(step)
         unread = 2 * cells.RESOLUTION / (self.b * nearest * (1 - nearest))
-        return odds_slack(1.05 * (change + unread) + 1e-12)
+        return np.asarray(1.05 * (change + unread) + 1e-12)
 
     @property
     def _rounding(self) -> float:
-        return ROUNDING + charges.rounded_places(self.half, self.b)
+        return ROUNDING + hides.rounded_places(self.half, self.b)
 
     def _cells(self, points: Points, resolution: float, far: Floats | float) -> Floats:
         inside = points.fraction * (1 - points.fraction)
-        return charges.cell(points, inside, far, self.b) + charges.unread(points, resolution, far, self.b)
+        return hides.cell(points, inside, far, self.b) + hides.unread(points, resolution, far, self.b)
 
     def _best_end(self, summary: Summary, points: Points, far: Callable[[Points], Floats]) -> float:
         """The end from which on rows are counted that makes least of counting and placing; free, as all are bounds."""
@@ -269,7 +269,7 @@ def _widest(nearest: Floats) -> Floats:
     return widest
 
 
-def _sign(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> float:
+def _sign_at_end(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> float:
     """The excess of score over label in standard errors, cut to [-1, 1]; NaN where the first part holds no row."""
     (ends, at_end), (inner, near) = parts
     if not ends[at_end].any():

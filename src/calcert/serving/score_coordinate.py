@@ -10,8 +10,8 @@ import numpy as np
 from calcert.foundation.array_types import Floats, Integers
 from calcert.serving import kernel
 from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
+from calcert.serving.grid_view import View, chosen
 from calcert.serving.kernel import KERNEL_REACH
-from calcert.serving.view import View, chosen, odds_slack
 from calcert.summary import cells
 from calcert.summary.points import Points, seen_from
 from calcert.summary.summary import Summary
@@ -147,8 +147,8 @@ class ScoreCoordinate:
         """The most that rows which are not placed can weigh: there are none."""
         return 0.0
 
-    def placing_slack(self, grid: Grid, place: Floats) -> Floats:
-        """How far the logarithm of the odds may be moved by knowing rows to their cell only, and by the grid.
+    def weight_change(self, grid: Grid, place: Floats) -> Floats:
+        """Cells and grid change every weight of the band by a factor within 1 +- this.
 
         Since |d^2 k / dx^2| <= 4k/h^2 and |d ln k / dx| <= 2/h, linear interpolation over a width d changes every
         weight by a factor within 1 +- (d^2 / 2h^2) exp(2d/h), whatever the rows.
@@ -160,4 +160,4 @@ class ScoreCoordinate:
         for width in (widest, grid.step):
             relative = np.minimum(width / self.h, 10.0)
             change = change + relative**2 / 2 * np.exp(2 * relative)
-        return odds_slack(change)
+        return change

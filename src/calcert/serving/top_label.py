@@ -6,13 +6,10 @@ forecast of that class being right (top-label calibration).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import check_scores
 
 
 def score(proba: Floats) -> Floats:
@@ -23,25 +20,6 @@ def score(proba: Floats) -> Floats:
 def forecast(proba: Floats) -> NDArray[np.int64]:
     """The class whose probability the score is: the second of two, else the top one, the first of those that tie."""
     return np.ones(len(proba), np.int64) if proba.shape[1] == 2 else proba.argmax(axis=1)
-
-
-def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Floats, NDArray[np.bool_]]:
-    """The score of every row, and whether what it forecasts came true: what a certificate is made from."""
-    if classes.size < 2:
-        raise ValueError(f"the classifier must know at least two classes to be certified; got {classes.tolist()}.")
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels.ravel()
-    if labels.shape != (len(proba),):
-        raise ValueError(f"y must hold one label for each of the {len(proba)} rows; got shape {labels.shape}.")
-    unknown = ~np.isin(labels, classes)
-    if unknown.any():
-        row = int(np.flatnonzero(unknown)[0])
-        raise ValueError(
-            f"y must hold only labels that the classifier was fitted on, {classes.tolist()}; "
-            f"got {labels[row].item()!r} at row {row}."
-        )
-    return check_scores(score(proba)), labels == classes[forecast(proba)]
 
 
 def share_out(original: Floats, served: Floats) -> Floats:

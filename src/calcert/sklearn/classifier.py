@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, check_secret
-from calcert.reports.advice import RARE
+from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
@@ -146,7 +146,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         estimator inside. See :func:`calcert.certify` for the arguments.
         """
         original = self._original(X)
-        scores, labels = top_label.rows_to_certify(self.classes_, original, y)
+        scores, labels = rows_to_certify(self.classes_, original, y)
         return certify(
             scores, labels, delta=delta, odds=self.odds, bandwidth=self.bandwidth, variation=variation, seed=seed
         )
@@ -215,6 +215,25 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 f"got {self.random_state!r}."
             )
         return np.asarray(state.random(n) if isinstance(state, np.random.Generator) else state.random_sample(n))
+
+
+def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Floats, NDArray[np.bool_]]:
+    """The score of every row, and whether what it forecasts came true: what a certificate is made from."""
+    if classes.size < 2:
+        raise ValueError(f"the classifier must know at least two classes to be certified; got {classes.tolist()}.")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.shape != (len(proba),):
+        raise ValueError(f"y must hold one label for each of the {len(proba)} rows; got shape {labels.shape}.")
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        raise ValueError(
+            f"y must hold only labels that the classifier was fitted on, {classes.tolist()}; "
+            f"got {labels[row].item()!r} at row {row}."
+        )
+    return check_scores(top_label.score(proba)), labels == classes[top_label.forecast(proba)]
 
 
 def check_estimator(estimator: Any) -> None:

@@ -9,8 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
-from calcert.serving import top_label
-from calcert.sklearn.classifier import PerturbedClassifier, check_estimator
+from calcert.sklearn.classifier import PerturbedClassifier, check_estimator, rows_to_certify
 from calcert.sources import summarize
 
 
@@ -84,7 +83,7 @@ def certified_upper_scorer(
     if not serves:
         check_estimator(estimator)
     proba = estimator._original(X) if serves else np.asarray(estimator.predict_proba(X), np.float64)
-    rows = summarize(*top_label.rows_to_certify(estimator.classes_, proba, y))
+    rows = summarize(*rows_to_certify(estimator.classes_, proba, y))
     noise = estimator._noise.parameters if serves else {}
     settings = Settings.of(delta=delta, crossings=crossings, variation=variation, seed=seed, **noise)
     return -STATEMENTS[statement].certify(rows, settings).upper

@@ -162,7 +162,7 @@ def _net(low: Floats, high: Floats, known: Integers) -> Floats:
 
 @compiled
 def _sure(low: Floats, high: Floats, signs: Floats) -> Floats:
-    """:func:`calcert.certificates.unmodified.worst_gain`."""
+    """:func:`calcert.certificates.unmodified_lower.worst_gain`."""
     gain = np.empty((low.size, 2))
     for k in range(low.size):
         worst = low[k] if signs[k] >= 0 else high[k]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import distance_dual, distance_knots, distance_transport
-from calcert.certificates.blocks import blocks
+from calcert.certificates import distance_knots, distance_solver, distance_transport_plan
+from calcert.certificates.cell_blocks import blocks
 from calcert.certificates.distance import placed
-from calcert.certificates.distance_transport import Plan, best_plan, cost
-from calcert.certificates.score_groups import brier
+from calcert.certificates.distance_transport_plan import Plan, best_plan, cost
+from calcert.certificates.sampling_term import brier
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 
@@ -138,9 +138,9 @@ def test_compiled_kernels_do_what_their_python_does(seed: int) -> None:
     again, place = distance_knots.put.py_func(laid, low, high, fraction, count)
     assert np.allclose(mass, again, rtol=1e-14, atol=0)
     assert (left == place).all()
-    pair, plan, value = distance_dual.solve(laid, mass, 1e-6)
-    for found, expected in zip(distance_dual.solve.py_func(laid, mass, 1e-6), (pair, plan, value), strict=True):
+    pair, plan, value = distance_solver.solve(laid, mass, 1e-6)
+    for found, expected in zip(distance_solver.solve.py_func(laid, mass, 1e-6), (pair, plan, value), strict=True):
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
-    spread = distance_transport.evenly(mass, plan)
+    spread = distance_transport_plan.evenly(mass, plan)
     arguments = (laid, plan, spread, left, low, high, fraction, count)
     assert cost(*arguments) == pytest.approx(cost.py_func(*arguments), rel=1e-13)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.score_groups import brier
 from calcert.foundation.number_text import at_most, confidence, number, percent
-from calcert.reports.estimates import auroc
+from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
 from calcert.serving.noise import Noise
-from calcert.summary.design import GAIN
 from calcert.summary.summary import Summary
 
 LARGE_SHARE = 0.01
@@ -61,33 +59,6 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
         *map(_contradiction, refuted),
         *left_out,
         *_heavy_unit(summary),
-    )
-
-
-def design_effect(summary: Summary) -> float:
-    """How many rows in units tell as little as one independent row of equal weight; an estimate."""
-    units = summary.units
-    if units is None:
-        return 1.0
-    if units.gain_squares == 0:
-        return 1.0
-    independent = max(brier(summary.points, summary.n), 1e-300) / units.rows
-    # By Cauchy and Schwarz it is at most the second, which counts where rounding of tiny gains is all there is to see.
-    return min(units.gain_squares / GAIN**2 / summary.n**2 / independent, units.largest * units.rows / summary.n)
-
-
-def sample_words(summary: Summary) -> str:
-    """How many rows there are, and what rows in clusters or with weights count for."""
-    units, shown = summary.units, f"{summary.rows:,} row{'s' * (summary.rows != 1)}"
-    if units is None:
-        return shown
-    if units.design.only_soft:
-        return f"{shown}{units.words}"
-    effect = design_effect(summary)
-    most = f", none of more than {units.largest * units.design.quantum:g}" if units.design.clustered else ""
-    return (
-        f"{shown}{units.words}{most}; they count as {units.rows / max(effect, 1e-300):,.0f} independent rows (design "
-        f"effect {effect:.3g})"
     )
 
 

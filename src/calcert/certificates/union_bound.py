@@ -1,4 +1,4 @@
-"""Choice: several bounds are computed and the best is kept, or several statements must hold together.
+"""The union bound: several bounds are computed and the best is kept, or several statements must hold together.
 
 Each of m gets delta/m, so that all hold together with probability at least 1 - delta (union bound); whichever is then
 chosen, and by whatever means, holds too. What counts is how many might have been looked at, not how many were: where

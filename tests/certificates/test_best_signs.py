@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.certificates.sign_changes import (
+from calcert.certificates.best_signs import (
     best_run,
     best_signs,
     furthest,

@@ -1,7 +1,8 @@
-"""Rows as a grid is to see them."""
+"""View: rows as a grid is to see them, those between the ends at their places and those at the ends apart."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,14 @@ class View:
     n: int
     resolution: float
 
+    def mean_of(self, function: Callable[[Floats], Floats]) -> float:
+        """The mean of function(score) over all rows, linear inside cells."""
+        total = 0.0
+        for points in (self.points, self.ends):
+            for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
+                total += float(((points.count * share).sum(axis=1) * function(position)).sum())
+        return total / self.n
+
 
 def unlikely_ends(view: View) -> tuple[int, int]:
     """End rows near 0 with label 1, and near 1 with label 0."""
@@ -51,8 +60,3 @@ def chosen(points: Points, which: NDArray[np.bool_]) -> Points:
     run = place.size > 0 and place[-1] - place[0] == place.size - 1
     some = slice(int(place[0]), int(place[-1]) + 1) if run else place
     return Points(points.low[some], points.high[some], points.fraction[some], points.count[some])
-
-
-def odds_slack(change: Floats) -> Floats:
-    """How far the log-odds of a weighted share move where every weight changes by a factor within 1 +- `change`."""
-    return np.where(change < 1, 2 * np.arctanh(np.minimum(change, 1 - 1e-16)), np.inf)

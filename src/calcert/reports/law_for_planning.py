@@ -19,7 +19,7 @@ import numpy as np
 from calcert.certificates import perturbed
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import LARGEST_BANDWIDTH, LARGEST_ODDS
-from calcert.reports.advice import design_effect
+from calcert.reports.estimates import design_effect
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.summary import cells

@@ -7,7 +7,7 @@ and for u uniform on (0, 1), the served score is
     s = h log1p( sin(u a/2) / (sin(below/2) sin((above + (1 - u) a)/2)) ),    sin(below/2) = 1/sqrt(1 + exp(2x/h)).
 
 No term cancels, so that scores next to 0 keep their relative precision, and log s its absolute one, in float32 too.
-Noise on the odds is addition to the logit (:mod:`calcert.serving.log_odds`).
+Noise on the odds is addition to the logit (:mod:`calcert.serving.odds_kernel`).
 """
 
 from __future__ import annotations

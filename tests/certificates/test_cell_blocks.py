@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calcert.certificates import listed_witnesses
-from calcert.certificates.blocks import FOR_WITNESSES, blocks, middles
+from calcert.certificates.cell_blocks import FOR_WITNESSES, blocks, middles
 from calcert.summary import points
 from calcert.summary.cells import CELLS
 from tests.lab.laws import by_cells

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calcert.certificates.distance_dual import solve
 from calcert.certificates.distance_knots import inside, lay, put
+from calcert.certificates.distance_solver import solve
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 from calcert.summary.points import Points

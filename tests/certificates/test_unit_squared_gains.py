@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import unit_squares
-from calcert.certificates.unit_patterns import EDGES, PARTITIONS
-from calcert.serving import kernel, log_odds
+from calcert.certificates import unit_squared_gains
+from calcert.certificates.unit_lower import EDGES, PARTITIONS
+from calcert.serving import kernel, odds_kernel
 from calcert.serving.noise import Noise
 from calcert.summary import pair_sums
 from tests.lab.units import units_of
@@ -53,7 +53,7 @@ def test_no_signs_have_a_larger_form_than_is_said(size: int) -> None:
         held = rng.normal(size=(int(rng.integers(1, 30)), size)) * rng.exponential(size=size) ** 3
         table = held.T @ held
         best = max(float(np.array(f) @ table @ np.array(f)) for f in itertools.product((-1, 1), repeat=size))
-        found = unit_squares.largest_form(table)
+        found = unit_squared_gains.largest_form(table)
         assert best <= found <= np.abs(table).sum() * (1 + 1e-6)
 
 
@@ -62,8 +62,8 @@ def test_no_signs_have_a_larger_form_than_is_said(size: int) -> None:
 def test_ranges_and_signs_have_no_more_squares_than_is_said(equal: bool, scores: tuple[float, float]) -> None:
     x, y, cluster, weight, summary = rows(1, equal=equal, scores=scores)
     units, rng = units_of(summary), np.random.default_rng(2)
-    most = {changes: unit_squares.signs_squares(units, changes) for changes in (0, 1, 3)}
-    in_range = unit_squares.range_squares(units)
+    most = {changes: unit_squared_gains.signs_squares(units, changes) for changes in (0, 1, 3)}
+    in_range = unit_squared_gains.range_squares(units)
     for _ in range(300):
         first, stop = np.sort(np.where(rng.random(2) < 0.5, rng.choice(x, 2), rng.random(2)))
         inside = ((x >= first) & (x <= stop)).astype(float)
@@ -78,7 +78,7 @@ def test_the_whole_range_has_nearly_what_is_said_and_far_less_than_sizes_say() -
     x, y, cluster, weight, summary = rows(3, equal=False)
     units = units_of(summary)
     seen = squares(x - y, cluster, weight)
-    assert seen <= unit_squares.signs_squares(units, 0) <= 1.01 * seen + 1
+    assert seen <= unit_squared_gains.signs_squares(units, 0) <= 1.01 * seen + 1
     assert seen <= 0.5 * squares(np.abs(x - y), cluster, weight)
 
 
@@ -91,8 +91,8 @@ def test_signs_and_runs_of_groups_have_no_more_squares_than_is_said(equal: bool)
         held = np.zeros((600, edges.size + 1))
         np.add.at(held, (cluster, group), weight * (x - y))
         signs = worst_signs(held.sum(axis=0), held)
-        assert squares(signs[group] * (x - y), cluster, weight) <= unit_squares.group_squares(units, edges)
-    said = unit_squares.run_squares(units, EDGES)
+        assert squares(signs[group] * (x - y), cluster, weight) <= unit_squared_gains.group_squares(units, edges)
+    said = unit_squared_gains.run_squares(units, EDGES)
     for first, stop in itertools.combinations(np.concatenate([[0.0], EDGES, [2.0]]), 2):
         inside = ((x >= first) & (x < stop)) * (x - y)
         assert squares(inside, cluster, weight) <= said
@@ -112,13 +112,13 @@ def test_functions_of_the_served_score_have_no_more_squares_than_is_said(noise: 
     x = np.clip(x, 1e-9, 1 - 1e-9)
     # Chances that the score is served in each of 400 cells, exactly; the mean of t over a cell from its middle.
     edges = np.linspace(0, 1, 401) if noise.kind == "additive" else 1 / (1 + np.exp(-np.linspace(-9, 9, 401)))
-    law = kernel.distribution if noise.kind == "additive" else log_odds.distribution
+    law = kernel.distribution if noise.kind == "additive" else odds_kernel.distribution
     chance = np.diff(law(edges[None, :], x[:, None], noise.size), axis=1)
     middle = (edges[1:] + edges[:-1]) / 2
     gain = chance * (middle[None, :] - y[:, None])
     held = np.zeros((600, middle.size))
     np.add.at(held, cluster, weight[:, None] * gain)
-    said = unit_squares.served_form(summary, units_of(summary), noise)
+    said = unit_squared_gains.served_form(summary, units_of(summary), noise)
     rng = np.random.default_rng(6)
     for start in (held.sum(axis=0), rng.normal(size=400), np.ones(400), np.sin(80 * middle)):
         signs = worst_signs(start, held)
@@ -132,5 +132,5 @@ def test_functions_of_the_served_score_have_no_more_squares_than_is_said(noise: 
 def test_gains_of_units_are_smooth_enough_only_for_wide_noise() -> None:
     # Between nodes a bandwidth far below their distance hides anything: then sizes are all that is left.
     summary = rows(7, equal=False)[-1]
-    said = [unit_squares.served_form(summary, units_of(summary), Noise("additive", h)) for h in (1 / 64, 1e-4)]
+    said = [unit_squared_gains.served_form(summary, units_of(summary), Noise("additive", h)) for h in (1 / 64, 1e-4)]
     assert said[1] > 4 * said[0]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving import odds_charges as charges
+from calcert.serving import odds_discretisation as charges
 from calcert.serving.grid import cubic_weights
-from calcert.serving.log_odds import logit
+from calcert.serving.odds_kernel import logit
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]

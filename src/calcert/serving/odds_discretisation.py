@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.log_odds import largest_factor
+from calcert.serving.odds_kernel import largest_factor
 from calcert.summary.points import Points
 
 FOURTH = 2.55
