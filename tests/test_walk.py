@@ -6,6 +6,7 @@ file of another. The foundation is the floor of every room, so that standing on 
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -33,11 +34,14 @@ def walked(call: Callable[[], object]) -> list[str]:
         if event == "call":
             files.setdefault(frame.f_code.co_filename)
 
+    gc.collect()
+    gc.disable()  # What earlier tests left behind might be taken apart on the way.
     sys.setprofile(step)
     try:
         call()
     finally:
         sys.setprofile(None)
+        gc.enable()
     paths = [Path(file) for file in files if file.endswith(".py")]
     rooms = [path.relative_to(HOUSE).parts[0] for path in paths if HOUSE in path.parents]
     above = [room for room in rooms if room not in ("foundation", "__init__.py")]

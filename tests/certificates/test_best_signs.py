@@ -16,10 +16,9 @@ from calcert.certificates.best_signs import (
     furthest,
     most_gained,
     run_gain,
-    run_gains,
     signs_gain,
-    signs_gains,
 )
+from calcert.certificates.betting import in_turn
 from calcert.certificates.unmodified_lower import worst_gain
 from calcert.summary.points import Points
 from tests.lab.sums import most_under_signs
@@ -117,9 +116,15 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
     rng = np.random.default_rng(1)
     low = np.sort(rng.random(40))
     high, thrown = low + 0.001, rng.integers(0, 9, (3, 4, 40, 2))
-    for all_gains, gain, setting in ((run_gains, run_gain, 0), (signs_gains, signs_gain, 2)):
-        found = all_gains(low, high, thrown, setting)
-        assert (found == all_gains.py_func(low, high, thrown, setting)).all()
+    thrown[0, 0] = 0
+    for gain, setting in ((run_gain, 0), (signs_gain, 2)):
+
+        def witness(known: Any, last: Any, gain: Any = gain, setting: int = setting) -> Any:
+            return gain(low, high, known, setting)
+
+        found = in_turn(witness)(thrown)
+        assert not found[0, 0].any(), "nothing is bet where nothing is known"
+        found[0, 0] = gain(low, high, thrown[0, 0], setting)
         for t in range(3):
             for b in range(3):
                 assert (found[t, b] == gain(low, high, thrown[t, : b + 1].sum(axis=0), setting)).all()

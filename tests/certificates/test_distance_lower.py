@@ -8,18 +8,12 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.cell_blocks import middles
-from calcert.certificates.distance_lower import admit, distance_lower, pair_gains, promised
+from calcert.certificates.distance_lower import admit, distance_lower, pair_gain, promised
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]
 
 FINE = np.linspace(0, 1, 20_001)
-
-
-def gains(points: Points, known: NDArray[np.int64]) -> Floats:
-    """What the rows of one batch suggest for the next."""
-    found = pair_gains(points.low, points.high, points.fraction, np.stack([known, 0 * known])[None])
-    return np.asarray(found[0, 0])
 
 
 def knots_and_pair(kind: str) -> tuple[Floats, Floats]:
@@ -119,24 +113,12 @@ def test_blocks_that_hold_only_later_rows_change_no_bet() -> None:
     place = np.searchsorted(together.low, alone.low)
     known = np.zeros_like(together.count)
     known[place] = alone.count
-    assert (gains(together, known)[place] == gains(alone, alone.count)).all()
-
-
-def test_bets_of_every_throw_are_on_the_rows_of_its_earlier_batches_and_python_makes_the_same() -> None:
-    rng = np.random.default_rng(0)
-    points = middles(calcert.summarize(rng.random(40), np.arange(40) % 2))
-    thrown = rng.integers(0, 3, (2, 3, *points.count.shape))
-    place = (points.low, points.high, points.fraction)
-    found = pair_gains(*place, thrown)
-    assert found == pytest.approx(pair_gains.py_func(*place, thrown), abs=1e-9)
-    for t in range(2):
-        for b in range(2):
-            assert (found[t, b] == gains(points, thrown[t, : b + 1].sum(axis=0))).all()
+    assert (pair_gain(together, known)[place] == pair_gain(alone, alone.count)).all()
 
 
 def test_few_known_rows_make_a_bet_all_the_same() -> None:
     points = Points(np.array([0.25]), np.array([0.5]), np.full((1, 2), 0.5), np.array([[1, 0]]))
-    gain = gains(points, points.count)
+    gain = pair_gain(points, points.count)
     assert gain[0, 0] > 0
     assert gain[0, 0] <= 0.25
 

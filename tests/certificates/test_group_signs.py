@@ -42,17 +42,13 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
 
 
 def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
-    every: Any = unmodified_lower.groups_gains
     scales = unmodified_lower.SCALES
 
     def kernel(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
-        """The gains of the last bet, if what is not of the last batch is of the one before."""
-        thrown = np.stack([known - last, last, 0 * last])[None]
-        gain = every(low, high, thrown, scales)
-        assert gain == pytest.approx(every.py_func(low, high, thrown, scales), abs=1e-9)
-        alone = unmodified_lower.signed_gains(low, high, known, last, scales)
-        assert gain[0, 1] == pytest.approx(alone, abs=1e-9)
-        return np.asarray(gain[0, 1])
+        signed: Any = unmodified_lower.signed_gains
+        gain: Floats = signed(low, high, known, last, scales)
+        assert gain == pytest.approx(signed.py_func(low, high, known, last, scales), abs=1e-9)
+        return gain
 
     for seed in range(3):
         points, rng = some_rows(seed).points, np.random.default_rng(seed)

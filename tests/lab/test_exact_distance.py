@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from calcert import Summary
 from calcert.certificates import distance, distance_lower
 from calcert.certificates.distance_transport_plan import cost
+from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 from tests.lab.laws import (
     SMALL_LAWS,
@@ -99,11 +100,6 @@ def test_a_knot_inside_a_cell_is_refused_and_would_be_paid_too_little_for() -> N
     assert blind < of_rows(rows, np.zeros(6, int))[0] - 0.3
 
 
-def every_bet(gain: Floats, thrown: Integers) -> Floats:
-    """The same gain per block and label for every bet on rows that were thrown."""
-    return np.broadcast_to(gain, (thrown.shape[0], thrown.shape[1] - 1, *gain.shape)).copy()
-
-
 def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
     """Opposite errors close to each other: a jump sees them all, a pair that is Lipschitz almost nothing."""
     law, delta, runs = Law((0.45, 0.55), (0.5, 0.5), (0.9, 0.1)), 0.1, 40
@@ -113,12 +109,12 @@ def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
         lower = distance_lower.distance_lower
         return sum(lower(law.draw(1000, rng), delta, seed).limit > law.distance for seed in range(runs))
 
-    def jump(low: Floats, high: Floats, fraction: Floats, thrown: Integers) -> Floats:
-        sign = np.where(low < 0.5, 1.0, -1.0)
-        return every_bet(np.stack([-high * sign, (1 - high) * sign], axis=1), thrown)
+    def jump(points: Points, known: Integers) -> Floats:
+        sign = np.where(points.low < 0.5, 1.0, -1.0)
+        return np.stack([-points.high * sign, (1 - points.high) * sign], axis=1)
 
     assert not too_many(misses(), runs, delta)
-    with mock.patch.object(distance_lower, "pair_gains", jump):
+    with mock.patch.object(distance_lower, "pair_gain", jump):
         assert too_many(misses(), runs, delta)
 
 
@@ -132,8 +128,8 @@ def test_a_lower_bound_from_a_pair_with_too_much_of_both_labels_is_caught() -> N
         return sum(lower(law.draw(1000, rng), delta, seed).limit > 0 for seed in range(runs))
 
     assert not too_many(misses(), runs, delta)
-    constant = lambda low, high, fraction, thrown: every_bet(np.full((low.size, 2), 0.05), thrown)  # noqa: E731
-    with mock.patch.object(distance_lower, "pair_gains", constant):
+    constant = lambda points, known: np.full(known.shape, 0.05)  # noqa: E731
+    with mock.patch.object(distance_lower, "pair_gain", constant):
         assert too_many(misses(), runs, delta)
 
 

@@ -19,11 +19,11 @@ from calcert.foundation.number_text import at_least, at_most, rows_about
 from calcert.reports.bandwidths import bandwidth_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
-from calcert.show.pictures.band import STRETCHES
 from calcert.show.pictures.canvas import Picture
 from calcert.show.pictures.intervals import short
 from calcert.show.pictures.palette import TERMS
 from calcert.show.pictures.report import reliability
+from calcert.show.pictures.served_band import STRETCHES
 from calcert.show.pictures.terms import terms
 
 

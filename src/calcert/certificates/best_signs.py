@@ -59,7 +59,10 @@ def best_signs(net: Floats, changes: int) -> Floats:
         # The first of equals: it is a point with rows that makes a running sum reach a new value.
         if stop == 0:
             break
-        begin = int(np.argmax(changed[i, s, :stop]))
+        begin = 0
+        for k in range(1, stop):
+            if changed[i, s, k] > changed[i, s, begin]:
+                begin = k
         if changed[i, s, begin] <= 0:
             break
         signs[begin:stop] = 1 - 2 * s
@@ -72,18 +75,6 @@ def best_signs(net: Floats, changes: int) -> Floats:
 def signs_gain(low: Floats, high: Floats, known: Integers, changes: int) -> Floats:
     """What every row of a point and label gains at least from the signs that are best for the known rows."""
     gain: Floats = _sure(low, high, best_signs(_net(low, high, known), changes))
-    return gain
-
-
-@compiled
-def signs_gains(low: Floats, high: Floats, thrown: Integers, changes: int) -> Floats:
-    """That for every bet of every throw, from the rows of its earlier batches."""
-    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
-    for t in range(thrown.shape[0]):
-        known = np.zeros((low.size, 2), np.int64)
-        for b in range(thrown.shape[1] - 1):
-            known += thrown[t, b]
-            gain[t, b] = signs_gain(low, high, known, changes)
     return gain
 
 
@@ -136,18 +127,6 @@ def run_gain(low: Floats, high: Floats, known: Integers, side: int) -> Floats:
     signs = np.zeros(low.size)
     signs[first:stop] = sign
     gain: Floats = _sure(low, high, signs)
-    return gain
-
-
-@compiled
-def run_gains(low: Floats, high: Floats, thrown: Integers, side: int) -> Floats:
-    """That for every bet of every throw, from the rows of its earlier batches."""
-    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
-    for t in range(thrown.shape[0]):
-        known = np.zeros((low.size, 2), np.int64)
-        for b in range(thrown.shape[1] - 1):
-            known += thrown[t, b]
-            gain[t, b] = run_gain(low, high, known, side)
     return gain
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from calcert.certificates.betting import lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
@@ -18,7 +18,6 @@ from calcert.certificates.running_excess import Excess
 from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.unit_lower import CHANGES, EDGES, Pattern, group_sums, lower_with_bets, units_lower
 from calcert.certificates.unit_squared_gains import group_squares, run_squares, signs_squares
-from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.summary.summary import Summary
@@ -167,13 +166,10 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     from calcert.certificates import thrown_batches
-    from calcert.certificates.best_signs import signs_gains
+    from calcert.certificates.best_signs import signs_gain
 
     points = middles(summary)
-
-    def witness(thrown: Integers) -> Floats:
-        return np.asarray(signs_gains(points.low, points.high, thrown, crossings))
-
+    witness = in_turn(lambda known, last: signs_gain(points.low, points.high, known, crossings))
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
     return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from calcert.certificates import thrown_batches
-from calcert.certificates.betting import lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.distance_knots import lay, put
@@ -48,7 +48,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         summary,
         delta,
         seed,
-        lambda thrown: pair_gains(points.low, points.high, points.fraction, thrown),
+        in_turn(lambda known, last: pair_gain(points, known)),
         beside=FOR_DISTANCE,
         thrown=thrown_batches.thrown(points, seed),
     )
@@ -56,8 +56,18 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
 
 def suggested(points: Points, known: Integers, rows: float) -> tuple[Floats, Floats]:
     """Knots and an admissible pair on them, nearly the best for rows that lie as `known` says, so many in all."""
-    knots, pair = _suggested(points.low, points.high, points.fraction, known, rows)
+    runs = int(min(max(math.sqrt(rows), RUNS[0]), RUNS[1]))
+    knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
+    mass, _ = put(knots, points.low, points.high, points.fraction, known)
+    pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
+    admit(knots, pair)
     return knots, pair
+
+
+def pair_gain(points: Points, known: Integers) -> Floats:
+    """What every row of a block and label gains at least from the pair that the known rows suggest."""
+    gain: Floats = promised(*suggested(points, known, float(known.sum())), points.low, points.high)
+    return gain
 
 
 @compiled(error_model="numpy")
@@ -91,34 +101,6 @@ def admit(knots: Floats, pair: Floats) -> None:
     for k in range(knots.size):
         pair[0, k] -= excess
         pair[1, k] -= excess
-
-
-@compiled(error_model="numpy")
-def _suggested(low: Floats, high: Floats, fraction: Floats, known: Integers, rows: float) -> tuple[Floats, Floats]:
-    runs = int(min(max(math.sqrt(rows), RUNS[0]), RUNS[1]))
-    grid = 1
-    while grid <= runs:
-        grid *= 2
-    knots = lay(low, high, known, runs, grid)
-    mass, _ = put(knots, low, high, fraction, known)
-    pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
-    admit(knots, pair)
-    return knots, pair
-
-
-@compiled(error_model="numpy")
-def pair_gains(low: Floats, high: Floats, fraction: Floats, thrown: Integers) -> Floats:
-    """What every row of a block and label gains at least from the pair that the rows of earlier batches suggest."""
-    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
-    for t in range(thrown.shape[0]):
-        known, rows = np.zeros((low.size, 2), np.int64), 0
-        for b in range(thrown.shape[1] - 1):
-            known += thrown[t, b]
-            rows += thrown[t, b].sum()
-            if rows > 0:
-                knots, pair = _suggested(low, high, fraction, known, float(rows))
-                gain[t, b] = promised(knots, pair, low, high)
-    return gain
 
 
 @compiled(error_model="numpy")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from calcert.certificates.betting import lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
@@ -16,7 +14,7 @@ from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.sampling_term import largest_mean_terms
 from calcert.certificates.unit_lower import CHANGES, lower_with_bets, range_patterns, units_lower
 from calcert.certificates.unit_squared_gains import range_squares
-from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary
 
@@ -118,13 +116,10 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     from calcert.certificates import thrown_batches
-    from calcert.certificates.best_signs import run_gains
+    from calcert.certificates.best_signs import run_gain
 
     points = middles(summary)
-
-    def witness(thrown: Integers) -> Floats:
-        return np.asarray(run_gains(points.low, points.high, thrown, SIGN[side]))
-
+    witness = in_turn(lambda known, last: run_gain(points.low, points.high, known, SIGN[side]))
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
     return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))

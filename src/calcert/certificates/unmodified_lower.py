@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from calcert.certificates.betting import lower_limit
+from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.cell_blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
 from calcert.certificates.listed_witnesses import FOR_L1
@@ -42,26 +42,13 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
         summary,
         delta,
         seed,
-        lambda thrown: groups_gains(points.low, points.high, thrown, SCALES),
+        in_turn(lambda known, last: signed_gains(points.low, points.high, known, last, SCALES)),
         beside=FOR_L1,
         thrown=thrown_batches.thrown(points, seed, thrown_batches.TRIED),
     )
 
 
 @compiled_later
-def groups_gains(low: Floats, high: Floats, thrown: Integers, scales: Integers) -> Floats:
-    """The gains of group signs for every bet of every throw, from the rows of its earlier batches."""
-    gain = np.zeros((thrown.shape[0], thrown.shape[1] - 1, low.size, 2))
-    for t in range(thrown.shape[0]):
-        known = np.zeros((low.size, 2), np.int64)
-        for b in range(thrown.shape[1] - 1):
-            known += thrown[t, b]
-            if known.any():
-                gain[t, b] = signed_gains(low, high, known, thrown[t, b], scales)
-    return gain
-
-
-@in_kernels
 def signed_gains(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
     """The least gain per point and label of signs that are constant on runs of points, at the best of some scales.
 
@@ -70,8 +57,10 @@ def signed_gains(low: Floats, high: Floats, known: Integers, last: Integers, sca
     [-1, 1]. What the rows of all batches but the last taught is judged by the last, with x at either end of its cell;
     of the first batch alone nothing is, and its number of rows decides.
     """
-    points, rows = low.size, known.sum()
-    taught = rows - last.sum()
+    points, rows, taught = low.size, 0, 0
+    for i in range(points):
+        rows += known[i, 0] + known[i, 1]
+        taught += known[i, 0] + known[i, 1] - last[i, 0] - last[i, 1]
     # Running sums: of rows, x - y and its square over what taught, and of x - y over the last batch, x at either end.
     before = np.zeros(points + 1, np.int64)
     sums = np.zeros((points + 1, 4))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import class_options, options
-from calcert.commands.filing import facts, filed, repeat
+from calcert.commands.facts import facts, filed, repeat
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 from calcert.reports.statements import STATEMENTS

@@ -90,7 +90,7 @@ def command(
     beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
     their number costs nothing.
     """
-    from calcert.commands.filing import filed, repeat
+    from calcert.commands.facts import filed, repeat
     from calcert.commands.output import note, refuse_overwriting
     from calcert.show.exports.junit import JUnitOutcome
 
@@ -166,7 +166,7 @@ def _write_json(
     """The outcome for programs."""
     import json
 
-    from calcert.commands.filing import facts_of
+    from calcert.commands.facts import facts_of
     from calcert.foundation.plain_types import plain
 
     values = {

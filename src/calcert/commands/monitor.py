@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.filing import facts
+from calcert.commands.facts import facts
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 

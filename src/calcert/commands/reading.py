@@ -45,7 +45,7 @@ def named_files(files: Files) -> Iterator[Files]:
     if STANDARD_INPUT not in files:
         yield files
         return
-    from calcert.commands.filing import described
+    from calcert.commands.facts import described
 
     if len(files) > 1:
         raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")

@@ -17,9 +17,9 @@ from calcert.show.text.report import bends_lead, power
 
 with needed_for_reports():
     from calcert.show.pictures.canvas import figure_of
+    from calcert.show.pictures.monotone_band_and_score_table import curve_as_it_is
     from calcert.show.pictures.report import reliability
     from calcert.show.pictures.terms import terms
-    from calcert.show.pictures.unmodified import curve_as_it_is
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate

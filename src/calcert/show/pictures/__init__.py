@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from calcert.show.pictures.band import band_picture
 from calcert.show.pictures.bandwidths import bandwidths_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
+from calcert.show.pictures.monotone_band_and_score_table import monotone_picture, table_picture
 from calcert.show.pictures.moves import moves_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
 from calcert.show.pictures.report import report_picture
-from calcert.show.pictures.unmodified import monotone_picture, table_picture
+from calcert.show.pictures.served_band import band_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
