@@ -19,7 +19,7 @@ from rich.table import Table
 import calcert
 from calcert.certificates.distance_lower import distance_lower
 from calcert.certificates.unmodified_lower import unmodified_lower
-from calcert.serving.kernel import density
+from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float]
 BANDWIDTH = 1 / 64

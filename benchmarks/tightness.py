@@ -24,7 +24,7 @@ from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distance_lower import distance_lower
 from calcert.certificates.ranges import ranges_lower
 from calcert.certificates.unmodified_lower import unmodified_lower
-from calcert.serving.kernel import density
+from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float, bool]
 BANDWIDTH = 1 / 64

@@ -22,8 +22,8 @@ from calcert.certificates import finite, perturbed
 from calcert.published.bernstein import bernstein
 from calcert.published.folded_rows import single_split
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
-from calcert.serving.kernel import mean
 from calcert.serving.noise import Noise, perturb
+from calcert.serving.sech_kernel import mean
 from calcert.sources.arrays import summarize_arrays
 from experiments.results import Results, experiment
 

@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import calcert
-from calcert.serving import kernel, torch_noise
+from calcert.serving import sech_kernel, torch_functions
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss
 
 OF_THE_COMPILER = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -132,7 +132,7 @@ def slow_margin(z: torch.Tensor, y: torch.Tensor, h: float) -> float:
 @pytest.mark.parametrize("h", [1 / 64, 1 / 8])
 @pytest.mark.parametrize("at_once", [1 << 22, 100])
 def test_margin_is_the_mean_over_near_pairs(monkeypatch, h, at_once):
-    monkeypatch.setattr(torch_noise, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(torch_functions, "PAIRS_AT_ONCE", at_once)
     torch.manual_seed(0)
     z, y = torch.randn(60, dtype=torch.float64), (torch.rand(60) < 0.4).double()
     margin = PerturbedBCEWithLogitsLoss(bandwidth=h)(z, y) - PerturbedBCEWithLogitsLoss(bandwidth=h, margin=False)(z, y)
@@ -175,7 +175,7 @@ def test_margin_needs_no_memory_for_all_pairs_at_once():
     y = (torch.arange(rows) % 2).float()
     with LargestTensor() as largest:
         PerturbedBCEWithLogitsLoss(bandwidth=2**-10)(z, y).backward()
-    assert rows < largest.size <= torch_noise.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
+    assert rows < largest.size <= torch_functions.PAIRS_AT_ONCE < (rows / 2) ** 2 / 20
 
 
 def test_weights_and_reductions_are_those_of_torch():
@@ -204,7 +204,7 @@ def test_compiles_whole(backend):
     torch.testing.assert_close(*(torch.autograd.grad(f(z, y), z)[0] for f in (compiled, loss)))
     serve = torch.compile(Perturb(bandwidth=1 / 64), backend=backend, fullgraph=True)
     x = torch.full((4_000,), 0.3)
-    assert stats.kstest(kernel.distribution(serve(x), 0.3, 1 / 64), "uniform").pvalue > 1e-3
+    assert stats.kstest(sech_kernel.distribution(serve(x), 0.3, 1 / 64), "uniform").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("h", [2**-20, 2**-10, 1 / 64, 1 / 4, 4.0])
@@ -212,7 +212,7 @@ def test_perturb_draws_the_quantiles_of_the_kernel(h):
     x = torch.tensor([0.0, 1e-12, 1e-3, 0.02, 0.5, 0.9, 1 - 1e-9, 1.0], dtype=torch.float64).repeat(200)
     served = Perturb(bandwidth=h, generator=torch.Generator().manual_seed(0))(x)
     u = torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    np.testing.assert_allclose(served, kernel.sample(x.numpy(), h, u.numpy()), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(served, sech_kernel.sample(x.numpy(), h, u.numpy()), rtol=1e-9, atol=1e-15)
 
 
 def test_perturb_in_every_mode_dtype_and_copy():

@@ -11,7 +11,7 @@ import torch
 from scipy.special import expit, logit
 from torch import nn
 
-from calcert.serving import odds_kernel, torch_noise
+from calcert.serving import odds_kernel, torch_functions
 from calcert.serving.noise import Noise
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss, PerturbLogits
 from tests.serving.test_noise import SCORES, follows
@@ -64,7 +64,7 @@ def test_draws_are_those_of_numpy_at_the_same_chances():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_every_chance_gives_a_number(dtype):
     u = torch.tensor([0.0, torch.finfo(dtype).tiny, 0.5, 1 - torch.finfo(dtype).eps / 2, 1.0], dtype=dtype)
-    noise = torch_noise.log_factor(u)
+    noise = torch_functions.log_factor(u)
     assert torch.isfinite(noise).all()
     assert noise[0] == -noise[-1] < -15
 

@@ -10,7 +10,7 @@ with needed("calcert.torch needs", "torch", "torch"):
     import torch
     from torch import Tensor, nn
 
-    from calcert.serving.torch_noise import (
+    from calcert.serving.torch_functions import (
         expected_log,
         expected_softplus,
         log_factor,

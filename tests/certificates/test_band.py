@@ -15,9 +15,9 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.band import CalibrationBand, calibration_band
 from calcert.certificates.share_limits import _averaging, _largest_share, share_limits
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.grid import Grid
-from calcert.serving.kernel import weight_ceiling
+from calcert.serving.sech_kernel import weight_ceiling
 from calcert.summary.cells import RESOLUTION
 
 Floats = NDArray[np.float64]
@@ -83,14 +83,14 @@ def test_share_limits_enclose_the_estimate_and_are_symmetric_in_the_labels() -> 
 def test_weight_ceiling_is_above_every_weight_and_close(h: float) -> None:
     t = np.unique(np.clip(np.concatenate([np.linspace(0, 1, 101), np.linspace(0, 25, 201) * h]), 0, 1))
     around = t[:, None] + h * np.linspace(-3, 3, 1201)
-    largest = kernel.density(t[:, None], np.clip(around, 0, 1), h).max(axis=1)
+    largest = sech_kernel.density(t[:, None], np.clip(around, 0, 1), h).max(axis=1)
     assert (weight_ceiling(t, h) >= largest).all()
     assert (weight_ceiling(t, h) <= 1.01 * largest).all()
 
 
 def chance_at(t: Floats, score: Floats, chance: Floats, mass: Floats, h: float) -> Floats:
     """The true calibration function of the perturbed classifier for scores on atoms."""
-    weight = mass * kernel.density(t[:, None], score, h)
+    weight = mass * sech_kernel.density(t[:, None], score, h)
     return np.asarray((weight * chance).sum(axis=1) / weight.sum(axis=1))
 
 
@@ -113,7 +113,7 @@ def test_placing_rows_changes_every_weight_by_no_more_than_is_charged(h: float) 
         points = calcert.summarize([x], [1]).cell_points
         t, served, _, rounding = next(grid.densities(grid.place(points).masses(points.count)))
         near = np.abs(t - x) < 12 * h
-        exact = kernel.density(t[near], x, h)
+        exact = sech_kernel.density(t[near], x, h)
         width = np.maximum(points.high - points.low, grid.step) / h
         charged = (width**2 * np.exp(2 * width)).item() + 2 * RESOLUTION / h + 1e-12
         assert (np.abs(served[near] - exact) <= charged * exact + 2 * rounding).all()

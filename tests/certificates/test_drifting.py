@@ -13,8 +13,8 @@ from calcert.certificates.deviations import bernstein, hoeffding, iid_limit
 from calcert.certificates.drifting import drifting_limit, pooled_upper
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.root_search import SLACK
-from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
+from calcert.serving.sech_kernel import density
 from tests.monitoring.lives import finite_summary
 
 SCORE, ROWS, BANDWIDTH, DELTA = 0.9, 120, 1 / 4, 0.1

@@ -18,9 +18,9 @@ from calcert.certificates.perturbed_witness import FREE, ServedWitness, lower_to
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.exponentials import exponentials, missed, number
 from calcert.serving.grid import BLOCK, Grid
-from calcert.serving.kernel import gudermannian
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
+from calcert.serving.sech_kernel import gudermannian
 
 Floats = NDArray[np.float64]
 

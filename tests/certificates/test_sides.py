@@ -12,7 +12,7 @@ import calcert
 from calcert.certificates import mean_gap, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
-from calcert.serving import kernel, score_coordinate
+from calcert.serving import score_coordinate, sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary.cells import RESOLUTION
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
@@ -70,7 +70,7 @@ def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(
     assert hidden == all_of_it.hidden
     assert parts["too high"] + parts["too low"] == pytest.approx(error, abs=1e-12)
     assert -1e-12 <= parts["too extreme"] + parts["too timid"] - error <= 2 / (64 / h)
-    served_mean = kernel.mean(x, h).mean()
+    served_mean = sech_kernel.mean(x, h).mean()
     assert parts["too high"] - parts["too low"] == pytest.approx(served_mean - y.mean(), abs=2 * hidden)
 
 

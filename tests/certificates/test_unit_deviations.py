@@ -11,7 +11,7 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.unit_deviations import FixedWeights, large_gains
 from calcert.certificates.unit_squared_gains import gains_of, served_squares
-from calcert.serving import kernel, odds_kernel
+from calcert.serving import odds_kernel, sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.units import Kind, units_at
@@ -76,7 +76,7 @@ def test_what_a_summary_knows_of_served_gains_is_never_too_little(noise: Noise) 
         x = rng.beta(alpha, beta, 4000)
         y, cluster, weight = rng.random(4000) < x, rng.integers(0, 500, 4000), rng.integers(1, 4, 4000)
         rows = calcert.summarize(x, y, clusters=cluster, weights=weight, largest_weight=100, largest_gain=60)
-        served = kernel.mean(x, noise.size) if noise.kind == "additive" else odds_kernel.mean(x, noise.size)
+        served = sech_kernel.mean(x, noise.size) if noise.kind == "additive" else odds_kernel.mean(x, noise.size)
         gain = np.bincount(cluster, weight * np.abs(y - served), 500)
         size = np.bincount(cluster, weight, 500)
         assert rows.units is not None

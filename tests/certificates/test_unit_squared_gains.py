@@ -13,7 +13,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import unit_squared_gains
 from calcert.certificates.unit_lower import EDGES, PARTITIONS
-from calcert.serving import kernel, odds_kernel
+from calcert.serving import odds_kernel, sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary import pair_sums
 from tests.lab.units import units_of
@@ -112,7 +112,7 @@ def test_functions_of_the_served_score_have_no_more_squares_than_is_said(noise: 
     x = np.clip(x, 1e-9, 1 - 1e-9)
     # Chances that the score is served in each of 400 cells, exactly; the mean of t over a cell from its middle.
     edges = np.linspace(0, 1, 401) if noise.kind == "additive" else 1 / (1 + np.exp(-np.linspace(-9, 9, 401)))
-    law = kernel.distribution if noise.kind == "additive" else odds_kernel.distribution
+    law = sech_kernel.distribution if noise.kind == "additive" else odds_kernel.distribution
     chance = np.diff(law(edges[None, :], x[:, None], noise.size), axis=1)
     middle = (edges[1:] + edges[:-1]) / 2
     gain = chance * (middle[None, :] - y[:, None])

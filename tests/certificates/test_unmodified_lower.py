@@ -14,7 +14,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import betting, distance_lower, perturbed, perturbed_witness, thrown_batches, unmodified_lower
 from calcert.certificates.cell_blocks import middles
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.coordinate import Coordinate
 from calcert.serving.exponentials import missed
 from calcert.serving.noise import Noise
@@ -142,7 +142,7 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
         for place in np.linspace(points.low[i], points.high[i], 5):
             near = np.abs((np.arange(grid.size) + 0.5) / grid.size - place) < 42 * h + grid.step
             t = (np.flatnonzero(near)[:, None] + (nodes + 1) / 2) / grid.size
-            k = kernel.density(t, place, h) * f[near][:, None] * weights / 2 / grid.size
+            k = sech_kernel.density(t, place, h) * f[near][:, None] * weights / 2 / grid.size
             gains.append([(k * (t - y)).sum() for y in (0, 1)])
         true = np.array(gains)
         assert (promised[i] - hidden <= true.min(axis=0) + 1e-11).all()

@@ -27,7 +27,7 @@ def test_the_served_error_of_the_simulated_classifier_is_that_of_direct_summatio
     t = (np.arange(4000) + 0.5) / 4000
     gap = np.zeros(t.size)
     for x, p in zip(np.array_split(score, 20), np.array_split(chance, 20), strict=True):
-        gap += (calcert.serving.kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
+        gap += (calcert.serving.sech_kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
     assert truth(Noise("additive", h)).perturbed == pytest.approx(float(np.abs(gap).mean()), abs=2e-5)
 
 

@@ -22,7 +22,7 @@ from calcert.certificates.bounded_variation import variation_bias
 from calcert.certificates.lipschitz import lipschitz_bias
 from calcert.certificates.sampling_term import brier
 from calcert.certificates.score_groups import Groups, Rows, capped_groups, mean_apart, plug_in
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
@@ -170,7 +170,7 @@ def gauss(x: Floats, breaks: Floats, h: float) -> tuple[Floats, Floats, Floats]:
     nodes, weights = np.polynomial.legendre.leggauss(10)
     width = np.diff(edges)[:, None]
     t = (edges[:-1, None] + width * (nodes + 1) / 2).ravel()
-    return t, (width * weights / 2).ravel(), kernel.density(t, x[:, None], h)
+    return t, (width * weights / 2).ravel(), sech_kernel.density(t, x[:, None], h)
 
 
 rows_and_step = st.tuples(
@@ -194,11 +194,11 @@ def test_perturbed_plug_in_exceeds_the_mean_gain_of_any_witness(case: tuple) -> 
     # Gauss panels end at the breaks, but not where the sign of the gap changes: a thousandth is theirs there.
     for f, quadrature in ((steps, 1e-9), (np.sign(gap), 1e-3), (-np.sign(gap), 1e-3)):
         gain = ((t - y[:, None]) * k * f * weight).sum(axis=1)
-        assert (np.abs(gain) <= np.abs(y - kernel.mean(x, h)) + 1e-9).all()
+        assert (np.abs(gain) <= np.abs(y - sech_kernel.mean(x, h)) + 1e-9).all()
         for summary in forms(x, y):
             terms = perturbed.upper_terms(summary, Noise("additive", h), 0.1)
             assert terms["plug-in"] + terms["discretisation"] >= gain.mean() - quadrature
-            moment = ((y - kernel.mean(x, h)) ** 2).mean()
+            moment = ((y - sech_kernel.mean(x, h)) ** 2).mean()
             assert perturbed.second_moment(summary, h) >= moment - 1e-12
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving import kernel
-from calcert.serving.kernel import LARGEST_MEAN_SHIFT, sample
+from calcert.serving import sech_kernel
 from calcert.serving.keyed_noise import uniform_of_rows
+from calcert.serving.sech_kernel import LARGEST_MEAN_SHIFT, sample
 from tests.lab.laws import Law
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 def gap(t: Floats, score: Floats, weight: Floats, chance: Floats, h: float) -> Floats:
     """The mean of (t - y) k(t|x) over atoms."""
-    return np.asarray((weight * (t[:, None] - chance) * kernel.density(t[:, None], score, h)).sum(axis=1))
+    return np.asarray((weight * (t[:, None] - chance) * sech_kernel.density(t[:, None], score, h)).sum(axis=1))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -32,7 +32,7 @@ def test_given_the_noise_of_recurring_rows_the_error_grows_by_no_more_than_prove
     t = (np.arange(40_000) + 0.5) / 40_000
     diffuse = gap(t, score[~recurring], weight[~recurring], chance[~recurring], h)
     fresh = float(np.abs(gap(t, score, weight, chance, h)).mean())
-    shift = np.abs(t[:, None] - chance) * kernel.density(t[:, None], score, h)
+    shift = np.abs(t[:, None] - chance) * sech_kernel.density(t[:, None], score, h)
     for _ in range(50):
         served = sample(score, h, rng.random(size))
         frozen = float(np.abs(diffuse).mean() + (weight * np.abs(served - chance))[recurring].sum())
@@ -47,7 +47,7 @@ def test_twice_the_recurring_share_is_nearly_attained(r: float) -> None:
     fresh = Law((r,), (1.0,), (r,)).served(h)[0]
     served = sample(np.array([r]), h, np.array([0.5]))[0]
     # The diffuse rows have label 0, the recurring one label 1, and their scores tell which is which.
-    frozen = (1 - r) * float(kernel.mean(r, h)) + r * (1 - served)
+    frozen = (1 - r) * float(sech_kernel.mean(r, h)) + r * (1 - served)
     assert fresh < 1.2 * h
     assert frozen == pytest.approx(2 * r * (1 - r), abs=1e-6)
     assert frozen > fresh + 0.99 * 2 * r * (1 - r) - 1.2 * h
@@ -77,4 +77,4 @@ def test_perturbing_costs_at_most_the_mean_shift(h: float) -> None:
         law = Law(tuple(score), tuple(weight), tuple(chance))
         served = law.served(h)[0]
         assert served <= law.error + LARGEST_MEAN_SHIFT * h
-        assert served >= abs(weight @ (kernel.mean(score, h) - chance)) - 1e-9
+        assert served >= abs(weight @ (sech_kernel.mean(score, h) - chance)) - 1e-9

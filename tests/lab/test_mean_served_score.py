@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving.kernel import first_moment, gudermannian, sech
+from calcert.serving.sech_kernel import first_moment, gudermannian, sech
 
 Floats = NDArray[np.float64]
 

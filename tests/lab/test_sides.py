@@ -18,7 +18,7 @@ from calcert.certificates import perturbed, sides
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
-from calcert.serving import kernel, score_coordinate
+from calcert.serving import score_coordinate, sech_kernel
 from calcert.serving.noise import Noise
 from tests.lab.laws import (
     SMALL_LAWS,
@@ -59,7 +59,7 @@ def served_truth(law: Law, noise: Noise) -> dict[Side, float]:
     middle = (np.arange(slices) + 0.5) / slices
     rows = list(zip(law.score, law.weight, law.chance, strict=True))
     if noise.kind == "additive":
-        gap = sum(weight * kernel.density(middle, x, noise.size) * (middle - chance) for x, weight, chance in rows)
+        gap = sum(weight * sech_kernel.density(middle, x, noise.size) * (middle - chance) for x, weight, chance in rows)
         return split_up(middle, gap / slices)  # type: ignore[arg-type]
     b, inner = noise.size, [row for row in rows if 0 < row[0] < 1]
     ends = np.array([(x, weight * (x - chance)) for x, weight, chance in rows if x in (0, 1)]).reshape(-1, 2)

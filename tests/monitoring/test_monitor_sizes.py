@@ -21,13 +21,13 @@ from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.gamblers import LIMITS, Wealth
 from calcert.monitoring.look_schedule import share
 from calcert.monitoring.witness_memory import Memory, gains
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary
 
 NOISE, DELTA, CHANCE = Noise("additive", 1 / 4), 0.05, 0.5
-SERVED = kernel.mean(np.array([0.0, 1.0]), NOISE.size)
+SERVED = sech_kernel.mean(np.array([0.0, 1.0]), NOISE.size)
 ERROR = float((1 - CHANCE) * SERVED[0] + CHANCE * SERVED[1])
 """Labels are 0, so the calibration error of the served classifier is the mean of what it serves."""
 

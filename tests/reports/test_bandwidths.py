@@ -14,7 +14,7 @@ import calcert
 from calcert.reports.bandwidths import MOST, ODDS, bandwidth_costs, default_bandwidths
 from calcert.reports.estimates import log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ def test_log_loss_equals_quadrature_row_by_row() -> None:
 
     def surprise(x: float, y: int) -> float:
         def integrand(t: float) -> float:
-            return -math.log(t if y else 1 - t) * float(kernel.density(t, x, h))
+            return -math.log(t if y else 1 - t) * float(sech_kernel.density(t, x, h))
 
         return float(quad(integrand, 0, 1, points=[x] if 0 < x < 1 else None, limit=200)[0])
 
@@ -77,8 +77,8 @@ def test_columns_of_a_row() -> None:
         h = row.noise.size
         assert row.auroc == costs.auroc - row.auroc_loss
         assert row.log_loss == pytest.approx(costs.log_loss + row.log_loss_added, abs=1e-12)
-        assert row.mean_shift == pytest.approx(kernel.mean_absolute_shift(x, h).mean(), abs=1e-6)
-        assert row.mean_score == pytest.approx(kernel.mean(x, h).mean(), abs=1e-6)
+        assert row.mean_shift == pytest.approx(sech_kernel.mean_absolute_shift(x, h).mean(), abs=1e-6)
+        assert row.mean_score == pytest.approx(sech_kernel.mean(x, h).mean(), abs=1e-6)
         assert row.upper == calcert.perturbed(summary, bandwidth=h, delta=0.025).upper
 
 

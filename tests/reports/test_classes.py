@@ -19,8 +19,8 @@ from calcert.certificates.ranges import upper_terms as ranges_terms
 from calcert.certificates.running_excess import Excess
 from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
-from calcert.serving.kernel import density
 from calcert.serving.noise import Noise
+from calcert.serving.sech_kernel import density
 from calcert.sources.class_rows import rows_of_arrays
 from tests.lab.laws import Law, summary_of, too_many
 from tests.lab.sums import range_truth

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert.certificates import perturbed, squared
 from calcert.serving import grid as grid_module
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.grid import Grid, absolute_integral, spread
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
@@ -46,7 +46,7 @@ def direct(x: Floats, y: NDArray[np.int64], h: float) -> tuple[float, float]:
     """L1 and squared calibration error of the perturbed rows: Gauss panels that end where the error changes sign."""
 
     def gap_and_mass(t: Floats) -> tuple[Floats, Floats]:
-        k = kernel.density(t[..., None], x, h)
+        k = sech_kernel.density(t[..., None], x, h)
         return ((t[..., None] - y) * k).mean(axis=-1), k.mean(axis=-1)
 
     near = x[:, None] + h * np.arange(-42, 42.25, 0.25)
@@ -73,7 +73,7 @@ def test_plug_in_is_within_its_discretisation_of_direct_quadrature(h: float, kin
     x, y = some_rows(kind, h)
     exact = calcert.summarize(x, y)
     wanted, wanted_squared = direct(x, y, h)
-    moment = ((y - kernel.mean(x, h)) ** 2).mean()
+    moment = ((y - sech_kernel.mean(x, h)) ** 2).mean()
     quadrature = 1e-10
     for summary in (exact, by_cells(exact)):
         terms = perturbed.upper_terms(summary, Noise("additive", h), 0.05)
@@ -157,8 +157,8 @@ def test_rounding_of_the_convolution_is_within_its_bound(h: float) -> None:
         base = np.minimum(np.floor(scaled), grid.size - 1)
         share = scaled - base
         wanted = (
-            (1 - share) * kernel.density(t[inside, None], base / grid.size, h)
-            + share * kernel.density(t[inside, None], (base + 1) / grid.size, h)
+            (1 - share) * sech_kernel.density(t[inside, None], base / grid.size, h)
+            + share * sech_kernel.density(t[inside, None], (base + 1) / grid.size, h)
         ).mean(axis=1)
         assert np.abs(d[inside] - wanted).max() <= rounding
 

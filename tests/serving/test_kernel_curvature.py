@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.grid import CURVATURE, Grid
 from calcert.serving.score_coordinate import ScoreCoordinate
 
@@ -35,7 +35,7 @@ def panels(x: float, h: float) -> tuple[Floats, Floats]:
 def bend(x: float, h: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Nodes, weights, k(t|x) and its second derivative in x at the nodes."""
     t, weight = panels(x, h)
-    k = kernel.density(t, x, h)
+    k = sech_kernel.density(t, x, h)
     slope = np.tanh((t - x) / h)
     first, second = (weight * k * slope).sum(), (weight * k * slope**2).sum()
     return t, weight, k, 2 * k / h**2 * ((slope**2 - second) - first * (slope - first))
@@ -97,7 +97,7 @@ BANDWIDTHS = [2.0**-13, 1 / 64, 0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5, 10.0]
 def in_place(x: float, h: float) -> dict[str, float]:
     """L1 norms over t in [0, 1] of the second derivatives in t of k and of (t - y) k, y = 0 and 1."""
     t, weight = panels(x, h)
-    k, slope = kernel.density(t, x, h), np.tanh((t - x) / h)
+    k, slope = sech_kernel.density(t, x, h), np.tanh((t - x) / h)
     first, second = -k * slope / h, k * (2 * slope**2 - 1) / h**2
     norms = {"k": second} | {f"y = {y}": (t - y) * second + 2 * first for y in (0, 1)}
     return {name: float((weight * np.abs(values)).sum()) for name, values in norms.items()}

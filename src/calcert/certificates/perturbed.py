@@ -16,7 +16,7 @@ from calcert.certificates.sampling_term import upper_mean
 from calcert.certificates.unit_lower import served_patterns, units_lower
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.coordinate import coordinate_of
 from calcert.serving.exponentials import missed
 from calcert.serving.grid import ROUNDING, absolute_integral
@@ -163,7 +163,7 @@ def second_moment(summary: Summary, h: float) -> float:
         points, _ = merged(points, min(h / 16, 2.0**-10))
     moment = 0.0
     for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-        shift = kernel.mean(position, h)
+        shift = sech_kernel.mean(position, h)
         squares = np.stack([shift**2, (1 - shift) ** 2], axis=1)
         moment += float((points.count * share * squares).sum())
     width = points.high - points.low

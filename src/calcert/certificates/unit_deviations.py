@@ -16,7 +16,7 @@ from calcert.certificates.deviations import SPLIT, bernstein, gaussian_sharp, me
 from calcert.certificates.inversion import invert
 from calcert.certificates.root_search import SLACK, largest_candidate
 from calcert.certificates.unit_squared_gains import Gains, gains_of
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
 from calcert.serving.odds_kernel import mean_factor
 from calcert.summary.pair_sums import SHARES
@@ -69,7 +69,7 @@ def large_gains(units: Units, delta: float, noise: Noise | None = None) -> list[
             factor = mean_factor(noise.size) * (1 + SLACK)
             found.append(LargeGains(factor * share, factor**3 * limit))
         else:
-            shift = kernel.LARGEST_MEAN_SHIFT * noise.size
+            shift = sech_kernel.LARGEST_MEAN_SHIFT * noise.size
             found.append(LargeGains(share + shift, (1 + shift / share) ** 2 * limit))
     return found
 

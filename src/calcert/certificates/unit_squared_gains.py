@@ -14,7 +14,7 @@ import numpy as np
 
 from calcert.certificates.root_search import SLACK
 from calcert.foundation.array_types import Floats
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.grid import CURVATURE
 from calcert.serving.noise import Noise
 from calcert.serving.odds_kernel import mean_factor, relative_shift
@@ -50,14 +50,14 @@ def gains_of(summary: Summary, units: Units, noise: Noise | None = None) -> Gain
         return Gains(min(factor**2 * squares, units.squares), factor * mixed, min(factor * units.gain_cap, units.cap))
     h, low, high = noise.size, summary.left, summary.left + summary.width
     # The mean served score lies farther from x the nearer x is to an end, and grows with x (theory, units).
-    shift = np.abs(kernel.mean(np.where(low < 0.5, low, high), h) - np.where(low < 0.5, low, high)) + SLACK
+    shift = np.abs(sech_kernel.mean(np.where(low < 0.5, low, high), h) - np.where(low < 0.5, low, high)) + SLACK
     both = units.pairs.sum(axis=1)
     moved, moved_weights = float((both * shift**2).sum()), float((both * shift).sum())
     apart = (math.sqrt(squares) + math.sqrt(moved)) ** 2
     return Gains(
         squares=min(apart, served_squares(summary, units, h), units.squares) * (1 + SLACK),
         mixed=(mixed + moved_weights) * (1 + SLACK),
-        cap=min(units.cap, units.gain_cap + kernel.LARGEST_MEAN_SHIFT * h * units.cap),
+        cap=min(units.cap, units.gain_cap + sech_kernel.LARGEST_MEAN_SHIFT * h * units.cap),
     )
 
 
@@ -65,7 +65,7 @@ def served_squares(summary: Summary, units: Units, h: float = 0.0) -> float:
     """At least the sum over units of W times the sum of w (y - E[S|x])^2; without noise, of w (y - x)^2."""
     low, high = summary.left, summary.left + summary.width
     if h > 0:
-        low, high = kernel.mean(low, h), kernel.mean(high, h)
+        low, high = sech_kernel.mean(low, h), sech_kernel.mean(high, h)
     # Where in its cell a row is, nobody knows here: label 0 is farthest from the right end, label 1 from the left.
     return float((units.pairs[:, 0] * high**2 + units.pairs[:, 1] * (1 - low) ** 2).sum()) * (1 + SLACK) + SLACK
 
@@ -163,7 +163,7 @@ def served_form(summary: Summary, units: Units, noise: Noise) -> float:
     low, high = summary.left, summary.left + summary.width
     if noise.kind == "additive":
         bend, moved = np.full(NODES.size - 1, CURVATURE / noise.size**2), np.full(low.size, 1.0)
-        moved *= kernel.LARGEST_MEAN_SHIFT * noise.size
+        moved *= sech_kernel.LARGEST_MEAN_SHIFT * noise.size
     else:
         bend = _bend_on_odds(noise.size)
         middle = np.clip(0.5, low, high)

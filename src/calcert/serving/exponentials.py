@@ -9,8 +9,8 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats
 from calcert.serving.grid import Grid
-from calcert.serving.kernel import largest_density
 from calcert.serving.odds_kernel import alternating_weights
+from calcert.serving.sech_kernel import largest_density
 
 FEW, MANY, FINE = 8, 12, 16
 """How many exponentials: 1.5e-6 off, or 1.3e-9 from so many grid points to a bandwidth on, where rows are many."""

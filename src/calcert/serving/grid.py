@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
-from calcert.serving.kernel import KERNEL_REACH, normalizer, sech
+from calcert.serving.sech_kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary import cells
 from calcert.summary.points import Points
 

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import check_bandwidth, check_logits, check_odds, check_rng, check_scores
-from calcert.serving import kernel, odds_kernel
+from calcert.serving import odds_kernel, sech_kernel
 
 Kind = Literal["odds", "additive"]
 
 
 class _Kernel(Protocol):
-    """What :mod:`calcert.serving.kernel` and :mod:`calcert.serving.odds_kernel` both are."""
+    """What :mod:`calcert.serving.sech_kernel` and :mod:`calcert.serving.odds_kernel` both are."""
 
     def sample(self, x: Floats, size: float, uniform: Floats, /) -> Floats: ...
     def density(self, t: ArrayLike, x: ArrayLike, size: float, /) -> Floats: ...
@@ -120,11 +120,11 @@ class Noise:
         """At least `mean_shift` of every score."""
         if self.kind == "odds":
             return math.nextafter(odds_kernel.relative_shift(self.size), 1.0) / 4  # O3: s(b) x (1 - x)
-        return kernel.LARGEST_MEAN_SHIFT * self.size
+        return sech_kernel.LARGEST_MEAN_SHIFT * self.size
 
     @property
     def _kernel(self) -> _Kernel:
-        return odds_kernel if self.kind == "odds" else kernel
+        return odds_kernel if self.kind == "odds" else sech_kernel
 
 
 DEFAULT = Noise("odds", 1 / 16)

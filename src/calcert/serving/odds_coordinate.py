@@ -20,8 +20,8 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.serving import odds_discretisation as hides
 from calcert.serving.grid import ROUNDING, Grid, shared_grid
 from calcert.serving.grid_view import View, chosen
-from calcert.serving.kernel import KERNEL_REACH, sech
 from calcert.serving.odds_kernel import largest_factor, logit, mean_factor
+from calcert.serving.sech_kernel import KERNEL_REACH, sech
 from calcert.summary import cells
 from calcert.summary.points import Partition, Points, joined, partition
 from calcert.summary.summary import Summary

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 from calcert.serving.grid import CURVATURE, ROUNDING, Grid, shared_grid
 from calcert.serving.grid_view import View, chosen
-from calcert.serving.kernel import KERNEL_REACH
+from calcert.serving.sech_kernel import KERNEL_REACH
 from calcert.summary import cells
 from calcert.summary.points import Points, seen_from
 from calcert.summary.summary import Summary
@@ -141,7 +141,7 @@ class ScoreCoordinate:
 
     def ceiling(self, grid: Grid, place: Floats) -> Floats:
         """At least the largest density at each place that a row can give."""
-        return kernel.weight_ceiling(place, self.h)
+        return sech_kernel.weight_ceiling(place, self.h)
 
     def end_weight(self, view: View, place: Floats) -> float:
         """The most that rows which are not placed can weigh: there are none."""

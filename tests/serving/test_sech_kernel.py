@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 import calcert
-from calcert.serving import kernel
+from calcert.serving import sech_kernel
 
 BANDWIDTHS = (2.0**-20, 2.0**-13, 1 / 64, 0.3, 1.0, 10.0)
 SCORES = (0.0, 1e-300, 2.0**-30, 1e-5, 0.25, 0.5, 0.9, 1 - 2.0**-30, 1.0)
@@ -46,22 +46,22 @@ def exact(quantity: str, x: float, h: float) -> float:
 @pytest.mark.parametrize("h", BANDWIDTHS)
 def test_normalizer_mean_and_shift_agree_with_fifty_digits(h: float) -> None:
     x = np.array(SCORES)
-    assert kernel.normalizer(x, h) == pytest.approx([exact("normalizer", s, h) for s in SCORES], rel=1e-14)
-    assert kernel.mean(x, h) == pytest.approx([exact("mean", s, h) for s in SCORES], rel=1e-13, abs=1e-16)
-    shift = kernel.mean_absolute_shift(x, h)
+    assert sech_kernel.normalizer(x, h) == pytest.approx([exact("normalizer", s, h) for s in SCORES], rel=1e-14)
+    assert sech_kernel.mean(x, h) == pytest.approx([exact("mean", s, h) for s in SCORES], rel=1e-13, abs=1e-16)
+    shift = sech_kernel.mean_absolute_shift(x, h)
     assert shift == pytest.approx([exact("shift", s, h) for s in SCORES], rel=1e-13)
-    assert (shift <= kernel.LARGEST_MEAN_SHIFT * h).all()
+    assert (shift <= sech_kernel.LARGEST_MEAN_SHIFT * h).all()
 
 
 def test_largest_mean_shift_is_four_catalan_over_pi_rounded_up() -> None:
     exactly = 4 * mpmath.catalan / mpmath.pi
-    assert exactly < kernel.LARGEST_MEAN_SHIFT < exactly * (1 + 1e-5)
+    assert exactly < sech_kernel.LARGEST_MEAN_SHIFT < exactly * (1 + 1e-5)
 
 
 @given(st.floats(0.0, 1.0), st.floats(-20.0, 3.3))
 def test_mean_absolute_shift_never_exceeds_its_supremum(x: float, log_h: float) -> None:
     h = 2.0**log_h
-    assert kernel.mean_absolute_shift(x, h) <= kernel.LARGEST_MEAN_SHIFT * h
+    assert sech_kernel.mean_absolute_shift(x, h) <= sech_kernel.LARGEST_MEAN_SHIFT * h
 
 
 @pytest.mark.parametrize("h", BANDWIDTHS)
@@ -72,8 +72,8 @@ def test_distribution_is_the_integral_of_the_density(x: float, h: float) -> None
         base, z = _gd(mpmath.mpf(x) / h), _normalizer(x, h) / h
         wanted = [float((_gd((mpmath.mpf(float(s)) - mpmath.mpf(x)) / h) + base) / z) for s in t]
         dense = [float(mpmath.sech((mpmath.mpf(float(s)) - mpmath.mpf(x)) / h) / (h * z)) for s in t]
-    assert kernel.distribution(t, x, h) == pytest.approx(wanted, rel=1e-12, abs=1e-16)
-    assert kernel.density(t, x, h) == pytest.approx(dense, rel=1e-12)
+    assert sech_kernel.distribution(t, x, h) == pytest.approx(wanted, rel=1e-12, abs=1e-16)
+    assert sech_kernel.density(t, x, h) == pytest.approx(dense, rel=1e-12)
 
 
 @pytest.mark.parametrize("h", BANDWIDTHS)
@@ -82,17 +82,17 @@ def test_density_integrates_to_one_and_vanishes_outside_the_unit_interval(x: flo
     edges = np.unique(np.clip(np.concatenate([[0.0, 1.0], x + h * np.linspace(-45, 45, 181)]), 0, 1))
     nodes, weights = np.polynomial.legendre.leggauss(20)
     t = edges[:-1, None] + np.diff(edges)[:, None] * (nodes + 1) / 2
-    total = (kernel.density(t, x, h) * weights / 2 * np.diff(edges)[:, None]).sum()
+    total = (sech_kernel.density(t, x, h) * weights / 2 * np.diff(edges)[:, None]).sum()
     assert total == pytest.approx(1.0, abs=1e-12)
-    assert (kernel.density([-1e-9, 1 + 1e-9, -5.0, 7.0], x, h) == 0).all()
+    assert (sech_kernel.density([-1e-9, 1 + 1e-9, -5.0, 7.0], x, h) == 0).all()
 
 
 def test_largest_density_is_reached_at_the_ends_and_nowhere_exceeded() -> None:
     grid = np.linspace(0, 1, 201)
     for h in (2.0**-10, 1 / 64, 0.5, 10.0):
-        largest = kernel.largest_density(h)
-        assert kernel.density(0.0, 0.0, h) == pytest.approx(largest, rel=1e-14)
-        assert kernel.density(grid[:, None], grid[None], h).max() <= largest * (1 + 1e-14)
+        largest = sech_kernel.largest_density(h)
+        assert sech_kernel.density(0.0, 0.0, h) == pytest.approx(largest, rel=1e-14)
+        assert sech_kernel.density(grid[:, None], grid[None], h).max() <= largest * (1 + 1e-14)
 
 
 @given(
@@ -102,19 +102,19 @@ def test_largest_density_is_reached_at_the_ends_and_nowhere_exceeded() -> None:
 )
 def test_sample_is_the_quantile_function(x: float, log_h: float, uniform: float) -> None:
     h = 2.0**log_h
-    drawn = kernel.sample(np.array([x]), h, np.array([uniform]))
+    drawn = sech_kernel.sample(np.array([x]), h, np.array([uniform]))
     assert np.isfinite(drawn).all()
     assert (drawn >= 0).all()
     assert (drawn <= 1).all()
     # A draw is rounded to a double near x, which moves its probability by the density times that.
-    rounding = 4e-16 * max(float(drawn[0]), x) * kernel.largest_density(h) + 1e-14
-    assert kernel.distribution(drawn, x, h) == pytest.approx(uniform, abs=rounding)
+    rounding = 4e-16 * max(float(drawn[0]), x) * sech_kernel.largest_density(h) + 1e-14
+    assert sech_kernel.distribution(drawn, x, h) == pytest.approx(uniform, abs=rounding)
 
 
 @pytest.mark.parametrize("h", BANDWIDTHS)
 def test_sample_reaches_both_ends_of_the_unit_interval_and_never_leaves_it(h: float) -> None:
     x = np.repeat(SCORES, 3)
-    drawn = kernel.sample(x, h, np.tile([0.0, 0.5, 1.0], len(SCORES))).reshape(-1, 3)
+    drawn = sech_kernel.sample(x, h, np.tile([0.0, 0.5, 1.0], len(SCORES))).reshape(-1, 3)
     assert np.isfinite(drawn).all()
     assert ((drawn >= 0) & (drawn <= 1)).all()
     assert (np.diff(drawn, axis=1) >= 0).all()
@@ -126,12 +126,12 @@ def test_sample_reaches_both_ends_of_the_unit_interval_and_never_leaves_it(h: fl
 @pytest.mark.parametrize("x", [0.0, 0.4, 1.0])
 def test_perturbed_scores_follow_the_kernel(x: float, h: float) -> None:
     drawn = calcert.perturb(np.full(20_000, x), bandwidth=h, rng=7)
-    assert kstest(kernel.distribution(drawn, x, h), "uniform").pvalue > 1e-4
+    assert kstest(sech_kernel.distribution(drawn, x, h), "uniform").pvalue > 1e-4
 
 
 def test_the_kernel_of_another_bandwidth_is_told_apart() -> None:
     drawn = calcert.perturb(np.full(20_000, 0.4), bandwidth=1 / 64, rng=7)
-    assert kstest(kernel.distribution(drawn, 0.4, 1.2 / 64), "uniform").pvalue < 1e-4
+    assert kstest(sech_kernel.distribution(drawn, 0.4, 1.2 / 64), "uniform").pvalue < 1e-4
 
 
 def test_perturbing_moves_a_row_by_the_mean_shift() -> None:

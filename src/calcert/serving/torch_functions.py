@@ -1,8 +1,8 @@
 """The kernels on PyTorch tensors, for serving and for training.
 
-Additive noise is computed in angle, where the served score is uniform (:mod:`calcert.serving.kernel`). For a row with
-score x whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below - above is left,
-and for u uniform on (0, 1), the served score is
+Additive noise is computed in angle, where the served score is uniform (:mod:`calcert.serving.sech_kernel`). For a row
+with score x whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below - above is
+left, and for u uniform on (0, 1), the served score is
 
     s = h log1p( sin(u a/2) / (sin(below/2) sin((above + (1 - u) a)/2)) ),    sin(below/2) = 1/sqrt(1 + exp(2x/h)).
 
