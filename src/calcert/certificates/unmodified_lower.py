@@ -109,9 +109,17 @@ def run_end(before: Integers, begin: int, groups: int) -> int:
     group = min(before[begin] * groups // rows, groups - 1)
     if group == groups - 1:
         return points
-    end = begin + 1
-    while end < points and before[end] * groups < (group + 1) * rows:
-        end += 1
+    # The first point after the beginning that the next group may begin with: leaps that double, then halves of the last.
+    below, leap = begin, 1
+    while below + leap < points and before[below + leap] * groups < (group + 1) * rows:
+        below, leap = below + leap, 2 * leap
+    end = min(below + leap, points)
+    while end - below > 1:
+        middle = (below + end) // 2
+        if before[middle] * groups < (group + 1) * rows:
+            below = middle
+        else:
+            end = middle
     return end
 
 

@@ -69,8 +69,10 @@ def _in_bins(points: Points, values: Floats, bins: int) -> Floats:
     """Sums over the points of each bin of what is given per point and label; both labels rise with the points."""
     sums = np.zeros(bins)
     for score, value in zip(points.positions.T, values.T, strict=True):
-        upto = np.append(0.0, np.cumsum(value))
-        sums += np.diff(upto[np.searchsorted(score * bins, np.arange(1, bins))], prepend=0.0, append=upto[-1])
+        first = np.searchsorted(score * bins, np.arange(bins))
+        first[0] = 0
+        # Of a bin without points it would be the value at its first point, that of the next bin or the 0 at the end.
+        sums += np.where(np.diff(first, append=score.size) > 0, np.add.reduceat(np.append(value, 0.0), first), 0.0)
     return sums
 
 
@@ -153,8 +155,8 @@ def net_benefit(summary: Summary, threshold: float) -> float:
 @lru_cache(maxsize=2)
 def auroc(summary: Summary) -> float:
     """The chance that a row of label 1 outscores one of label 0, ties half; NaN with one label only."""
-    negative, positive = summary.points.count.T.astype(float)
-    pairs = negative.sum() * positive.sum()
+    negative, positive = summary.points.count.T
+    pairs = float(negative.sum()) * float(positive.sum())
     if pairs == 0:
         return math.nan
     below = np.cumsum(negative) - negative
