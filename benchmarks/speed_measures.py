@@ -73,7 +73,7 @@ def groups(quick: bool) -> Found:
     }
     calcert.certify(scores[:1_000], labels[:1_000])
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(1 if quick else 3):
+    for _ in range(1 if quick else 5):
         for name, run in runs.items():
             times[name].append(best(run, 1))
         sorting += [best(lambda: np.sort(every), 1) for _ in range(5)]

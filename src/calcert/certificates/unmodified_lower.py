@@ -109,7 +109,7 @@ def run_end(before: Integers, begin: int, groups: int) -> int:
     group = min(before[begin] * groups // rows, groups - 1)
     if group == groups - 1:
         return points
-    # The first point after the beginning that the next group may begin with: leaps that double, then halves of the last.
+    # The first point after the beginning that the next group may begin with: leaps that double, then halves of one.
     below, leap = begin, 1
     while below + leap < points and before[below + leap] * groups < (group + 1) * rows:
         below, leap = below + leap, 2 * leap

@@ -174,7 +174,8 @@ class GroupRows:
 
     def certify(self, settings: Settings, workers: int | None = None) -> GroupReport:
         """Every group at its share of delta, and the worst of them: what :func:`certify_groups` says of it."""
-        asked = [(summary, settings.shared(self.number), settings) for summary in self.summaries.values()]
+        each = settings.shared(self.number)
+        asked = [(summary, each, settings) for summary in self.summaries.values()]
         found = spread(certify_among_others, asked, check_workers(workers), "certifying", "groups")
         by_name = dict(zip(self.summaries, found, strict=True))
         return GroupReport(
