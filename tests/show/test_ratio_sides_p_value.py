@@ -8,8 +8,8 @@ import math
 import pytest
 
 import calcert
+from calcert.certificates.calibration_test import CalibrationTest
 from calcert.certificates.mean_gap import Ratio
-from calcert.certificates.perfect_calibration import CalibrationTest
 from calcert.foundation.result import Result
 
 pytest.importorskip("matplotlib")

@@ -16,9 +16,9 @@ from calcert.cli import in_shell_words
 from calcert.sources.class_names import ClassNumbers
 from calcert.sources.class_rows import ClassRows, rows_of_arrays
 from calcert.sources.class_sources import read_classes
+from calcert.sources.parsed_values import Spelling
 from calcert.sources.reading_account import Files
 from calcert.sources.source_kinds import source_of
-from calcert.sources.spelling_options import Spelling
 
 NAMES = ("cat", "dog", "bird")
 ROWS = 200

@@ -17,8 +17,8 @@ from calcert.foundation.number_text import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
+    from calcert.sources.parsed_values import Spelling
     from calcert.sources.reading_account import Files
-    from calcert.sources.spelling_options import Spelling
 
 LOG = logging.getLogger("calcert")
 

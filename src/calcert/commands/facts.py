@@ -17,8 +17,8 @@ from calcert.foundation.escaped_text import visible
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
+    from calcert.sources.parsed_values import Spelling
     from calcert.sources.reading_account import Files
-    from calcert.sources.spelling_options import Spelling
 
     Filed = TypeVar("Filed", bound=Result)
 

@@ -211,8 +211,8 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         sheet: str | None = None,
         **options: Any,
     ) -> None:
+        from calcert.sources.parsed_values import Spelling
         from calcert.sources.reading_account import Files
-        from calcert.sources.spelling_options import Spelling
 
         if missing and not drop_missing:
             raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")

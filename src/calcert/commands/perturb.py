@@ -60,7 +60,7 @@ def command(
     from calcert.foundation.escaped_text import visible
     from calcert.serving.appended_text_column import Wanted
     from calcert.serving.file_copy import STREAM, Perturbation, copy_file
-    from calcert.sources.spelling_options import Spelling
+    from calcert.sources.parsed_values import Spelling
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")

@@ -25,7 +25,7 @@ CHUNK = 1 << 20
 def summarize(files: Files, score: str | None, label: str | None, **weighing: Any) -> Summary:
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
-    from calcert.sources.spelling_options import PLAIN
+    from calcert.sources.parsed_values import PLAIN
 
     with named_files(files) as paths:
         alone = (

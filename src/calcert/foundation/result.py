@@ -27,7 +27,7 @@ KINDS = {
     "moves": "calcert.reports.moves.Moves",
     "ratio": "calcert.certificates.mean_gap.Ratio",
     "sides": "calcert.certificates.sides.Sides",
-    "test": "calcert.certificates.perfect_calibration.CalibrationTest",
+    "test": "calcert.certificates.calibration_test.CalibrationTest",
     "status": "calcert.monitoring.status.Status",
     "published": "calcert.published.compare.Comparison",
 }

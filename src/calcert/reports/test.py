@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calcert.certificates.perfect_calibration import CalibrationTest, perfect_calibration
+from calcert.certificates.calibration_test import CalibrationTest, perfect_calibration
 from calcert.sources import summarize
 from calcert.summary.summary import Summary
 

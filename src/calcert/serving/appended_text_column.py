@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from calcert.sources.columns import Column, check_new_column, choose_score, named
 from calcert.sources.csv_file import read_header, records
 from calcert.sources.json_file import line_records, names_in, value_of
-from calcert.sources.parsed_values import Reader, Unreadable, is_value, score_in_json, score_in_text
+from calcert.sources.parsed_values import PLAIN, Reader, Spelling, Unreadable, is_value, score_in_json, score_in_text
 from calcert.sources.reading_account import Account
-from calcert.sources.spelling_options import PLAIN, Spelling
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import numpy as np
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message
-from calcert.sources.arrays import arrow_values, checked_array
+from calcert.sources.arrays import checked_array
+from calcert.sources.arrow_columns import arrow_values
 from calcert.sources.class_columns import choose_classes
 from calcert.sources.class_rows import (
     AT_ROW,

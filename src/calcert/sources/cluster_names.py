@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.sources.arrays import as_numpy, numbers_of
+from calcert.sources.arrays import as_numpy
+from calcert.sources.arrow_columns import numbers_of
 
 if TYPE_CHECKING:
     from calcert.sources.cluster_names_numba import ClusterTexts

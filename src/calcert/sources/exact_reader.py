@@ -20,10 +20,9 @@ from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import WORDS, Column, Kind, kind_of
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.json_file import JsonFile
-from calcert.sources.parsed_values import Reader, Unreadable, is_value, label_in_text, score_in_text
+from calcert.sources.parsed_values import PLAIN, Reader, Spelling, Unreadable, is_value, label_in_text, score_in_text
 from calcert.sources.paths import COMPRESSED, Format, columns_of_folders, keys_in_folders, title
 from calcert.sources.reading_account import SHOWN, Account
-from calcert.sources.spelling_options import PLAIN, Spelling
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.compiled import compiled
 from calcert.foundation.interruption import load
-from calcert.sources.arrays import numbers_of
+from calcert.sources.arrow_columns import numbers_of
 from calcert.sources.columns import Column
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.duckdb_parquet import connect, interruptible, quoted

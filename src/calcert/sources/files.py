@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.sources.arrays import arrow_values, refuse_bad, unmasked
+from calcert.sources.arrays import refuse_bad
+from calcert.sources.arrow_columns import arrow_values, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
 from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
+from calcert.sources.parsed_values import PLAIN
 from calcert.sources.paths import remark_on_copies, resolve
 from calcert.sources.reading_account import Account, Files
-from calcert.sources.spelling_options import PLAIN
 from calcert.summary.summary import Summary
 
 BATCH = 1 << 17

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, checked_pair, numbers_of, refuse_bad, summarize_arrays
+from calcert.sources.arrays import check_indexes, checked_pair, refuse_bad, summarize_arrays
+from calcert.sources.arrow_columns import numbers_of
 from calcert.sources.collector import Collector
 from calcert.sources.columns import choose_all
 from calcert.sources.group_names import MISSING, MOST, group_name, group_values, in_order, numbered_groups, refuse_many

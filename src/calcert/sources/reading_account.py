@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from calcert.foundation.facts import ReadFile
-from calcert.sources.spelling_options import PLAIN, Spelling
+from calcert.sources.parsed_values import PLAIN, Spelling
 
 MIXED = 5
 """Percentages of which one in so many is 1 or less, without a sign, may be shares in part."""

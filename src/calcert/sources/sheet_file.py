@@ -9,9 +9,8 @@ from typing import Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
-from calcert.sources.parsed_values import label_in_cell, score_in_cell
+from calcert.sources.parsed_values import Percentage, label_in_cell, score_in_cell
 from calcert.sources.paths import value_in_folders
-from calcert.sources.spelling_options import Percentage
 
 Rows = Iterator[tuple[int, Any]]
 """Rows of a sheet with their numbers."""

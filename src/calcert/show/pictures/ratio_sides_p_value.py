@@ -17,8 +17,8 @@ with needed_for_reports():
     from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from calcert.certificates.calibration_test import CalibrationTest
     from calcert.certificates.mean_gap import Ratio
-    from calcert.certificates.perfect_calibration import CalibrationTest
     from calcert.certificates.sides import Sides
 
 

@@ -12,8 +12,8 @@ from calcert.foundation.number_text import at_least, confidence, number, rounded
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
+    from calcert.certificates.calibration_test import CalibrationTest
     from calcert.certificates.mean_gap import Ratio
-    from calcert.certificates.perfect_calibration import CalibrationTest
     from calcert.certificates.sides import Sides
 
 

@@ -16,8 +16,8 @@ import pytest
 
 import calcert
 from calcert.sources.grouped import summarize_groups
+from calcert.sources.parsed_values import Spelling
 from calcert.sources.reading_account import Files
-from calcert.sources.spelling_options import Spelling
 from calcert.sources.weighing_options import Weighing
 
 NUMBERS = ["0", "7.56", "12.5", "0.07", "33.3333333333", "100", "1e-3", "99.99"]
