@@ -121,6 +121,31 @@ def test_single_precision_scores_keep_the_value_that_they_have() -> None:
     assert summarize_arrays(x, [0, 1]).values.tolist() == [float(x[0]), float(x[1])]
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="no longer numbers on this machine")
+def test_numbers_longer_than_doubles_are_refused_where_they_would_be_rounded() -> None:
+    longer = np.finfo(np.longdouble)
+    exact = np.array([0.25, 0.5], np.longdouble)
+    assert calcert.summarize(exact, exact > 0.3) == calcert.summarize([0.25, 0.5], [0, 1])
+    for wrong in (1 + longer.eps, -longer.tiny, np.longdouble(1) / 3):
+        with pytest.raises(
+            ValueError, match=r"scores must be numbers in double precision; got .* at row 1, which would"
+        ):
+            calcert.summarize(np.array([0.25, wrong], np.longdouble), [0, 1])
+    with pytest.raises(ValueError, match=r"labels must be numbers in double precision; got .* at row 1, which would"):
+        calcert.summarize([0.2, 0.3], np.array([0, 1 + longer.eps], np.longdouble))
+    shares = np.full((2, 3), np.longdouble(1) / 3)
+    with pytest.raises(ValueError, match=r"double precision; got .* at row 0, which would be rounded"):
+        calcert.certify(shares, [0, 1])
+
+
+@pytest.mark.parametrize("beside", [{}, {"groups": ["a"] * 4}, {"clusters": [1, 2, 3, 4]}, {"weights": [1, 1, 1, 1]}])
+def test_the_first_bad_row_is_named_whatever_is_wrong_with_it(beside: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"labels must be .* got 5 at row 1"):
+        calcert.certify([0.2, 0.3, 2.0, 0.4], [0, 5, 1, 0], **beside)
+    with pytest.raises(ValueError, match=r"scores must .* got 2 at row 1"):
+        calcert.certify([0.2, 2.0, 0.3, 0.4], [0, 1, 5, 0], **beside)
+
+
 def test_decimals_are_read_as_python_reads_them() -> None:
     texts = [f"0.{k:02d}" for k in range(100)]
     wanted = summarize_arrays([float(t) for t in texts], [1] * 100)

@@ -83,6 +83,10 @@ def test_the_first_bad_row_is_named_whatever_the_number_of_threads(
 
     with pytest.raises(ValueError, match=f"got 2 at row {bad[0]}[.]"):
         everything()
+    # What was counted beside it is nobody's Summary, and rows that come later are not counted at all.
+    for again in (collector.settle, collector.summary, lambda: collector.add(scores[:1], labels[:1])):
+        with pytest.raises(ValueError, match=f"got 2 at row {bad[0]}[.]"):
+            again()
 
 
 def test_words_that_are_nearly_full_are_unpacked_in_time(short_steps: None) -> None:

@@ -80,8 +80,8 @@ def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: in
 def uncollected() -> Iterator[None]:
     """Inside, nothing looks for cycles: there are none, and looking through all results again and again takes long."""
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_on:

@@ -75,14 +75,12 @@ def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray
 
 def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "at row {}".format) -> None:
     """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
-    bad = ~((x >= 0) & (x <= 1))
+    bad = ~((x >= 0) & (x <= 1) & ((y == 0) | (y == 1)))
     if bad.any():
         row = int(np.argmax(bad))
+        if 0 <= x[row] <= 1:
+            raise ValueError(label_message(x, y, row, place(row)))
         raise ValueError(score_message(x, row, place(row)))
-    bad = (y != 0) & (y != 1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(label_message(x, y, row, place(row)))
 
 
 def checked_array(name: str, values: Any) -> NDArray[Any]:
@@ -120,7 +118,21 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
         hint = text_label_hint(array[0]) if name == "labels" else ""
         such = f"such as {array[0].item()!r} at row 0"
         raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, {such}.{hint}")
+    refuse_rounding(name, array)
     return array
+
+
+def refuse_rounding(name: str, array: NDArray[Any]) -> None:
+    """Numbers that no double is, as longer ones may be; whether they are numbers at all is asked elsewhere."""
+    if array.dtype.kind != "f" or array.dtype.itemsize <= 8:
+        return
+    rounded = (array.astype(np.float64) != array) & (array == array)
+    if rounded.any():
+        place = np.unravel_index(int(np.argmax(rounded)), array.shape)
+        raise ValueError(
+            f"{name} must be numbers in double precision; got {array[place]!s} of dtype {array.dtype} at row "
+            f"{place[0]}, which would be rounded. Round on purpose: {name}.astype(float)."
+        )
 
 
 def as_numpy(name: str, values: Any) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, missing_message
-from calcert.sources.arrays import array_of_any_shape, checked_array
+from calcert.sources.arrays import array_of_any_shape, checked_array, refuse_rounding
 from calcert.sources.class_columns import FEWEST, ClassColumns
 from calcert.sources.class_names import ClassNumbers, check_names, from_one
 from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
@@ -35,6 +35,7 @@ class ClassRows(NamedTuple):
 def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None = None) -> ClassRows:
     """Probabilities in an array, shape (rows, K), and labels: 0 to K - 1 or, where there are names, these as well."""
     raw = array_of_any_shape(probabilities)
+    refuse_rounding("probabilities", raw)
     if raw.dtype.kind in "fiu":
         _check_range(raw.T, AT_ROW, None)
         p = raw.astype(np.float64, copy=False)

@@ -58,10 +58,10 @@ class ThreadCounts:
             self._most = int(self._packed.max()) >> self._kernel.OFFSET_BITS
         if self._most + x.size > self._kernel.CHUNK:
             self._flush()
+        self._most += x.size
         bad = int(self._kernel.fill(x, y, self._packed))
         if bad >= 0:
             return bad
-        self._most += x.size
         # Many distinct scores show themselves in the first rows, mostly.
         for here in (slice(None, 2 * DISTINCT_LIMIT), slice(2 * DISTINCT_LIMIT, None)):
             if self.distinct >= 0:
@@ -113,8 +113,8 @@ class Collector:
 
     `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. Where only `few` rows
     are to come, a few million, they are counted without numba, which takes longer to import than they take. A bad row
-    is refused when its turn comes, at the latest by `settle` or `summary`; the first one is named, whatever the number
-    of `threads`.
+    is refused when its turn comes, at the latest by `settle` or `summary`, and again by each call after that; the first
+    one is named, whatever the number of `threads`.
     """
 
     def __init__(
@@ -139,6 +139,7 @@ class Collector:
         self._free.put(self._tables[0])
         self._pool: ThreadPoolExecutor | None = None
         self._pending: deque[_Pending] = deque()
+        self._refused: ValueError | None = None
 
     @property
     def rows(self) -> int:
@@ -204,6 +205,8 @@ class Collector:
             self._free.put(tables)
 
     def _settle(self, down_to: int) -> None:
+        if self._refused is not None:  # Some rows beside the bad one were counted.
+            raise self._refused
         while len(self._pending) > down_to:
             counted, scores, labels, start, first = self._pending.popleft()
             bad = counted.result()
@@ -211,10 +214,11 @@ class Collector:
                 self._refuse(scores, labels, start + bad, first)
 
     def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int, first: int) -> None:
-        where = self._place(first + row)
-        if 0 <= scores[row] <= 1:
-            raise ValueError(label_message(scores, labels, row, where))
-        raise ValueError(score_message(scores, row, where))
+        where, is_score = self._place(first + row), 0 <= scores[row] <= 1
+        self._refused = ValueError(
+            label_message(scores, labels, row, where) if is_score else score_message(scores, row, where)
+        )
+        raise self._refused
 
 
 def score_chunk(chunk: NDArray[Any]) -> NDArray[Any]:

@@ -104,6 +104,7 @@ class Weigher:
         bad = ~((x >= 0) & (x <= 1))
         if bad.any():
             row = int(np.argmax(bad))
+            self._check_labels(x[:row], labels[:row])  # The first bad row is named, whatever is wrong with it.
             raise ValueError(score_message(x, row, self._place(self.rows + row)))
         self._check_labels(x, labels)
         row, label, weight = self._lines(labels, others)
