@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import calcert
@@ -215,3 +216,16 @@ def test_notebook_view_is_readable_on_light_and_dark(browser: Browser, report: R
         assert min(found)[0] >= 4.5, min(found)
         assert page.evaluate(LEGENDS) == ["rgba(0, 0, 0, 0)"] * 2
         page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_a_long_name_of_a_group_stays_in_its_card(browser: Browser, tmp_path: Path, width: int) -> None:
+    scores, labels = simulate(4_000, seed=0)
+    names = np.where(np.arange(4_000) % 2, "short", "organisation/network_of_forty_layers_for_a_hundred_classes")
+    target = calcert.certify(scores, labels, groups=names).to_html(tmp_path / "groups.html")
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(target.as_uri())
+    leaving = "[...document.querySelectorAll('.card')].filter(e => e.scrollWidth > e.clientWidth).length"
+    assert page.evaluate("document.querySelectorAll('.card').length") >= 4
+    assert page.evaluate(leaving) == 0
+    page.close()
