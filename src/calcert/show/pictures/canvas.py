@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator
+from typing import Any
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.palette import STYLE
+from calcert.show.pictures.palette import FAINT, INK, PAPER
 
 with needed_for_reports():
     import matplotlib
@@ -22,6 +23,33 @@ SIZES = {
     "interval": (4.8, 1.5),
 }
 """Inches: text stays readable when the picture is 300 pixels wide."""
+
+STYLE: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "axes.titlesize": 10.0,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.0,
+    "legend.fontsize": 9.0,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.titlecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": PAPER,
+    "legend.facecolor": PAPER,
+    "legend.edgecolor": FAINT,
+    "legend.framealpha": 0.85,
+    "hatch.linewidth": 0.6,
+    "hatch.color": INK,
+}
+"""Settings of pictures that are drawn without an `ax` of the caller's."""
 
 
 class Picture(Figure):

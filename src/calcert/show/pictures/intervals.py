@@ -12,8 +12,8 @@ from calcert.foundation.number_text import confidence
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.statements import LEADING
 from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines
-from calcert.show.pictures.canvas import Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
+from calcert.show.pictures.canvas import STYLE, Picture, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK
 from calcert.show.pictures.report import report_picture
 
 with needed_for_reports():

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.number_text import confidence, given
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.certificate_words import MEASURE
-from calcert.show.pictures.canvas import Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, RED, STYLE
+from calcert.show.pictures.canvas import STYLE, Picture, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
 
 with needed_for_reports():
     import matplotlib

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, STYLE
+from calcert.show.pictures.canvas import STYLE, Picture, figure_of
+from calcert.show.pictures.palette import BLUE, FAINT, INK
 
 with needed_for_reports():
     import matplotlib

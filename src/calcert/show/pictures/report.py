@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import score_quantiles
 from calcert.show import certificate_words as words
-from calcert.show.pictures.canvas import Picture, figure_of
+from calcert.show.pictures.canvas import STYLE, Picture, figure_of
 from calcert.show.pictures.monotone_band_and_score_table import curve_as_it_is
-from calcert.show.pictures.palette import STYLE
 from calcert.show.pictures.served_band import draw_band
 from calcert.show.pictures.terms import terms
 from calcert.summary.summary import Summary
