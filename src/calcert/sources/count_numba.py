@@ -14,7 +14,7 @@ CHUNK = (1 << 19) - 1
 
 OFFSET_BITS = 45
 BLOCK = 1 << 12
-"""Rows that are located at once: what is found of them stays in the nearest memory of a processor."""
+"""Rows that are located at once: what is found of them stays in memory near the processor."""
 
 SLOTS = 1 << 14
 """Slots of the table of distinct scores, four times as many as may be filled."""
