@@ -11,7 +11,7 @@ import torch
 from scipy.special import expit, logit
 from torch import nn
 
-from calcert.serving import odds_kernel, torch_functions
+from calcert.serving import odds_kernel, sech_kernel, torch_functions
 from calcert.serving.noise import Noise
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss, PerturbLogits
 from tests.serving.test_noise import SCORES, follows
@@ -58,7 +58,7 @@ def test_draws_are_those_of_numpy_at_the_same_chances():
         served = Perturb(odds=b, generator=seeded())(x)
         np.testing.assert_allclose(served, odds_kernel.sample(x.numpy(), b, u.numpy()), rtol=1e-13)
         moved = PerturbLogits(odds=b, generator=seeded())(torch.zeros(1000))
-        np.testing.assert_allclose(moved, b * odds_kernel.noise(u.numpy()), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(moved, b * sech_kernel.standard_noise(u.numpy()), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from calcert.certificates.distance import distance
     from calcert.certificates.finite import finite
     from calcert.certificates.lipschitz import lipschitz
-    from calcert.certificates.mean_gap import mean_gap, observed_over_expected
+    from calcert.certificates.mean_gap_and_ratio import mean_gap, observed_over_expected
     from calcert.certificates.monotone_band import monotone_band
     from calcert.certificates.perturbed import perturbed
     from calcert.certificates.ranges import ranges, worst_range
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from calcert.certificates.squared import squared
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
+    from calcert.reports.calibration_test import test
     from calcert.reports.certify import certify
     from calcert.reports.comparison import compare
     from calcert.reports.estimates import estimates
     from calcert.reports.plan import plan
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import choose_rows
-    from calcert.reports.test import test
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
@@ -94,9 +94,9 @@ _LATER = {
     "finite": "calcert.certificates.finite",
     "finite_sides": "calcert.certificates.sides",
     "lipschitz": "calcert.certificates.lipschitz",
-    "mean_gap": "calcert.certificates.mean_gap",
+    "mean_gap": "calcert.certificates.mean_gap_and_ratio",
     "monotone_band": "calcert.certificates.monotone_band",
-    "observed_over_expected": "calcert.certificates.mean_gap",
+    "observed_over_expected": "calcert.certificates.mean_gap_and_ratio",
     "perturb": "calcert.serving.noise",
     "perturb_logits": "calcert.serving.noise",
     "perturb_sql": "calcert.serving.sql_expression",
@@ -108,7 +108,7 @@ _LATER = {
     "sql": "calcert.sources.sql_query",
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
-    "test": "calcert.reports.test",
+    "test": "calcert.reports.calibration_test",
     "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",
 }

@@ -10,7 +10,8 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.band import CalibrationBand, calibration_band, odds_slack
-from calcert.serving.odds_coordinate import ENDS, OddsCoordinate, _widest
+from calcert.serving.odds_coordinate import ENDS, OddsCoordinate
+from calcert.serving.odds_discretisation import widest_cell
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 
@@ -68,7 +69,7 @@ def test_the_widest_cell_is_the_widest_from_there_on() -> None:
     stretch = wide[placed] / np.minimum(low * (1 - low), (low + wide) * (1 - low - wide))[placed]
     ahead = np.maximum.accumulate(stretch[::-1])[::-1]
     # From a little inside of each cell on, that cell counts too.
-    charged = _widest(low[placed] + wide[placed] / 2)
+    charged = widest_cell(low[placed] + wide[placed] / 2)
     assert (charged >= ahead).all()
     assert (charged <= 1.02 * ahead).all()
 

@@ -7,9 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.cell_blocks import middles
-from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.distance_pairs import admit, pair_gain, promised
+from calcert.certificates.distance_lower import admit, distance_lower, pair_gain, promised
+from calcert.certificates.joined_cells import middles
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import distance_knots, distance_solver, distance_transport_plan
-from calcert.certificates.cell_blocks import blocks
 from calcert.certificates.distance import placed
 from calcert.certificates.distance_transport_plan import Plan, best_plan, cost
+from calcert.certificates.joined_cells import blocks
 from calcert.certificates.sampling_term import brier
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows

@@ -1,4 +1,4 @@
-"""Witnesses for the perturbed classifier promise no more than the integral over what is served (L9, K4)."""
+"""Witnesses for the perturbed classifier promise no more than the integral over what is served (L9)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.polynomial import Chebyshev
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.perturbed_witness import FREE, ServedWitness, lower_to, signs_of, smoothed
-from calcert.serving.coordinate import coordinate_of
-from calcert.serving.exponentials import exponentials, missed, number
+from calcert.certificates.perturbed_witness import FREE, ServedWitness, lower_to, signs_of
+from calcert.serving.coordinate_of_noise import coordinate_of
+from calcert.serving.exponentials_on_grid import exponentials, missed, smoothed
 from calcert.serving.grid import BLOCK, Grid
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
-from calcert.serving.sech_kernel import gudermannian
 
 Floats = NDArray[np.float64]
 
@@ -171,37 +169,10 @@ def test_a_witness_on_a_large_grid_is_one_function_and_vanishes_where_no_row_is_
     assert not witness.gain(0 * known).any()
 
 
-@pytest.mark.parametrize("fineness", [1, 7, 128])
-def test_k4_exponentials_are_as_near_to_the_kernel_as_is_charged_and_half_would_not_do(fineness: int) -> None:
-    grid = Grid(1 / 64, fineness)
-    (decay, weight), step = exponentials(grid), grid.step / grid.h
-    offset = np.arange(0, math.ceil(40 / step))
-    exact = grid.h * np.diff(gudermannian(step * np.append(offset, offset.size)))
-    off = np.abs((weight * decay ** offset[:, None]).sum(axis=1) - exact)
-    most = 1 / float(Chebyshev.basis(number(grid))(3.0))
-    assert (off <= most * exact + 1e-15).all()
-    assert (off > most * exact / 2).any() or fineness == 1  # over a wide cell signs of what is missed change
-    assert 5 / 4 * most < missed(grid) < 5 / 4 * most + 1e-10
-
-
-def test_sums_that_pass_along_the_grid_are_the_sums_over_all_cells() -> None:
-    rng = np.random.default_rng(5)
-    grid = Grid(1 / 40, 8)
-    f, mean_score, scale = rng.uniform(-1, 1, 60), rng.random(60), rng.uniform(0.5, 1, 61)
-    f[:20] = f[50:] = 0
-    decay, weight = exponentials(grid)
-    found = smoothed(f, mean_score, scale, decay, weight, grid.reach)
-    between = np.arange(60) - np.arange(61)[:, None]
-    kernel = (weight * decay ** np.where(between < 0, -1 - between, between)[:, :, None]).sum(axis=2)
-    assert found[1:-1] == pytest.approx(kernel @ np.stack([f, f * mean_score], axis=1) / scale[:, None], abs=1e-14)
-    assert not found[[0, -1]].any()
-    assert not smoothed(0 * f, mean_score, scale, decay, weight, grid.reach).any()
-
-
 def test_the_kernels_do_as_they_are_written() -> None:
     rng = np.random.default_rng(6)
-    kernels: Any = (signs_of, smoothed, lower_to)
-    signs, smooth, lower = kernels
+    kernels: Any = (signs_of, lower_to)
+    signs, lower = kernels
     known, base, part = rng.integers(0, 3, (20, 2)), np.sort(rng.integers(5, 54, 20)), rng.random(20)
     for near, borders in ((5, (5, 10, 50)), (100, (0, 0, 49)), (1, (40, 40, 60))):
         given = (known, base, part, near, borders, np.linspace(0.1, 0.9, 50), np.full(50, 0.02), 0.02, 0.1)
@@ -210,8 +181,7 @@ def test_the_kernels_do_as_they_are_written() -> None:
         assert f == pytest.approx(signs.py_func(*given), abs=1e-12)
     f = rng.uniform(-1, 1, 49)
     table = (np.linspace(0.1, 0.9, 49), np.full(50, 0.3), *exponentials(Grid(0.1, 5)), 40)
-    at_grid = smooth(f, *table)
-    assert at_grid == pytest.approx(smooth.py_func(f, *table), abs=1e-12)
+    at_grid = smoothed(f, *table)
     low = np.sort(rng.random(30))
     high = np.append(low[1:], 1.0)
     for cubic in (False, True):

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates import mean_gap, sides
+from calcert.certificates import mean_gap_and_ratio, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.serving import score_coordinate, sech_kernel
@@ -164,5 +164,5 @@ def test_rows_known_to_their_cells_are_given_no_less_than_rows_and_hardly_more(k
         least = listed[side]["plug-in"] - listed[side]["discretisation"]
         assert least <= cells[side]["plug-in"] + cells[side]["discretisation"]
         assert math.fsum(cells[side].values()) <= math.fsum(listed[side].values()) + 2e-3
-    gaps = [mean_gap.upper_terms(summary, 0.05)["plug-in"] for summary in (rows, by_cells(rows))]
+    gaps = [mean_gap_and_ratio.upper_terms(summary, 0.05)["plug-in"] for summary in (rows, by_cells(rows))]
     assert gaps[0] == pytest.approx(gaps[1], abs=2 * RESOLUTION)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import betting, distance_lower, perturbed, perturbed_witness, thrown_batches, unmodified_lower
-from calcert.certificates.cell_blocks import middles
+from calcert.certificates.joined_cells import middles
 from calcert.serving import sech_kernel
-from calcert.serving.coordinate import Coordinate
-from calcert.serving.exponentials import missed
+from calcert.serving.coordinate_of_noise import Coordinate
+from calcert.serving.exponentials_on_grid import missed
 from calcert.serving.noise import Noise
 from calcert.serving.odds_coordinate import OddsCoordinate
 from calcert.serving.score_coordinate import ScoreCoordinate
@@ -108,19 +108,6 @@ def test_stakes_never_risk_more_than_there_is(subject: str) -> None:
         assert (gain >= -1).all()
         assert (gain <= 1).all()
         assert (1 + stake * (gain - 1) > 0).all()
-
-
-def test_a_witness_for_the_unmodified_classifier_promises_the_least_gain_in_the_cell() -> None:
-    rng = np.random.default_rng(1)
-    x = rng.random(3000)
-    points = by_cells(calcert.summarize(x, x > 0.5)).points
-    f = rng.uniform(-1, 1, points.low.size)
-    promised = unmodified_lower.worst_gain(points, f)
-    for share in (0.0, 0.4, 1.0):
-        place = points.low + share * (points.high - points.low)
-        given = f[:, None] * (place[:, None] - np.array([0, 1]))
-        assert (promised <= given + 1e-15).all()
-        assert (given - promised <= (points.high - points.low)[:, None] + 1e-15).all()
 
 
 @pytest.mark.parametrize("h", [2.0**-10, 1 / 64, 0.3, 2.0])

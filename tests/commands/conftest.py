@@ -64,6 +64,26 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
+def here(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own to run commands in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def portfolio(here: Path) -> Path:
+    """Semicolons, decimal commas, percent signs, gaps and J/N, as a spreadsheet saves them."""
+    rng = np.random.default_rng(5)
+    grades = rng.choice([0.5, 2.5, 10.0, 35.0], 800)
+    labels = np.where(rng.random(800) < grades / 100, "J", "N")
+    lines = [f"{p:.2f} %;{y}".replace(".", ",") for p, y in zip(grades, labels, strict=True)]
+    lines[7], lines[9] = "#N/A;N", "2,50 %;"
+    path = here / "portfolio.csv"
+    path.write_text("PD;Ausfall\n" + "\n".join(lines) + "\n", encoding="utf-8-sig")
+    return path
+
+
+@pytest.fixture
 def spawn(folder: Path) -> Spawn:
     """Run a command in a process of its own, where warnings of ours are errors."""
 

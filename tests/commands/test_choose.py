@@ -15,7 +15,7 @@ import pytest
 
 import calcert
 from calcert.serving import file_copy
-from calcert.serving.appended_text_column import Wanted
+from calcert.serving.appended_column import Wanted
 
 from .conftest import Run
 

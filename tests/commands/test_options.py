@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from calcert.cli import in_shell_words, main
+from calcert.cli import main
 from calcert.commands.options import Probability, Ratio
 
 
@@ -57,19 +57,3 @@ def test_no_command_takes_one_of_two_values_without_a_word() -> None:
     arguments = ["x.csv", "--json", "--json", "--statement", "ranges", "--statement", "distance"]
     certify = next(leaves(main))
     assert certify.make_context("certify", arguments).params["statements"] == ("ranges", "distance")
-
-
-def test_advice_for_python_becomes_advice_for_a_shell() -> None:
-    said = "it has the columns 'a', 'b'. Pass score='...' and label='...'."
-    assert in_shell_words(said) == "it has the columns 'a', 'b'. Pass --score COLUMN and --label COLUMN."
-    assert "scipy" not in in_shell_words("got 3.2 at row 1. For logits pass scipy.special.expit(scores).")
-    both = in_shell_words("For log-probabilities pass numpy.exp(scores), for logits scipy.special.expit(scores).")
-    assert both.startswith("If they are log-probabilities, write exp(score) to the file; if they are logits, 1/(1")
-
-
-def test_arguments_that_are_options_are_called_so() -> None:
-    said = "weights must be whole multiples of weight_unit = 1; got 2.5. Pass a weight_unit, as largest_weight=4 is."
-    assert in_shell_words(said) == (
-        "weights must be whole multiples of --weight-unit = 1; got 2.5. Pass a --weight-unit, as --largest-weight 4 is."
-    )
-    assert in_shell_words("got 'weight_unit' and my_weight_unit") == "got 'weight_unit' and my_weight_unit"

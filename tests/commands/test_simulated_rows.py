@@ -8,7 +8,7 @@ from scipy import integrate, stats
 from scipy.special import expit
 
 import calcert
-from calcert.commands.simulated_rows import OVERCONFIDENCE, SPREAD, simulate, truth
+from calcert.commands.simulated_rows import OVERCONFIDENCE, SPREAD, simulate, true_errors
 from calcert.serving.noise import Noise
 
 
@@ -17,7 +17,7 @@ def test_the_error_of_the_simulated_classifier_is_that_of_calculus() -> None:
         return abs(expit(OVERCONFIDENCE * SPREAD * z) - expit(SPREAD * z)) * stats.norm.pdf(z)
 
     wanted, _ = integrate.quad(weighted, -12, 12, points=[0])
-    assert truth(Noise("additive", 1 / 64)).unmodified == pytest.approx(wanted, abs=1e-6)
+    assert true_errors(Noise("additive", 1 / 64)).unmodified == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.mark.parametrize("h", [1 / 64, 0.25])
@@ -28,7 +28,7 @@ def test_the_served_error_of_the_simulated_classifier_is_that_of_direct_summatio
     gap = np.zeros(t.size)
     for x, p in zip(np.array_split(score, 20), np.array_split(chance, 20), strict=True):
         gap += (calcert.serving.sech_kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
-    assert truth(Noise("additive", h)).perturbed == pytest.approx(float(np.abs(gap).mean()), abs=2e-5)
+    assert true_errors(Noise("additive", h)).perturbed == pytest.approx(float(np.abs(gap).mean()), abs=2e-5)
 
 
 def test_simulated_rows_repeat_with_their_seed_and_are_overconfident() -> None:
@@ -38,6 +38,6 @@ def test_simulated_rows_repeat_with_their_seed_and_are_overconfident() -> None:
     confident = scores > 0.9
     assert labels[confident].mean() < scores[confident].mean() - 0.02
     report = calcert.certify(scores, labels)
-    known = truth(Noise("additive", 1 / 64))
+    known = true_errors(Noise("additive", 1 / 64))
     assert report.perturbed.lower <= known.perturbed <= report.perturbed.upper
     assert report.unmodified.lower <= known.unmodified <= report.unmodified.upper

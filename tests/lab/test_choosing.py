@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import multinomial
 
 import calcert
-from calcert.certificates import finite, mean_gap
+from calcert.certificates import finite, mean_gap_and_ratio
 from calcert.reports import rows_to_label
 from calcert.reports.rows_to_label import KeepRule, sizes
 from tests.lab.laws import ROUNDING, too_many, upper
@@ -51,7 +51,7 @@ def test_chosen_rows_are_missed_no_more_often_than_delta_over_all_outcomes(by_la
         terms = finite.upper_terms(rows, delta)
         below += chance * (upper(terms) < TRUTH - ROUNDING)
         bare += chance * (upper(terms, cut=1.0) < TRUTH - ROUNDING)
-        above += chance * (mean_gap.mean_gap_lower(rows, delta) > abs(SHARES @ (SCORES - CHANCES)) + ROUNDING)
+        above += chance * (mean_gap_and_ratio.mean_gap_lower(rows, delta) > abs(SHARES @ (SCORES - CHANCES)) + ROUNDING)
         total += chance
     assert math.isclose(total, 1.0)
     assert below <= delta

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import crossings, mean_gap, ranges
+from calcert.certificates import crossings, mean_gap_and_ratio, ranges
 from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, summary_of, upper
 from tests.lab.sums import crossings_of, gap_truth, range_truth, visible_truth
 from tests.lab.test_exact_lower import judged, wealth
@@ -36,7 +36,7 @@ STATEMENTS: dict[str, tuple[Terms, Callable[[Law], float]]] = {
     "no crossing": (lambda s, delta: crossings.upper_terms(s, 0, delta), gap_truth),
     "one crossing": (lambda s, delta: crossings.upper_terms(s, 1, delta), lambda law: visible_truth(law, 1)),
     "two crossings": (lambda s, delta: crossings.upper_terms(s, 2, delta), lambda law: visible_truth(law, 2)),
-    "mean gap": (lambda s, delta: mean_gap.upper_terms(s, delta), gap_truth),
+    "mean gap": (lambda s, delta: mean_gap_and_ratio.upper_terms(s, delta), gap_truth),
 }
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
 
@@ -131,7 +131,7 @@ def mean_gap_lower_miss(n: int, delta: float, cut: float) -> float:
     """The exact probability that the lower limit, moved towards the gap that was seen by `cut`, exceeds the truth."""
 
     def missed(positives: int) -> bool:
-        seen, limit = abs(0.9 - positives / n), mean_gap.mean_gap_lower(counted(n, positives), delta)
+        seen, limit = abs(0.9 - positives / n), mean_gap_and_ratio.mean_gap_lower(counted(n, positives), delta)
         return limit + cut * (seen - limit) > gap_truth(TIGHT) + 1e-12
 
     if n <= 50:
@@ -161,7 +161,7 @@ def test_a_calibrated_score_is_given_a_lower_mean_gap_no_more_often_than_delta()
         low, high = 0, n // 2
         while high - low > 1:
             k = (low + high) // 2
-            found = mean_gap.mean_gap_lower(summary_of((0.5,), np.array([[n - k, k]])), level) > 0
+            found = mean_gap_and_ratio.mean_gap_lower(summary_of((0.5,), np.array([[n - k, k]])), level) > 0
             low, high = (k, high) if found else (low, k)
         return 2 * float(binom.cdf(low, n, 0.5))
 
@@ -177,7 +177,7 @@ def ratio_miss(score: float, chance: float, n: int, delta: float, cut: float = 0
     truth = chance / score
 
     def ends(positives: int) -> tuple[float, float]:
-        ratio = mean_gap.observed_over_expected(
+        ratio = mean_gap_and_ratio.observed_over_expected(
             summary_of((score,), np.array([[n - positives, positives]])), delta=delta
         )
         if not cut:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import crossings, mean_gap, ranges, thrown_batches
+from calcert.certificates import crossings, mean_gap_and_ratio, ranges, thrown_batches
 from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
 from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, once_each, plan_for, thrown_for
@@ -28,7 +28,7 @@ def exactly(law: Law | Continuous) -> Law:
 UPPER: dict[str, tuple[Callable[[Summary], dict[str, float]], Callable[[Law], float]]] = {
     "ranges": (lambda s: ranges.upper_terms(s, DELTA), range_truth),
     "three crossings": (lambda s: crossings.upper_terms(s, 3, DELTA), lambda law: visible_truth(law, 3)),
-    "mean gap": (lambda s: mean_gap.upper_terms(s, DELTA), cache(gap_truth)),
+    "mean gap": (lambda s: mean_gap_and_ratio.upper_terms(s, DELTA), cache(gap_truth)),
 }
 
 
@@ -67,7 +67,7 @@ def test_lower_bounds_stay_below_adversarial_laws(statement: str) -> None:
 
 def test_the_lower_mean_gap_stays_below_adversarial_laws() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        return mean_gap.mean_gap_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
+        return mean_gap_and_ratio.mean_gap_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
 
     assert judge(once_each(missed), plan_for({1: 100, 40: 250, 100_000: 250}, {5: 100, 300: 200}), DELTA) >= 4000
 
@@ -77,9 +77,9 @@ def test_observed_over_expected_covers_adversarial_laws() -> None:
         atoms = exactly(law)
         truth = float(np.dot(atoms.weight, atoms.chance) / np.dot(atoms.weight, atoms.score))
         place = truth / 2 if truth <= 1 else 1 - 1 / (2 * truth)
-        if mean_gap.excess_of_ratios(summary, DELTA)(place, place) <= 0:
+        if mean_gap_and_ratio.excess_of_ratios(summary, DELTA)(place, place) <= 0:
             return False  # A ratio that is not excluded is inside the interval.
-        ratio = mean_gap.observed_over_expected(summary, delta=DELTA)
+        ratio = mean_gap_and_ratio.observed_over_expected(summary, delta=DELTA)
         return not ratio.lower - 1e-12 <= truth <= ratio.upper + 1e-12
 
     assert judge(once_each(missed), {name: {5: 200, 300: 300, 100_000: 300} for name in FINITE}, DELTA) >= 4000
@@ -88,7 +88,7 @@ def test_observed_over_expected_covers_adversarial_laws() -> None:
 def test_the_place_of_a_ratio_is_where_the_search_looks_for_it() -> None:
     for ratio in (0.0, 0.3, 1.0, 2.5, 400.0):
         place = ratio / 2 if ratio <= 1 else 1 - 1 / (2 * ratio)
-        assert mean_gap.ratio_at(place) == pytest.approx(ratio)
+        assert mean_gap_and_ratio.ratio_at(place) == pytest.approx(ratio)
 
 
 def cut_bound(cut: float) -> Bound:

@@ -22,10 +22,10 @@ from calcert.certificates import (
     distance,
     distance_lower,
     finite,
-    mean_gap,
+    mean_gap_and_ratio,
     perturbed,
     ranges,
-    unit_squared_gains,
+    unit_moments,
     unmodified_lower,
 )
 from calcert.certificates.band import served_band
@@ -50,7 +50,7 @@ FIXED: dict[str, Terms] = {
 }
 PAIRED_TERMS: dict[str, Terms] = {
     "ranges": lambda s, delta: ranges.upper_terms(s, delta),
-    "mean gap": lambda s, delta: mean_gap.upper_terms(s, delta),
+    "mean gap": lambda s, delta: mean_gap_and_ratio.upper_terms(s, delta),
     "crossings": lambda s, delta: crossings.upper_terms(s, 1, delta),
     "served": lambda s, delta: perturbed.upper_terms(s, Noise("additive", 1 / 128), delta),
     "served, odds": lambda s, delta: perturbed.upper_terms(s, Noise("odds", 1 / 64), delta),
@@ -131,8 +131,8 @@ def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str)
 
 
 def test_squares_of_independent_rows_are_caught_where_labels_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = unit_squared_gains.signs_squares
-    monkeypatch.setattr(mean_gap, "signs_squares", lambda units, changes: said(units, changes) / 20)
+    said = unit_moments.signs_squares
+    monkeypatch.setattr(mean_gap_and_ratio, "signs_squares", lambda units, changes: said(units, changes) / 20)
     assert miss_of(at(PAIRED_TERMS["mean gap"], 0.05), clusters_of(20, 10**4, PAIRED), 10**4, CHANCE) > 0.3
 
 
@@ -222,7 +222,7 @@ def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) 
 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
-    "mean gap": mean_gap.mean_gap_lower,
+    "mean gap": mean_gap_and_ratio.mean_gap_lower,
     "signs": lambda s, delta: unmodified_lower.unmodified_lower(s, delta, 0).limit,
     "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
     "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
@@ -249,7 +249,7 @@ def lower_miss(
 
 def test_a_lower_margin_cut_by_half_is_caught() -> None:
     for design in (CLUSTERS, PAIRED):
-        assert lower_miss(mean_gap.mean_gap_lower, 10**6, 0.05, cut=1 / 2, design=design) > 0.05
+        assert lower_miss(mean_gap_and_ratio.mean_gap_lower, 10**6, 0.05, cut=1 / 2, design=design) > 0.05
 
 
 def test_lower_bounds_of_rows_kept_by_their_label_stay_below_the_population() -> None:
@@ -257,7 +257,9 @@ def test_lower_bounds_of_rows_kept_by_their_label_stay_below_the_population() ->
         rows, low, high = kept(number, population=True), number // 2 - 1, number
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if mean_gap.mean_gap_lower(rows(middle), 0.05) > 0.25 else (middle, high)
+            low, high = (
+                (low, middle) if mean_gap_and_ratio.mean_gap_lower(rows(middle), 0.05) > 0.25 else (middle, high)
+            )
         assert binom.sf(high - 1, number, 0.5) <= 0.05
 
 

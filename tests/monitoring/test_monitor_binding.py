@@ -18,7 +18,7 @@ from calcert.monitoring.batches import Batch, digest
 from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state_cache import remembered
+from calcert.monitoring.remembered_states import remembered
 from calcert.monitoring.state_content import State
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack

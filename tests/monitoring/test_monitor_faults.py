@@ -18,7 +18,7 @@ import calcert
 from calcert.monitoring import state_opening
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state_cache import remembered
+from calcert.monitoring.remembered_states import remembered
 from calcert.monitoring.state_content import State
 from calcert.summary.summary import Summary
 

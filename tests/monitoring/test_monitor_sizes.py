@@ -16,7 +16,7 @@ from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 from calcert.certificates.deviations import SPLIT, Limit, iid_limit, mean_upper
-from calcert.certificates.drifting import drifting_limit
+from calcert.certificates.drifting_pool import drifting_limit
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.gamblers import LIMITS, Wealth
 from calcert.monitoring.look_schedule import share

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import pooled_distance, pooled_ranges
+from calcert.certificates.drifting_pool import pooled_distance, pooled_ranges
 from calcert.monitoring import gamblers
 from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.monitor import Monitor

@@ -16,7 +16,7 @@ from calcert.monitoring import state_opening
 from calcert.monitoring.batches import Batch
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state_cache import remembered
+from calcert.monitoring.remembered_states import remembered
 from calcert.monitoring.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
 from tests.monitoring.lives import overconfident

@@ -204,13 +204,13 @@ def test_bad_settings_are_refused_by_name():
     scores, labels = data(100)
     with pytest.raises(TypeError, match="buckets must be a sequence"):
         published.lipschitz_buckets(scores, labels, constant=1.0, buckets=8)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="buckets must lie between"):
+    with pytest.raises(ValueError, match="buckets must be a whole number between"):
         published.lipschitz_buckets(scores, labels, constant=1.0, buckets=(8, 0))
     with pytest.raises(ValueError, match="that is too many"):
         published.lipschitz_buckets(scores, labels, constant=1.0, buckets=range(1, 2000))
-    with pytest.raises(ValueError, match="shifts must lie between"):
+    with pytest.raises(ValueError, match="shifts must be a whole number between"):
         published.lipschitz_buckets(scores, labels, constant=1.0, shifts=0)
-    with pytest.raises(ValueError, match="bins must lie between"):
+    with pytest.raises(ValueError, match="bins must be a whole number between"):
         published.ece(scores, labels, bins=0)
     with pytest.raises(ValueError, match='scheme must be "width" or "mass"'):
         published.ece(scores, labels, scheme="quantile")  # type: ignore[arg-type]

@@ -96,15 +96,9 @@ def test_too_few_rows_are_refused_by_name(n, count):
         fold_rows(*data(n), folds=count, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("count", [1, 0, -3, 256])
-def test_numbers_of_folds_out_of_range_are_refused(count):
-    with pytest.raises(ValueError, match=rf"folds must lie between 2 and 255, such as 5; got {count}"):
-        fold_rows(*data(1000), folds=count, rng=np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("count", [2.0, True, "5", None])
-def test_numbers_of_folds_that_are_not_whole_are_refused(count):
-    with pytest.raises(TypeError, match="folds must be a whole number"):
+@pytest.mark.parametrize("count", [1, 0, -3, 256, 2.0, True, "5", None])
+def test_numbers_of_folds_that_are_out_of_range_or_not_whole_are_refused(count):
+    with pytest.raises(ValueError, match=f"folds must be a whole number between 2 and 255; got {count!r}"):
         fold_rows(*data(1000), folds=count, rng=np.random.default_rng(0))
 
 

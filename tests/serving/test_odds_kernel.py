@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from calcert.serving import odds_kernel
+from calcert.serving.sech_kernel import SMALLEST_CHANCE, standard_noise
 
 SIZES = (1 / 64, 1 / 16, 1 / 4, 1 / 2)
 SCORES = (5e-324, 1e-300, 1e-17, 1e-7, 0.01, 0.3, 0.5, 0.77, 1 - 1e-9, 1 - 2.0**-53)
@@ -26,7 +27,7 @@ def exactly_served(x: float, b: float, u: float) -> mp.mpf:
 @pytest.mark.parametrize("x", [score for score in SCORES if score > 1e-307])
 @pytest.mark.parametrize("u", [chance for chance in CHANCES if chance > 0])
 def test_a_draw_is_the_quantile_to_full_precision(x: float, b: float, u: float) -> None:
-    u = max(u, odds_kernel.SMALLEST_CHANCE)
+    u = max(u, SMALLEST_CHANCE)
     drawn, exact = float(odds_kernel.sample(np.array([x]), b, np.array([u]))[0]), exactly_served(x, b, u)
     allowed = 2.0**-50 * (1 + b * 40)  # N is up to 40 and known to a few units of its last place.
     assert abs(drawn - exact) <= allowed * exact  # O1: relative, however small the score
@@ -91,7 +92,7 @@ def test_means_stay_inside_their_bounds_and_touch_them_for_rare_events(b: float)
 def test_distance_from_a_label_grows_by_no_more_than_the_factor_on_the_odds(b: float) -> None:
     """O4, at every pair of a score and a draw."""
     x, u = np.meshgrid([1e-9, 0.001, 0.2, 0.5, 0.8, 0.999], np.linspace(0.001, 0.999, 101))
-    s, factor = odds_kernel.sample(x, b, u), np.exp(b * np.abs(odds_kernel.noise(u)))
+    s, factor = odds_kernel.sample(x, b, u), np.exp(b * np.abs(standard_noise(u)))
     assert (s <= x * factor * (1 + 1e-12)).all()
     assert (1 - s <= (1 - x) * factor * (1 + 1e-12)).all()
 

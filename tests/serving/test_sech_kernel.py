@@ -134,6 +134,21 @@ def test_the_kernel_of_another_bandwidth_is_told_apart() -> None:
     assert kstest(sech_kernel.distribution(drawn, 0.4, 1.2 / 64), "uniform").pvalue < 1e-4
 
 
+def test_standard_noise_is_the_quantile_of_sech_over_pi_and_finite_at_both_ends() -> None:
+    chances = np.array([2.0**-54, 1e-9, 0.2, 0.5 - 2.0**-54, 0.5, 0.75, 1 - 2.0**-53])
+    with mpmath.workdps(DIGITS):
+        wanted = [float(mpmath.log(mpmath.tan(mpmath.pi * mpmath.mpf(u) / 2))) for u in chances]
+    assert sech_kernel.standard_noise(chances) == pytest.approx(wanted, rel=1e-14, abs=1e-15)
+    low, high = sech_kernel.standard_noise(np.array([0.0, 1.0]))
+    assert low == -high == sech_kernel.standard_noise(np.array([sech_kernel.SMALLEST_CHANCE]))[0]
+
+
+@pytest.mark.parametrize("u", [0.0, 1e-6, 0.3, 2.0, 30.0])
+def test_the_alternating_series_of_sech_is_summed_to_full_precision(u: float) -> None:
+    found = 2 * sech_kernel.alternating_sum(lambda k: float(np.exp(-(2 * k + 1) * u)))
+    assert found == pytest.approx(float(mpmath.sech(u)), rel=1e-14)
+
+
 def test_perturbing_moves_a_row_by_the_mean_shift() -> None:
     x = np.full(200_000, 0.3)
     moved = np.abs(calcert.perturb(x, bandwidth=1 / 64, rng=3) - x).mean()

@@ -21,10 +21,9 @@ from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.canvas import Picture
 from calcert.show.pictures.intervals import short
-from calcert.show.pictures.palette import TERMS
 from calcert.show.pictures.report import reliability
 from calcert.show.pictures.served_band import STRETCHES
-from calcert.show.pictures.terms import terms
+from calcert.show.pictures.terms import TERMS, terms
 
 
 @pytest.fixture(scope="module")

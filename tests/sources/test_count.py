@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calcert.sources import count_numba, count_numpy
 from calcert.summary import cells
+from tests.sources.compiled_and_interpreted import both, same
 
 LABEL_TYPES = [np.uint8, np.int64, np.float64]
 
@@ -113,3 +114,30 @@ def test_tally_gives_up_at_one_score_too_many() -> None:
             assert run(bits, labels, keys, counts, 0, 11) == 11
             keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
             assert run(bits, labels, keys, counts, 0, 10) == -1
+
+
+def weights_of(kind: str, rows: int) -> NDArray[np.int64]:
+    """Whole numbers, or nothing where no row has a weight of its own."""
+    return np.random.default_rng(4).integers(1, 9, rows if kind == "weighted" else 0)
+
+
+@pytest.mark.parametrize("kind", ["plain", "weighted"])
+def test_rows_with_weights_are_placed_as_the_interpreted_kernel_places_them(kind: str) -> None:
+    x = awkward_scores() + 0.0
+    y = np.arange(x.size) % 2
+    table, slot = np.zeros((2 * cells.CELLS, 2), np.int64), np.empty(x.size, np.int64)
+    compiled, interpreted = both(count_numba.place_rows, x, y, weights_of(kind, x.size), table, slot)
+    assert same(compiled, interpreted)
+    assert compiled[4].any()
+
+
+@pytest.mark.parametrize("kind", ["plain", "weighted"])
+@pytest.mark.parametrize("limit", [10_000, 100])
+def test_weights_of_distinct_scores_are_tallied_as_the_interpreted_kernel_tallies_them(kind: str, limit: int) -> None:
+    x = awkward_scores() + 0.0
+    y = np.arange(x.size) % 2
+    keys, counts = np.full(count_numba.SLOTS, -1, np.int64), np.zeros(2 * count_numba.SLOTS, np.int64)
+    arguments = x.view(np.int64), y, weights_of(kind, x.size), keys, counts, 0, limit
+    compiled, interpreted = both(count_numba.tally_weights, *arguments)
+    assert same(compiled, interpreted)
+    assert (compiled[0] == -1) == (limit == 100)

@@ -96,3 +96,14 @@ def in_runs(chance: Floats, coins: Floats) -> tuple[Floats, Floats]:
     number, total = (np.asarray(np.bincount(run, part, RUNS), np.float64) for part in (coins, coins * chance))
     held = number > 0
     return total[held] / number[held], number[held]
+
+
+def mixing_distance(coins: Integers, chance: Floats, spread: Floats) -> Floats:
+    """At most the total variation distance of the number of hits of coins that differ from that of coins alike (Ehm).
+
+    `chance` is the mean chance of the coins and `spread` at least the sum of squared distances from it.
+    """
+    rarer = np.minimum(chance, 1 - chance)
+    mixed = -np.expm1((coins + 1) * np.log1p(-rarer)) - rarer ** (coins + 1.0)
+    factor = mixed / np.maximum((coins + 1) * rarer * (1 - rarer), 1e-300)
+    return np.asarray(np.minimum(factor * spread, 1.0))

@@ -97,6 +97,6 @@ def _cheapest(summary: Summary) -> Plan:
 
 def placed(summary: Summary) -> Points:
     """The listed scores, or cells put together as far as costs little."""
-    from calcert.certificates.cell_blocks import blocks
+    from calcert.certificates.joined_cells import blocks
 
     return summary.points if summary.is_finite else blocks(summary, min(SCALE, PART / math.sqrt(summary.equal_rows)))

@@ -3,11 +3,6 @@
 A pair (g0, g1) is admissible if both change by no more than the score does and (1 - u) g0(u) + u g1(u) <= 0 for all u.
 Then the mean of g_label(score) is at most the distance, so pairs may bet (Theorem 5): one found on earlier batches is
 judged by the next. The pair that a linear program finds is made admissible first, whatever it was.
-
-Units are judged by a fixed list of admissible pairs: tilts that change sides at fixed pivots. A pair g_y(x) = f(x) (y -
-x) has (1 - u) g0(u) + u g1(u) = 0 for all u, so it is admissible if both of its functions change by no more than the
-score does: its mean gain is then at most the distance, and so is that of -f. Between pivots the tilts of the list are
-as steep and as large as that allows (theory, units).
 """
 
 from __future__ import annotations
@@ -18,22 +13,31 @@ import numpy as np
 
 from calcert.certificates import thrown_batches
 from calcert.certificates.betting import in_turn, lower_limit
-from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Lower
-from calcert.certificates.distance_pairs import pair_gain
+from calcert.certificates.distance_knots import lay, put
+from calcert.certificates.distance_solver import solve
+from calcert.certificates.joined_cells import middles
 from calcert.certificates.listed_witnesses import FOR_DISTANCE
-from calcert.certificates.unit_lower import CHANGES, EDGES, Pattern, gap_pattern, lower_with_bets
-from calcert.certificates.unit_squared_gains import tilt_squares
+from calcert.certificates.unit_bets import CHANGES, lower_with_bets
+from calcert.certificates.unit_tilts import tilt_patterns
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.compiled import compiled
 from calcert.serving.grid import ROUNDING
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
+
+RUNS = 8, 64
+"""Runs of points for a witness: the root of the rows it knows, but not outside this range."""
+
+NEAR = 0.01
+"""In standard errors, how far from the best a pair may be."""
 
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
     if summary.units is not None:
         # Of the bets only the mean gap is a tilt.
-        return lower_with_bets(summary, distance_patterns(summary), np.where(CHANGES == 0, 1.0, np.inf), delta)
+        return lower_with_bets(summary, tilt_patterns(summary), np.where(CHANGES == 0, 1.0, np.inf), delta)
     points = middles(summary)
     return lower_limit(
         summary,
@@ -45,43 +49,76 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     )
 
 
-def distance_patterns(summary: Summary) -> list[Pattern]:
-    """The mean gap, which has no pivot, with half of delta; a quarter each for tilts with one and with two."""
-    gap = gap_pattern(summary)
-    middle = summary.left + summary.width / 2
-    # A pair changes by no more than the score does, and a row is at most half a cell away.
-    count = summary.count.sum(axis=1)
-    hidden = float((count * summary.width).sum()) / 2 / summary.n + ROUNDING
-    excess = (count * middle - summary.count[:, 1]) / summary.n
-    size, first = np.array([largest_tilt(middle, pivot) for pivot in EDGES]), np.searchsorted(middle, EDGES)
-    one = max(abs(_gain(size[k] * excess, first[k : k + 1])) for k in range(EDGES.size))
-    two = 0.0
-    for a in range(EDGES.size - 1):
-        both = np.minimum(size[a], size[a + 1 :]) * excess
-        two = max(two, *(abs(_gain(both[b - a - 1], first[[a, b]])) for b in range(a + 1, EDGES.size)))
-    return [
-        gap._replace(share=gap.share / 2),
-        Pattern(one - hidden, 1 / (8 * EDGES.size), tilt_squares),
-        Pattern(two - hidden, 1 / (8 * math.comb(EDGES.size, 2)), tilt_squares),
-    ]
+def suggested(points: Points, known: Integers, rows: float) -> tuple[Floats, Floats]:
+    """Knots and an admissible pair on them, nearly the best for rows that lie as `known` says, so many in all."""
+    runs = int(min(max(math.sqrt(rows), RUNS[0]), RUNS[1]))
+    knots = lay(points.low, points.high, known, runs, 1 << runs.bit_length())
+    mass, _ = put(knots, points.low, points.high, points.fraction, known)
+    pair, _, _ = solve(knots, mass, NEAR / math.sqrt(rows))
+    admit(knots, pair)
+    return knots, pair
 
 
-def largest_tilt(x: Floats, pivot: float) -> Floats:
-    """The largest |f| at each score that an admissible tilt can have if it is 0 at the pivot."""
-    return np.where(x >= pivot, _right_of(x, pivot), _right_of(1 - x, 1 - pivot))
+def pair_gain(points: Points, known: Integers) -> Floats:
+    """What every row of a block and label gains at least from the pair that the known rows suggest."""
+    gain: Floats = promised(*suggested(points, known, float(known.sum())), points.low, points.high)
+    return gain
 
 
-def _right_of(x: Floats, pivot: float) -> Floats:
-    """To the right of the pivot: g1 = f (1 - x) rises as fast as it may, until g0 = -f x falls as fast as it may."""
-    if pivot < 0.5:
-        turn = 1 - math.sqrt((1 - pivot) / 2)
-        early, kept = (x - pivot) / np.maximum(1 - x, 1 - turn), 2 * turn**2
-    else:
-        turn, early, kept = pivot, np.zeros(x.shape), pivot
-    return np.maximum(np.where(x < turn, early, 1 - kept / np.maximum(x, turn)), 0.0)
+@compiled(error_model="numpy")
+def admit(knots: Floats, pair: Floats) -> None:
+    """Change a pair on the knots so that the piecewise linear functions through it are admissible.
+
+    Values are boxed and scaled to slopes of at most 1. Between knots (1 - u) g0 + u g1 is a quadratic that exceeds the
+    larger of its ends by at most (slope of g0 - slope of g1) / 4 times the square of their distance, if that is
+    positive; the largest of these is taken off both functions.
+    """
+    for k in range(knots.size):
+        for y in range(2):
+            # Not a number fails both comparisons: then the pair that says nothing is taken at this knot.
+            value = pair[y, k] if -2 <= pair[y, k] <= 2 else 0.0
+            pair[y, k] = max(value, -knots[k] if y == 0 else knots[k] - 1)
+    steepest = 1.0
+    for k in range(knots.size - 1):
+        for y in range(2):
+            steepest = max(steepest, abs(pair[y, k + 1] - pair[y, k]) / (knots[k + 1] - knots[k]))
+    excess = 0.0
+    for k in range(knots.size):
+        pair[0, k] /= steepest
+        pair[1, k] /= steepest
+        here = (1 - knots[k]) * pair[0, k] + knots[k] * pair[1, k]
+        excess = max(excess, here)
+        if k > 0:
+            wide = knots[k] - knots[k - 1]
+            bend = (pair[0, k] - pair[0, k - 1]) - (pair[1, k] - pair[1, k - 1])
+            before = (1 - knots[k - 1]) * pair[0, k - 1] + knots[k - 1] * pair[1, k - 1]
+            excess = max(excess, max(before, here) + max(bend, 0.0) * wide / 4)
+    for k in range(knots.size):
+        pair[0, k] -= excess
+        pair[1, k] -= excess
 
 
-def _gain(excess: Floats, first: Integers) -> float:
-    """The sum of the excess under signs that change at the cells given, one or two of them."""
-    stop = int(first[1]) if first.size > 1 else excess.size
-    return float(excess.sum() - 2 * excess[int(first[0]) : stop].sum())
+@compiled(error_model="numpy")
+def promised(knots: Floats, pair: Floats, low: Floats, high: Floats) -> Floats:
+    """The least that an admissible pair gives a row, per block and label, wherever in the block the row is.
+
+    Over a block of width w, g is at least (g(low) + g(high) - w) / 2, because it changes by no more than the score; and
+    the pair may be boxed, g0(x) >= -x and g1(x) >= x - 1, which leaves it admissible.
+    """
+    gain = np.empty((low.size, 2))
+    k = 0
+    for i in range(low.size):
+        while k < knots.size - 2 and knots[k + 1] <= low[i]:
+            k += 1
+        end = k
+        while end < knots.size - 2 and knots[end + 1] <= high[i]:
+            end += 1
+        first = (low[i] - knots[k]) / (knots[k + 1] - knots[k])
+        last = (high[i] - knots[end]) / (knots[end + 1] - knots[end])
+        for y in range(2):
+            value = pair[y, k] * (1 - first) + pair[y, k + 1] * first
+            value += pair[y, end] * (1 - last) + pair[y, end + 1] * last
+            gain[i, y] = (value - (high[i] - low[i])) / 2 - ROUNDING
+        gain[i, 0] = max(gain[i, 0], -high[i])
+        gain[i, 1] = max(gain[i, 1], low[i] - 1)
+    return gain

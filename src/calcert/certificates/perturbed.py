@@ -13,12 +13,12 @@ from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
 from calcert.certificates.sampling_term import upper_mean
-from calcert.certificates.unit_lower import served_patterns, units_lower
+from calcert.certificates.unit_gain_lists import served_patterns, units_lower
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import sech_kernel
-from calcert.serving.coordinate import coordinate_of
-from calcert.serving.exponentials import missed
+from calcert.serving.coordinate_of_noise import coordinate_of
+from calcert.serving.exponentials_on_grid import missed
 from calcert.serving.grid import ROUNDING, absolute_integral
 from calcert.serving.grid_view import unlikely_ends
 from calcert.serving.noise import Noise, choose_noise

@@ -18,8 +18,8 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-from calcert.serving.coordinate import Coordinate
-from calcert.serving.exponentials import exponentials
+from calcert.serving.coordinate_of_noise import Coordinate
+from calcert.serving.exponentials_on_grid import MARGIN, exponentials, smoothed
 from calcert.serving.grid import BLOCK, Grid
 from calcert.serving.grid_view import View
 
@@ -33,9 +33,6 @@ TINY = 1e-290
 
 SHORT = 0.483
 """sech/pi is the density of a sum of Laplace variables of scale 1, 1/3, 1/5, ...; one of this stands for all others."""
-
-MARGIN = 1
-"""Zeros before and after all grid points, between which cubics go in the first and the last grid cell."""
 
 
 @dataclass(frozen=True)
@@ -212,45 +209,6 @@ def signs_of(
         after = sign
         a, b, c, d = (a + zeros[i]) * slow, (b + zeros[i]) * fast, (c + ones[i]) * slow, (d + ones[i]) * fast
     return f
-
-
-@compiled(fastmath={"contract"})
-def smoothed(f: Floats, mean_score: Floats, scale: Floats, decay: Floats, weight: Floats, reach: int) -> Floats:
-    """F0 and F1 at the grid points before, between and after the cells on which f is given, and zeros on either side.
-
-    They are 0 out of reach of all cells where f is not.
-    """
-    size = f.size
-    found = np.zeros((size + 1 + 2 * MARGIN, 2))
-    begin, end = 0, size
-    while begin < size and f[begin] == 0:
-        begin += 1
-    while end > begin and f[end - 1] == 0:
-        end -= 1
-    if begin == end:
-        return found
-    begin, end = max(begin - reach, 0), min(end + reach, size)
-    for k in range(0, decay.size, 4):
-        r0, r1, r2, r3 = decay[k], decay[k + 1], decay[k + 2], decay[k + 3]
-        w0, w1, w2, w3 = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
-        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
-        for i in range(begin, end):
-            x, y = f[i], f[i] * mean_score[i]
-            a0, a1, a2, a3 = a0 * r0 + x, a1 * r1 + x, a2 * r2 + x, a3 * r3 + x
-            b0, b1, b2, b3 = b0 * r0 + y, b1 * r1 + y, b2 * r2 + y, b3 * r3 + y
-            found[i + 1 + MARGIN, 0] += (w0 * a0 + w1 * a1) + (w2 * a2 + w3 * a3)
-            found[i + 1 + MARGIN, 1] += (w0 * b0 + w1 * b1) + (w2 * b2 + w3 * b3)
-        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
-        for i in range(end - 1, begin - 1, -1):
-            x, y = f[i], f[i] * mean_score[i]
-            a0, a1, a2, a3 = a0 * r0 + x, a1 * r1 + x, a2 * r2 + x, a3 * r3 + x
-            b0, b1, b2, b3 = b0 * r0 + y, b1 * r1 + y, b2 * r2 + y, b3 * r3 + y
-            found[i + MARGIN, 0] += (w0 * a0 + w1 * a1) + (w2 * a2 + w3 * a3)
-            found[i + MARGIN, 1] += (w0 * b0 + w1 * b1) + (w2 * b2 + w3 * b3)
-    for i in range(begin, end + 1):
-        found[i + MARGIN, 0] /= scale[i]
-        found[i + MARGIN, 1] /= scale[i]
-    return found
 
 
 @compiled(fastmath={"contract"})

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from calcert.certificates.betting import in_turn, lower_limit
-from calcert.certificates.cell_blocks import middles
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.deviations import Limit, iid_limit
+from calcert.certificates.joined_cells import middles
 from calcert.certificates.listed_witnesses import FOR_RANGES
 from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unit_lower import CHANGES, lower_with_bets, range_patterns, units_lower
-from calcert.certificates.unit_squared_gains import range_squares
-from calcert.foundation.array_types import Floats
+from calcert.certificates.sign_gains import net_of, worst_gain
+from calcert.certificates.unit_bets import CHANGES, lower_with_bets
+from calcert.certificates.unit_gain_lists import range_patterns, units_lower
+from calcert.certificates.unit_moments import range_squares
+from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
 from calcert.summary.summary import Summary
 
@@ -100,9 +105,6 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 
     "too low" asks for the largest sum of y - x, "either" for the larger of the two.
     """
-    # Numba takes a moment to import: only those who ask for ranges wait for it.
-    from calcert.certificates.best_signs import furthest
-
     rise, fall = furthest(excess.above, excess.below, excess.single)
     return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
 
@@ -116,22 +118,69 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     from calcert.certificates import thrown_batches
-    from calcert.certificates.best_signs import run_gain
 
     points = middles(summary)
-    witness = in_turn(lambda known, last: run_gain(points.low, points.high, known, SIGN[side]))
+
+    def witness(known: Integers, last: Integers) -> Floats:
+        first, stop, sign = best_run(net_of(points, known), SIGN[side])
+        signs = np.zeros(points.low.size)
+        signs[first:stop] = sign
+        return worst_gain(points, signs)
+
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))
+    return lower_limit(
+        summary, delta, seed, in_turn(witness), beside=beside, thrown=thrown_batches.thrown(points, seed)
+    )
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
     """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum."""
-    from calcert.certificates.best_signs import best_run
-
     # A copy may be written to, as far as numba is concerned, so that the kernel is compiled once.
     first, stop, sign = best_run(net.copy(), SIGN[side])
     return first, stop, sign
+
+
+@compiled_later
+def furthest(above: Floats, below: Floats, single: bool) -> tuple[float, float]:
+    """The most that a running sum rises between two places, and the most that it falls.
+
+    On a point it rises by `above` and falls by `below` in an unknown order; by their difference, if points are `single`
+    scores. A range lies inside one point, or begins in one and ends in a later one.
+    """
+    rise = fall = before = 0.0
+    lowest, highest = np.inf, -np.inf
+    for k in range(above.size):
+        net = above[k] - below[k]
+        up, down = (max(net, 0.0), max(-net, 0.0)) if single else (above[k], below[k])
+        rise = max(rise, up, before + up - lowest)
+        fall = max(fall, down, highest - (before - down))
+        lowest, highest = min(lowest, before - down), max(highest, before + up)
+        before += net
+    return rise, fall
+
+
+@compiled_later
+def best_run(net: Floats, side: int) -> tuple[int, int, int]:
+    """Where the run begins and stops whose sum is the largest in size, and the sign of its sum.
+
+    That is +1 if `side` is 1, -1 if it is -1, and either if it is 0.
+    """
+    total = lowest = highest = rise = fall = 0.0
+    bottom = top = 0
+    risen, fallen = (0, 0), (0, 0)
+    for k in range(net.size):
+        # The first of equals, at either end: it is a point with rows that makes a running sum reach a new value.
+        total += net[k]
+        if total < lowest:
+            lowest, bottom = total, k + 1
+        if total > highest:
+            highest, top = total, k + 1
+        if total - lowest > rise:
+            rise, risen = total - lowest, (bottom, k + 1)
+        if highest - total > fall:
+            fall, fallen = highest - total, (top, k + 1)
+    return (*risen, 1) if side > 0 or (side == 0 and rise >= fall) else (*fallen, -1)
 
 
 @dataclass(frozen=True)

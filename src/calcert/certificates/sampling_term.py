@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from calcert.certificates.deviations import SPLIT, Limit, grouped_limit, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
-from calcert.certificates.unit_deviations import FixedWeights, second_limit, weights_of
-from calcert.certificates.unit_squared_gains import any_squares, served_form, served_squares
+from calcert.certificates.unit_deviations import FixedWeights, weights_of
+from calcert.certificates.unit_moments import any_squares, second_limit, served_form, served_squares
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points

@@ -12,13 +12,13 @@ from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.perturbed import parts_terms, perturbed_lower, served_subject
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.score_groups import across_labels
-from calcert.certificates.unmodified_lower import worst_gain
+from calcert.certificates.sign_gains import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
+from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
 Side = Literal["too high", "too low", "too extreme", "too timid"]
@@ -251,9 +251,8 @@ def finite_lower(summary: Summary, side: Side, delta: float, seed: int) -> Lower
     middle, cut = (points.low + points.high) / 2, allowed(side)
 
     def witness(known: Integers, last: Integers) -> Floats:
-        excess = middle * across_labels(known) - known[:, 1]
         wobble = known[:, 0] * middle**2 + known[:, 1] * (1 - middle) ** 2
-        f = np.clip(excess / np.sqrt(wobble + 1e-300), -1.0, 1.0)
+        f = np.clip(net_of(points, known) / np.sqrt(wobble + 1e-300), -1.0, 1.0)
         return worst_gain(points, cut(points.low, points.high, f))
 
     return lower_limit(summary, delta, seed, in_turn(witness))

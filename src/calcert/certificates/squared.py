@@ -11,7 +11,7 @@ from calcert.certificates.inversion import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, served_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.coordinate import coordinate_of
+from calcert.serving.coordinate_of_noise import coordinate_of
 from calcert.serving.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.summary import Summary

@@ -1,4 +1,4 @@
-"""Deviations of sums over independent units: Lemma QU, and the limits behind Theorems U1, U2, U3 and LU.
+"""Deviations of sums over independent units: the limits behind Theorems U1, U2, U3 and LU.
 
 Two readings. *Fixed*: given the weights of the units, whatever these are, units are independent, and no two need have
 the same law. *Population*: units are drawn independently from one law, and none weighs more than was declared before.
@@ -10,16 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from calcert.certificates.deviations import SPLIT, bernstein, gaussian_sharp, mean_lower, mean_upper, sharp
 from calcert.certificates.inversion import invert
 from calcert.certificates.root_search import SLACK, largest_candidate
-from calcert.certificates.unit_squared_gains import Gains, gains_of
-from calcert.serving import sech_kernel
+from calcert.certificates.unit_moments import Gains, LargeGains, gains_of, large_gains, second_limit
 from calcert.serving.noise import Noise
-from calcert.serving.odds_kernel import mean_factor
-from calcert.summary.pair_sums import SHARES
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
 
@@ -33,45 +29,6 @@ POPULATION_SPLIT = 0.9
 """The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""
 
 BISECTIONS = 60
-
-
-def second_limit(units: Units, squares: float, delta: float) -> float:
-    """Lemma QU: at least the sum of the mean squared gains, if `squares` is at least that of the squares seen."""
-    number, whole = units.number, float(units.number) * float(units.largest) ** 2
-    # R <= W; the squares are independent, each between 0 and W^2: D1 and Hoeffding, one of which decides.
-    chernoff = whole * mean_upper(min(squares / whole, 1.0), number, delta)
-    ranges = squares + math.sqrt(math.log(1 / delta) * float(units.fourth) / 2)
-    return min(chernoff, ranges, float(units.squares))
-
-
-class LargeGains(NamedTuple):
-    """At least the sum of the means of (R - share W)_+ R^2."""
-
-    share: float
-    beyond: float
-
-
-def large_gains(units: Units, delta: float, noise: Noise | None = None) -> list[LargeGains]:
-    """Limits for what units gain beyond a share of their weight, all at once at 1 - delta (Lemma D3T)."""
-    if units.pair_sums is None:
-        return []
-    number, largest, level = units.number, float(units.largest), delta / SHARES.size
-    found = []
-    for share, seen in zip(SHARES.tolist(), units.pair_sums.beyond.tolist(), strict=True):
-        # Each is between 0 and (1 - share) W^3: D1 and Hoeffding, as for the squares.
-        top = (1 - share) * largest**3
-        chernoff = number * top * mean_upper(min(seen / (number * top), 1.0), number, level)
-        spread = (1 - share) * largest * math.sqrt(math.log(1 / level) * float(units.fourth) / 2)
-        limit = min(chernoff, seen + spread) * (1 + SLACK)
-        if noise is None:
-            found.append(LargeGains(share, limit))
-        elif noise.kind == "odds":
-            factor = mean_factor(noise.size) * (1 + SLACK)
-            found.append(LargeGains(factor * share, factor**3 * limit))
-        else:
-            shift = sech_kernel.LARGEST_MEAN_SHIFT * noise.size
-            found.append(LargeGains(share + shift, (1 + shift / share) ** 2 * limit))
-    return found
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ import math
 import numpy as np
 
 from calcert.certificates.betting import in_turn, lower_limit
-from calcert.certificates.cell_blocks import FOR_WITNESSES, middles
 from calcert.certificates.certificate import Lower
+from calcert.certificates.joined_cells import FOR_WITNESSES, middles
 from calcert.certificates.listed_witnesses import FOR_L1
-from calcert.certificates.unit_lower import EVERY, error_patterns, lower_with_bets
+from calcert.certificates.unit_bets import EVERY, lower_with_bets
+from calcert.certificates.unit_gain_lists import error_patterns
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later, in_kernels
-from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 SCALES = np.array([1, 8, 64, 512, 4096])
@@ -127,9 +127,3 @@ def run_end(before: Integers, begin: int, groups: int) -> int:
 def in_errors(excess: float, wobble: float) -> float:
     """A sum in standard errors, cut to [-1, 1]; differences of running sums are rounded: far below that is no sign."""
     return min(max(excess / math.sqrt(max(wobble, 0.0) + 1e-14), -1.0), 1.0)
-
-
-def worst_gain(points: Points, f: Floats) -> Floats:
-    """The smallest f (x - y) with x in [low, high], per point and label."""
-    worst = np.where(f >= 0, points.low, points.high)
-    return np.stack([f * worst, f * (worst - 1)], axis=1)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import class_options, options
-from calcert.commands.facts import facts, filed, repeat
+from calcert.commands.filed_facts import facts, filed
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
+from calcert.commands.repeated_command import repeat
 from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def command(
 ) -> None:
     """Rows in files become a report."""
     from calcert.commands.output import note, picture_path, refuse_overwriting, show, working, write_picture
-    from calcert.commands.reading import named_files, summarize
+    from calcert.commands.reading import named_files, read_classes, summarize
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.weighing_options import Weighing
@@ -99,8 +100,9 @@ def command(
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
+    again = repeat("--statement")
     report: Report | GroupReport
-    rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
+    rows = read_classes(files, score, label, class_columns, class_names, weighing, groups, smallest_group)
     if rows is not None:
         from calcert.reports.classes import certify_classes
 
@@ -126,7 +128,7 @@ def command(
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
     if html is not None:  # After the picture: a curve that was asked for is on the page as well.
-        note(f"report written to {report.to_html(html, command=repeat('--statement'))}")
+        note(f"report written to {report.to_html(html, command=again)}")
     if as_json:
         import json
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from calcert.summary.summary import Summary
 
 NOT_CERTIFIED = 1
+"""Exit code of rows that do not pass."""
 
 
 @click.command(
@@ -90,8 +91,10 @@ def command(
     beforehand at which numbers of rows there are looks, which share delta. With --groups the worst group must pass;
     their number costs nothing.
     """
-    from calcert.commands.facts import filed, repeat
+    from calcert.commands.filed_facts import filed
     from calcert.commands.output import note, refuse_overwriting
+    from calcert.commands.reading import read_classes
+    from calcert.commands.repeated_command import repeat
     from calcert.show.exports.junit import JUnitOutcome
 
     refuse_overwriting(files, {"--html": html, "--junit": junit})
@@ -107,13 +110,13 @@ def command(
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        rows = class_options.read(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
+        rows = read_classes(files, score, label, class_columns, class_names, weighing, groups, smallest_group, of)
         if rows is not None:
-            found = _of_classes(rows, of or class_options.DEFAULT, statement, settings, workers)
+            found = _check_classes(rows, of or class_options.DEFAULT, statement, settings, workers)
         elif groups is not None:
-            found = _of_groups(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
+            found = _check_groups(files, score, label, groups, smallest_group, workers, statement, settings, weighing)
         else:
-            found = _of_rows(files, score, label, statement, settings, weighing)
+            found = _check_rows(files, score, label, statement, settings, weighing)
         if demanded is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             demanded.check_look(found.rows + sum(files.account.dropped.values()))
@@ -166,7 +169,7 @@ def _write_json(
     """The outcome for programs."""
     import json
 
-    from calcert.commands.facts import facts_of
+    from calcert.commands.filed_facts import facts_of
     from calcert.foundation.plain_types import plain
 
     values = {
@@ -186,7 +189,7 @@ def _write_json(
     click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
 
 
-def _of_rows(
+def _check_rows(
     files: Files, score: str | None, label: str | None, statement: str, settings: Settings, weighing: dict[str, Any]
 ) -> Found:
     from calcert.commands.reading import summarize
@@ -198,7 +201,7 @@ def _of_rows(
     return Found(certificate, summary.rows, lambda: certify_summary(summary, settings), summary)
 
 
-def _of_classes(rows: ClassRows, of: str, statement: str, settings: Settings, workers: int | None) -> Found:
+def _check_classes(rows: ClassRows, of: str, statement: str, settings: Settings, workers: int | None) -> Found:
     from calcert.reports.classes import certify_classes, certify_of, summary_of
 
     certificate, highest = certify_of(rows, of, statement, settings, workers)
@@ -208,7 +211,7 @@ def _of_classes(rows: ClassRows, of: str, statement: str, settings: Settings, wo
     return Found(certificate, number, lambda: certify_classes(rows, settings, workers), summary, class_=called)
 
 
-def _of_groups(
+def _check_groups(
     files: Files,
     score: str | None,
     label: str | None,

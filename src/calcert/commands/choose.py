@@ -70,8 +70,9 @@ def command(
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.reports.rows_to_label import choose_rows
-    from calcert.serving.appended_text_column import Wanted
-    from calcert.serving.file_copy import STREAM, Selection, copy_file, format_of, read_scores
+    from calcert.serving.appended_column import Wanted
+    from calcert.serving.appended_text_column import STREAM
+    from calcert.serving.file_copy import Selection, copy_file, format_of, read_scores
 
     source, spelling = files[0], files.spelling
     if label is None and spelling.positive is not None:

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from calcert.sources.class_rows import ClassRows
-    from calcert.sources.reading_account import Files
-
     NamesType = click.ParamType[str | list[str]]
 else:  # Subscripts are younger than the click that is asked for.
     NamesType = click.ParamType
@@ -51,37 +48,3 @@ of = click.option(
     help="With --class-columns, whose error: that of the prediction (its probability against how often it is right), "
     f"of the worst class against the rest, or the mean over classes.  [default: {DEFAULT}]",
 )
-
-
-def read(
-    files: Files,
-    score: str | None,
-    label: str | None,
-    class_columns: str | list[str] | None,
-    class_names: str | list[str] | None,
-    weighing: dict[str, Any],
-    groups: str | None = None,
-    smallest_group: int = 1,
-    of: str | None = None,
-) -> ClassRows | None:
-    """The rows of a classifier with many classes; None where no columns of classes are named."""
-    if class_columns is None:
-        for option, value in (("--class-names", class_names), ("--of", of)):
-            if value is not None:
-                raise click.UsageError(f"{option} must come with --class-columns; got it alone.")
-        return None
-    from calcert.commands.reading import named_files
-    from calcert.sources import rows_of_classes
-
-    with named_files(files) as paths:
-        return rows_of_classes(
-            paths,
-            None,
-            groups=groups,
-            smallest_group=smallest_group,
-            score=score,
-            label=label,
-            class_columns=class_columns,
-            class_names=class_names.split(",") if isinstance(class_names, str) else class_names,
-            weighing=weighing,
-        )

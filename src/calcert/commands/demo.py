@@ -37,7 +37,7 @@ Examples:
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
     from calcert.commands.output import show
-    from calcert.commands.simulated_rows import simulate, truth
+    from calcert.commands.simulated_rows import simulate, true_errors
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
 
@@ -46,7 +46,7 @@ def command(rows: int, seed: int, save: Path | None) -> None:
         write(save, scores, labels)
     report = certify(scores, labels)
     show(report)
-    known = truth(report.settings.noise)
+    known = true_errors(report.settings.noise)
     click.echo("\nThe truth, which only a simulation knows:")
     for name, value in (("served with perturbed scores", known.perturbed), ("as it is", known.unmodified)):
         click.echo(f"  L1 calibration error, {name}: {number(value)}")

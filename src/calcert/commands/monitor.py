@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.facts import facts
+from calcert.commands.filed_facts import facts
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 
@@ -116,7 +116,7 @@ def status(
     from calcert.commands.output import note, refuse_overwriting, show
 
     refuse_overwriting([state], {"--html": html})
-    found = _opened(state).status(alarm=alarm)
+    found = _monitor_of(state).status(alarm=alarm)
     if said:
         found = found.with_facts(said)
     if html is not None:
@@ -146,7 +146,7 @@ def check(state: str) -> None:
 
     The other commands check what their numbers come from. A damaged state is an error, with exit code 2.
     """
-    click.echo(_opened(state).check())
+    click.echo(_monitor_of(state).check())
 
 
 @command.command()
@@ -159,7 +159,7 @@ def export(state: str, alarm: float | None, prometheus: bool, model: str | None)
     """Write the numbers for a dashboard to standard output."""
     from calcert.show.exports.prometheus import prometheus_text
 
-    click.echo(prometheus_text(_opened(state).status(alarm=alarm), model), nl=False)
+    click.echo(prometheus_text(_monitor_of(state).status(alarm=alarm), model), nl=False)
 
 
 @command.command()
@@ -173,10 +173,10 @@ def plot(state: str, picture: str, alarm: float | None) -> None:
 
     refuse_overwriting([state], {"PICTURE": picture})
     path = picture_path(picture, "PICTURE")
-    write_picture(_opened(state).status(alarm=alarm).plot(), path)
+    write_picture(_monitor_of(state).status(alarm=alarm).plot(), path)
 
 
-def _opened(state: str) -> Monitor:
+def _monitor_of(state: str) -> Monitor:
     from calcert.monitoring.monitor import Monitor
 
     return Monitor(state)

@@ -36,7 +36,7 @@ class Ratio(NumberType):
         if isinstance(value, (int, float)):
             return float(value)
         try:
-            number = _read(value.replace(" ", ""))
+            number = _written_ratio(value.replace(" ", ""))
         except (ValueError, ZeroDivisionError, OverflowError):
             self.fail(f"{value!r} is not a number. Write it as 1/64, 2^-6, 2**-6 or 0.015625.", param, ctx)
         if not 0 < number < float("inf"):
@@ -44,10 +44,11 @@ class Ratio(NumberType):
         return number
 
 
-def _read(text: str) -> float:
+def _written_ratio(text: str) -> float:
+    """A number, a power or a fraction of them, as text."""
     above, slash, below = text.partition("/")
     if slash:
-        return _read(above) / _read(below)
+        return _written_ratio(above) / _written_ratio(below)
     power = POWER.fullmatch(text)
     if power:
         return float(float(power["base"]) ** float(power["exponent"]))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from calcert.foundation.result import Result
 
-KINDS = (".png", ".svg", ".pdf")
+PICTURE_FORMATS = (".png", ".svg", ".pdf")
 
 
 def show(result: Result, **options: Any) -> None:
@@ -86,7 +86,7 @@ class Written(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         folder = os.path.dirname(value) or "."
         if os.path.isdir(value):
-            own = "" if param is None or param.name is None else os.path.join(value, ENDINGS[param.name])
+            own = "" if param is None or param.name is None else os.path.join(value, NAMES_OF_FILES[param.name])
             self.fail(f"{value!r} is a folder. Name a file in it{own and f', such as {visible(own)}'}.", param, ctx)
         if not os.path.isdir(folder):
             self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
@@ -102,14 +102,14 @@ class Written(click.Path):
 NEEDS = {"html": ("jinja2", "matplotlib"), "picture": ("matplotlib",)}
 """What is asked for before rows are read, which may take long, by the option that needs it."""
 
-ENDINGS = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml"}
+NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml"}
 """What files might be called, by the option that names them."""
 
 
 def picture_path(name: str, argument: str) -> Path:
     """The path of a picture, checked before anything is computed."""
     path = Path(name)
-    if path.suffix.lower() not in KINDS:
+    if path.suffix.lower() not in PICTURE_FORMATS:
         raise ValueError(f"{argument} must end in .png, .svg or .pdf; got {name!r}.")
     return path
 

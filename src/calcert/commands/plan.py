@@ -59,7 +59,7 @@ def command(
     rows and not with those that you planned with: they have chosen how many there are.
     """
     from calcert.commands.output import show, working
-    from calcert.commands.reading import summarize
+    from calcert.commands.reading import read_classes, summarize
     from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 
@@ -68,7 +68,7 @@ def command(
             f"--of must be {class_options.DEFAULT} for a plan; got {of}, whose bound is made of all classes. `calcert "
             "check --of worst` names the class with the largest bound, and about how many rows it takes."
         )
-    rows = class_options.read(files, score, label, class_columns, class_names, weighing, of=of)
+    rows = read_classes(files, score, label, class_columns, class_names, weighing, of=of)
     summary = summarize(files, score, label, **weighing) if rows is None else summary_of(rows)
     with working("estimating"):
         found = plan(summary, target, statement=statement, **settings.to_dict())

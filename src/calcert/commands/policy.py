@@ -13,7 +13,7 @@ import click
 from calcert.foundation.escaped_text import visible
 
 KEY = "calcert.policy"
-OWN = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": list}
+OWN_ENTRIES = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": list}
 """What only a policy says, beside the options of the command."""
 
 WANTED = {
@@ -21,6 +21,7 @@ WANTED = {
     int: "a whole number, 1 or more",
     list: "the numbers of rows of all looks, such as [2000, 8000]",
 }
+"""How an entry must be written, by its type."""
 
 NOT_IN_POLICIES = ("files", "policy", "junit", "html", "as_json", "debug")
 RENAMED = {"max": "largest"}
@@ -89,7 +90,7 @@ def option(command: Any) -> Any:
         type=click.Path(exists=True, dir_okay=False),
         is_eager=True,
         expose_value=False,
-        callback=_read,
+        callback=_read_policy,
         help="Take --max, --statement and the other options from this TOML file, which has a version.",
     )(command)
 
@@ -106,7 +107,8 @@ def chosen(context: click.Context) -> Policy | None:
     return found
 
 
-def _read(context: click.Context, option: click.Parameter, path: str | None) -> None:
+def _read_policy(context: click.Context, option: click.Parameter, path: str | None) -> None:
+    """Options of the policy become defaults of the command, and what it says of itself is kept."""
     if path is None:
         return
     with open(path, "rb") as file:
@@ -118,10 +120,10 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
         raise ValueError(f"{visible(path)} must be UTF-8; line {line} is not. Save it as UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
-    own = {name: values.pop(name) for name in OWN if name in values}
+    own = {name: values.pop(name) for name in OWN_ENTRIES if name in values}
     for name, value in own.items():
-        if type(value) is not OWN[name] or not all(_is_count(each) for each in _numbers(value)):
-            wanted = WANTED[OWN[name]]
+        if type(value) is not OWN_ENTRIES[name] or not all(_is_row_count(each) for each in _row_counts(value)):
+            wanted = WANTED[OWN_ENTRIES[name]]
             raise ValueError(f"{name} must be {wanted}; got {value!r} in {visible(path)}.")
     if "looks" in own:
         own["looks"] = tuple(sorted(set(own["looks"])))
@@ -130,7 +132,7 @@ def _read(context: click.Context, option: click.Parameter, path: str | None) -> 
     options = {parameter.name for parameter in context.command.params} - set(NOT_IN_POLICIES)
     for name in values:
         if RENAMED.get(name, name) not in options or name in RENAMED.values():
-            allowed = sorted({*OWN, *RENAMED, *options} - set(RENAMED.values()))
+            allowed = sorted({*OWN_ENTRIES, *RENAMED, *options} - set(RENAMED.values()))
             near = difflib.get_close_matches(name, allowed, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" It may have {', '.join(allowed)}."
             raise ValueError(f"{visible(path)} must have entries that check knows; got {name!r}.{hint}")
@@ -150,9 +152,10 @@ def listed(looks: tuple[int, ...]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _numbers(value: Any) -> list[Any]:
+def _row_counts(value: Any) -> list[Any]:
+    """What an entry says of rows; nothing where it is text."""
     return value or [0] if isinstance(value, list) else [value] if isinstance(value, int) else []
 
 
-def _is_count(value: Any) -> bool:
+def _is_row_count(value: Any) -> bool:
     return type(value) is int and value >= 1

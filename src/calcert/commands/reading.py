@@ -1,4 +1,4 @@
-"""From what stands on the command line to a Summary: files, standard input, or the saved result of ``calcert sql``."""
+"""From what stands on the command line to rows: files, standard input, or the saved result of ``calcert sql``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import click
+
 if TYPE_CHECKING:
+    from calcert.sources.class_rows import ClassRows
     from calcert.sources.reading_account import Files
     from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
 SUFFIXES = (".parquet", ".jsonl", ".csv")
+"""Of a copy of standard input."""
+
 CHUNK = 1 << 20
 
 
@@ -39,49 +44,82 @@ def summarize(files: Files, score: str | None, label: str | None, **weighing: An
         return summarize_rows(paths, score=score, label=label, **weighing)
 
 
+def read_classes(
+    files: Files,
+    score: str | None,
+    label: str | None,
+    class_columns: str | list[str] | None,
+    class_names: str | list[str] | None,
+    weighing: dict[str, Any],
+    groups: str | None = None,
+    smallest_group: int = 1,
+    of: str | None = None,
+) -> ClassRows | None:
+    """The rows of a classifier with many classes; None where no columns of classes are named."""
+    if class_columns is None:
+        for option, value in (("--class-names", class_names), ("--of", of)):
+            if value is not None:
+                raise click.UsageError(f"{option} must come with --class-columns; got it alone.")
+        return None
+    from calcert.sources import rows_of_classes
+
+    with named_files(files) as paths:
+        return rows_of_classes(
+            paths,
+            None,
+            groups=groups,
+            smallest_group=smallest_group,
+            score=score,
+            label=label,
+            class_columns=class_columns,
+            class_names=class_names.split(",") if isinstance(class_names, str) else class_names,
+            weighing=weighing,
+        )
+
+
 @contextmanager
 def named_files(files: Files) -> Iterator[Files]:
     """The files, with standard input copied to a file that has a name for as long as it is needed."""
     if STANDARD_INPUT not in files:
         yield files
         return
-    from calcert.commands.facts import described
+    from calcert.commands.filed_facts import described
 
     if len(files) > 1:
         raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
     folder = tempfile.mkdtemp(prefix="calcert-")
     copy = os.path.join(folder, "rows")
 
-    def in_words(message: str) -> str:
+    def as_standard_input(message: str) -> str:
         """People know what they piped in as standard input, not as a file of ours."""
         for suffix in SUFFIXES:
             message = message.replace(copy + suffix, "standard input")
         return message
 
     def renamed(record: logging.LogRecord) -> bool:
-        record.msg, record.args = in_words(record.getMessage()), ()
+        record.msg, record.args = as_standard_input(record.getMessage()), ()
         return True
 
     LOG.addFilter(renamed)
     try:
-        files[:] = [_copied(sys.stdin.buffer, copy)]
+        files[:] = [_copy_of_standard_input(sys.stdin.buffer, copy)]
         files.begun = time.time_ns()
         yield files
         # The copy will be gone when somebody asks.
         files.account.files = described(files, "standard input")
     except (ValueError, TypeError, OSError) as error:
-        raise ValueError(in_words(str(error))) from error
+        raise ValueError(as_standard_input(str(error))) from error
     finally:
         LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _copied(source: BinaryIO, name: str) -> str:
+def _copy_of_standard_input(source: BinaryIO, name: str) -> str:
     """The path of a copy, `name` and how it is written."""
     from calcert.foundation.progress import RowProgress
 
     head = source.read(CHUNK)
-    path = name + _suffix(head)
+    path = name + _format_of_standard_input(head)
     with open(path, "wb") as file, RowProgress("reading standard input") as progress:
         rows = 0
         while head:
@@ -92,7 +130,8 @@ def _copied(source: BinaryIO, name: str) -> str:
     return path
 
 
-def _suffix(head: bytes) -> str:
+def _format_of_standard_input(head: bytes) -> str:
+    """The suffix of a file that begins so."""
     from calcert.sources.text_bytes import BYTE_ORDER_MARK
 
     text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
@@ -132,11 +171,11 @@ def read_query_result(path: str, **declared: float) -> Summary:
         rows = [values for _, values in file.rows([here[name] for name in known])]
         # Databases write a score that is not there as nothing, NULL or \N; every number is longer than that or a digit.
         lines = [dict(zip(known, values, strict=True)) for values in rows]
-        read = [{name: _number_or_none(v) if name == "score" else int(v) for name, v in line.items()} for line in lines]
+        read = [{name: _score_or_null(v) if name == "score" else int(v) for name, v in line.items()} for line in lines]
         return Summary.from_cells(read, **declared)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
 
 
-def _number_or_none(text: str) -> float | None:
+def _score_or_null(text: str) -> float | None:
     return None if text.strip().lower() in ("", "null", "\\n", "none") else float(text)

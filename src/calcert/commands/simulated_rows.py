@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.coordinate import coordinate_of
+from calcert.serving.coordinate_of_noise import coordinate_of
 from calcert.serving.grid import absolute_integral
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
@@ -22,7 +22,7 @@ SPREAD = 1.5
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueErrors:
     """The true errors of the simulated classifier."""
 
     perturbed: float
@@ -30,7 +30,7 @@ class Truth:
 
 
 def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Scores and labels of n rows.
+    """Scores and labels of n simulated rows.
 
     Examples
     --------
@@ -39,24 +39,24 @@ def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
     0.5
     """
     rng = np.random.default_rng(seed)
-    odds = SPREAD * rng.standard_normal(n)
-    return expit(OVERCONFIDENCE * odds), rng.random(n) < expit(odds)
+    true_log_odds = SPREAD * rng.standard_normal(n)
+    return expit(OVERCONFIDENCE * true_log_odds), rng.random(n) < expit(true_log_odds)
 
 
-def truth(noise: Noise, points: int = 200_000) -> Truth:
-    """The true L1 calibration errors, by integrating over the quantiles of the true log-odds.
+def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
+    """The true L1 calibration errors of the simulated rows, by integrating over the quantiles of the true log-odds.
 
     Examples
     --------
     >>> from calcert.serving.noise import Noise
-    >>> round(truth(Noise("additive", 1 / 64)).unmodified, 4)
+    >>> round(true_errors(Noise("additive", 1 / 64)).unmodified, 4)
     0.04
     """
-    odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
-    score, chance = expit(OVERCONFIDENCE * odds), expit(odds)
+    true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
+    score, chance = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
     where = coordinate_of(noise)
     grid, place = where.grid(512), where.place(score)
     weight = np.stack([1 - chance, chance], axis=1)
     law = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
     served = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(law))
-    return Truth(perturbed=float(served), unmodified=float(np.abs(score - chance).mean()))
+    return TrueErrors(perturbed=float(served), unmodified=float(np.abs(score - chance).mean()))

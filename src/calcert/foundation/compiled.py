@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from calcert.foundation.interruption import uninterrupted
 
@@ -40,8 +40,14 @@ def in_kernels(function: Function) -> Function:
     return function
 
 
-def compiled_later(function: Function) -> Function:
+@overload
+def compiled_later(function: Function) -> Function: ...
+@overload
+def compiled_later(**options: Any) -> Callable[[Function], Function]: ...
+def compiled_later(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """A kernel that is compiled, and numba imported, when it is first called; not for calls from other kernels.
+
+    Options are those of :func:`compiled`.
 
     Examples
     --------
@@ -50,18 +56,25 @@ def compiled_later(function: Function) -> Function:
     ...     return 3 * x
     >>> thrice(14), thrice.py_func(14)
     (42, 42)
+    >>> @compiled_later(error_model="numpy")
+    ... def inverse(x):
+    ...     return 1 / x
+    >>> inverse(0.0)
+    inf
     """
+    if function is None:
+        return lambda later: compiled_later(later, **options)
     kernel: Any = None
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
         nonlocal kernel
         if kernel is None:
-            kernel = compiled(function)
+            kernel = compiled(function, **options)
         return kernel(*arguments)
 
     call.py_func = function  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+    return call
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:

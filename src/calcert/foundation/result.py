@@ -25,9 +25,9 @@ KINDS = {
     "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
     "score table": "calcert.certificates.score_table.ScoreTable",
     "moves": "calcert.reports.moves.Moves",
-    "ratio": "calcert.certificates.mean_gap.Ratio",
+    "ratio": "calcert.certificates.mean_gap_and_ratio.Ratio",
     "sides": "calcert.certificates.sides.Sides",
-    "test": "calcert.certificates.calibration_test.CalibrationTest",
+    "test": "calcert.reports.calibration_test.CalibrationTest",
     "status": "calcert.monitoring.status.Status",
     "published": "calcert.published.compare.Comparison",
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,16 @@ def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: s
     if values.size == 2:
         return f"{head} For classes {values[0]!s} and {values[1]!s} pass labels == {values[1]!s}."
     return f"{head} For one class against the rest pass labels == positive_class."
+
+
+def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "at row {}".format) -> None:
+    """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
+    bad = ~((x >= 0) & (x <= 1) & ((y == 0) | (y == 1)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        if 0 <= x[row] <= 1:
+            raise ValueError(label_message(x, y, row, place(row)))
+        raise ValueError(score_message(x, row, place(row)))
 
 
 def missing_message(name: str, where: str, value: Any = None) -> str:

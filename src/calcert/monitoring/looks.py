@@ -87,8 +87,8 @@ class Life:
             history=(*self.history, *(BatchPoint(b.number, b.id, b.time, b.rows, b.lower) for b in batches)),
             rows=self.rows + sum(batch.rows for batch in batches),
             lower=max([self.lower, *(batch.lower for batch in batches)]),
-            looks=(*self.looks, *self._looks(batches)),
-            windows=self._windows(batches),
+            looks=(*self.looks, *self._looks_due_with(batches)),
+            windows=self._windows_grown_by(batches),
         )
 
     @property
@@ -96,7 +96,8 @@ class Life:
         """All looks that are due."""
         return [due for _, due in (*self.looks, *self.windows.values())]
 
-    def _looks(self, batches: Sequence[Batch]) -> list[tuple[Batch, Due]]:
+    def _looks_due_with(self, batches: Sequence[Batch]) -> list[tuple[Batch, Due]]:
+        """The looks at all rows that these batches make due, each with the batch that does."""
         last = self.looks[-1][1].rows if self.looks else 0
         through = list(accumulate((batch.rows for batch in batches), initial=self.rows))[1:]
         found: list[tuple[Batch, Due]] = []
@@ -107,7 +108,8 @@ class Life:
             found.append((batches[place], due))
         return found
 
-    def _windows(self, batches: Sequence[Batch]) -> dict[str, tuple[Window, Due]]:
+    def _windows_grown_by(self, batches: Sequence[Batch]) -> dict[str, tuple[Window, Due]]:
+        """All windows, those of these batches with the look that is their last one now."""
         found, more, statements = dict(self.windows), dict[str, list[Batch]](), WATCHED[self.statement].windows
         for batch in batches:
             # Older states may hold batches without rows; they belong nowhere.
@@ -165,22 +167,26 @@ class Certifier:
             self.pool = sum(map(self.rows, self.life.batches[self.pooled : batch.number]), self.pool)
             self.pooled = batch.number
             self.fresh[due] = {watched: certify_pool(self.pool, watched, self.life.settings, due.delta)}
-        return tuple(Look(batch.number, batch.time, self._of(due)[watched]) for batch, due in self.life.looks)
+        return tuple(
+            Look(batch.number, batch.time, self._certificates_at(due)[watched]) for batch, due in self.life.looks
+        )
 
     def certified_windows(self) -> dict[Window, WindowStatement]:
         """The certificates of the last look at each window."""
-        return {one: self.done.get(one) or self._window(one, due) for one, due in self.life.windows.values()}
+        return {one: self.done.get(one) or self._certified_window(one, due) for one, due in self.life.windows.values()}
 
-    def _window(self, window: Window, due: Due) -> WindowStatement:
+    def _certified_window(self, window: Window, due: Due) -> WindowStatement:
+        """What is certified of a window at the look that is due, computed if it is not known."""
         if due not in self.known:
             rows = sum(map(self.rows, window.seen), Summary.empty())
             self.fresh[due] = certify_window(rows, self.life.settings.at(due.delta), due.statements)
         times = [batch.time for batch in window.batches]
-        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, self._of(due))
+        return WindowStatement(window.key, min(times), max(times), len(times), window.rows, self._certificates_at(due))
 
     def at_looks(self) -> Known:
         """The certificates of all looks at all rows."""
-        return {due: self._of(due) for _, due in self.life.looks}
+        return {due: self._certificates_at(due) for _, due in self.life.looks}
 
-    def _of(self, due: Due) -> Mapping[str, Certificate]:
+    def _certificates_at(self, due: Due) -> Mapping[str, Certificate]:
+        """The certificates of a look, known before or computed now."""
         return self.known[due] if due in self.known else self.fresh[due]

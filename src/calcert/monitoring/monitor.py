@@ -18,7 +18,7 @@ from calcert.monitoring.batches import Batch
 from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.older_states import update
-from calcert.monitoring.state_cache import remembered
+from calcert.monitoring.remembered_states import remembered
 from calcert.monitoring.state_content import State
 from calcert.monitoring.status import Added, Alarm, Checked, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED
@@ -137,7 +137,7 @@ class Monitor:
         name = _check_name("batch_id", batch_id)
         when = moment(time)
         key = window_key(None if window is None else _check_name("window", window), when)
-        rows = _rows_of(scores, labels, score, label)
+        rows = _rows_to_add(scores, labels, score, label)
         if not rows.n:
             raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
         packed = pack(rows)
@@ -146,7 +146,7 @@ class Monitor:
             if not state.settings():
                 state.set(Settings.of(**self._given), self._statement or USUAL)
             tip = state.tip()
-            self._settings(state)
+            self._settings_checked(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
             if there is None:
@@ -179,12 +179,12 @@ class Monitor:
             life = book.read(state, tip) if tip.number else None
             if life is None or not life.rows:
                 raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
-            delta = self._settings(state).delta
+            delta = self._settings_checked(state).delta
             raised = None if limit is None else _first_alarm(state, life.batches, limit, delta)
             answer = book.answers.get(tip.digest)
             known = {} if answer is not None else book.known(state, life)
         if answer is None:
-            certifier = Certifier(life, known, book.windows, self._rows, lambda: self._pool(life.batches))
+            certifier = Certifier(life, known, book.windows, self._rows_of, lambda: self._pool_kept(life.batches))
             looks, done = certifier.certified_looks(), certifier.certified_windows()
             windows = sorted(done.values(), key=lambda window: (window.start, window.key))
             answer = Status(
@@ -201,7 +201,7 @@ class Monitor:
                 looks=looks,
                 state_fingerprint=tip.digest.hex()[:16],
             )
-            self._keep(certifier)
+            self._keep_certificates(certifier)
             book.looks, book.windows, book.answers = certifier.at_looks(), done, {tip.digest: answer}
         return replace(answer, limit=limit, alarm=raised)
 
@@ -224,10 +224,10 @@ class Monitor:
             state = State(database, self.path)
             found = state.check()
             if found.batches:
-                self._settings(state)
+                self._settings_checked(state)
             return found
 
-    def _settings(self, state: State) -> Settings:
+    def _settings_checked(self, state: State) -> Settings:
         """The settings of the state, which must be those given, as must be what it watches."""
         watched = state.statement()
         if self._statement not in (None, watched):
@@ -245,7 +245,8 @@ class Monitor:
                 )
         return state.chosen()
 
-    def _rows(self, batch: Batch) -> Summary:
+    def _rows_of(self, batch: Batch) -> Summary:
+        """The rows of one batch, read from the state, which must still be the same one."""
         # A transaction of its own for every batch, so that no writer waits for all of them to be read.
         with state_opening.reading(self.path, update) as database:
             state = State(database, self.path)
@@ -255,11 +256,12 @@ class Monitor:
                 )
             return state.summary(batch)
 
-    def _pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
+    def _pool_kept(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
+        """What the state keeps of the first batches together: how many they are, and their rows."""
         with state_opening.reading(self.path, update) as database:
             return State(database, self.path).pool(batches)
 
-    def _keep(self, certifier: Certifier) -> None:
+    def _keep_certificates(self, certifier: Certifier) -> None:
         """Keep new certificates for the next time, if this user may write and the state is still the same one."""
         if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
             # A full disk, or a file that has gone, costs no more than computing them again.
@@ -281,7 +283,8 @@ def _first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: fl
     return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
 
 
-def _rows_of(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:
+def _rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:
+    """The rows of a new batch, counted, or as the Summary that was given."""
     if not isinstance(scores, Summary):
         return summarize(scores, labels, score=score, label=label)
     for name, value in {"labels": labels, "score": score, "label": label}.items():
@@ -308,12 +311,14 @@ def _remark_on_the_same_rows(new: Batch, batches: Sequence[Batch]) -> None:
 
 
 def _check_name(argument: str, value: Any) -> str:
+    """The id of a batch, or the key of a window."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{argument} must be a string that is not empty; got {value!r}.")
     return value
 
 
 def _check_limit(alarm: Any) -> float:
+    """The error above which there is an alarm."""
     if isinstance(alarm, bool) or not isinstance(alarm, (int, float)) or not 0 <= alarm < 1:
         raise ValueError(f"alarm must be a calibration error, at least 0 and less than 1, such as 0.05; got {alarm!r}.")
     return float(alarm)

@@ -34,6 +34,7 @@ from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
 
 FIELDS = tuple(field.name for field in fields(Certificate))
+"""What is kept of a certificate of a look."""
 
 STRETCH = 64
 """Batches whose gains are read at a time."""
@@ -78,6 +79,7 @@ class State:
         return self._watched() or BEFORE_THERE_WAS_A_CHOICE
 
     def _watched(self) -> str | None:
+        """The statement in the table of what is watched; None in states from before there was a choice."""
         found = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
         if len(found) > 1 or not set(found) <= set(WATCHED):
             raise self.damaged(f"it cannot watch {', '.join(map(repr, found))}")

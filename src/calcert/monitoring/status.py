@@ -268,4 +268,5 @@ class Status(Result):
         return max(point.time for point in self.history)
 
     def _rows(self) -> list[dict[str, Any]]:
+        """As a table: a line for every batch, with the lower bound after it."""
         return [dict(vars(point)) for point in self.history]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting import pooled_distance, pooled_ranges, pooled_upper
+from calcert.certificates.drifting_pool import pooled_distance, pooled_ranges, pooled_upper
 from calcert.foundation.array_types import Floats
 from calcert.monitoring.witness_memory import Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings

@@ -46,18 +46,19 @@ class Window:
         return sum(batch.rows for batch in self.batches)
 
     @cached_property
-    def _looks(self) -> list[int]:
+    def _looked_at(self) -> list[int]:
+        """The batches of the window (from 0) after which it is looked at."""
         return schedule([batch.rows for batch in self.batches])
 
     @property
     def look(self) -> int:
         """The number of the last look, from 1."""
-        return len(self._looks)
+        return len(self._looked_at)
 
     @property
     def seen(self) -> tuple[Batch, ...]:
         """The batches up to the last look."""
-        return self.batches[: self._looks[-1] + 1]
+        return self.batches[: self._looked_at[-1] + 1]
 
     def failure(self, delta: float) -> float:
         """The probability with which each bound of the last look may fail."""

@@ -28,6 +28,8 @@ from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 CELLS_PER_BLOCK = 64
+"""Cells of a Summary that a memory does not tell apart."""
+
 BLOCKS = cells.CELLS // CELLS_PER_BLOCK + 1
 """Blocks are 1/256 wide in the middle of [0, 1] and finer near its ends, as cells are."""
 
@@ -95,7 +97,7 @@ def shared(gain: Floats, count: Integers) -> Floats:
 
 @dataclass(frozen=True)
 class Memory:
-    """Rows seen, with forgetting.
+    """Rows seen, with forgetting, and witnesses of the L1 error.
 
     Attributes
     ----------
@@ -163,6 +165,7 @@ def _signs(seen: Floats) -> Floats:
 
 
 def _standardised(excess: Floats, square: Floats) -> Floats:
+    """Sums of x - y in standard errors, cut to [-1, 1]: the values of a witness."""
     return np.asarray(np.clip(excess / np.sqrt(np.maximum(square, 0.0) + 1e-300), -1.0, 1.0))
 
 
@@ -172,7 +175,7 @@ PARTS = 64
 
 @dataclass(frozen=True)
 class PairMemory:
-    """Rows seen, with forgetting.
+    """Rows seen, with forgetting, and pairs that are witnesses of the distance.
 
     Attributes
     ----------
@@ -203,9 +206,9 @@ class PairMemory:
         A row is known to its cell, so its gain is the smallest that any place in the cell could give.
         """
         # Numba takes a moment to import: only those who watch a distance wait for it.
-        from calcert.certificates.distance_pairs import promised, suggested
+        from calcert.certificates.distance_lower import promised, suggested
 
-        low, high = _edges()
+        low, high = _block_edges()
         points, found = batch.points, []
         for rows, inside in self.seen:
             known = np.rint(PARTS * rows).astype(np.int64)
@@ -219,14 +222,14 @@ class PairMemory:
 
     def after(self, batch: Summary) -> PairMemory:
         """The memory once the batch has been judged."""
-        block, (low, _) = batch.cell // CELLS_PER_BLOCK, _edges()
+        block, (low, _) = batch.cell // CELLS_PER_BLOCK, _block_edges()
         inside = batch.score_sum - batch.count * low[block][:, None]
         new = [[np.bincount(block, part[:, y], BLOCKS) for y in range(2)] for part in (batch.count, inside)]
         return PairMemory(self.seen * kept_after(batch.n)[:, None, None, None] + np.moveaxis(np.array(new), 1, 2))
 
 
 @cache
-def _edges() -> tuple[Floats, Floats]:
+def _block_edges() -> tuple[Floats, Floats]:
     """Both edges of every block."""
     first = np.arange(BLOCKS) * CELLS_PER_BLOCK
     left, _ = cells.bounds(first)
@@ -236,7 +239,7 @@ def _edges() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class RangeMemory:
-    """Rows seen, with forgetting.
+    """Rows seen, with forgetting, and ranges that are witnesses of miscounts.
 
     Attributes
     ----------

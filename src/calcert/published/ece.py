@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
+from calcert.foundation.validation import check_count
 from calcert.published.bound import Curve, PublishedBound
-from calcert.published.whole_numbers import check_count
 from calcert.sources.arrays import checked_pair
 
 BINS = 15
@@ -45,7 +45,7 @@ def ece(scores: Any, labels: Any, *, bins: int = BINS, scheme: Literal["width", 
     0.0037
     """
     x, y = checked_pair(scores, labels)
-    count = check_count("bins", bins, 1, _MOST_BINS, BINS)
+    count = check_count("bins", bins, 1, _MOST_BINS)
     if scheme == "width":
         edges = np.arange(count) / count
     elif scheme == "mass":

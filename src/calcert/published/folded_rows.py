@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
-from calcert.published.whole_numbers import check_count
+from calcert.foundation.validation import check_count
 
 FOLDS = 5
 """Folds by default. The paper gives no number: ours."""
@@ -93,7 +93,7 @@ def validation_size(n: int) -> int:
 
 def check_folds(folds: int, n: int) -> int:
     """The number of folds, if n rows can be dealt into them and leave two rows to train on."""
-    count = check_count("folds", folds, 2, _MOST_FOLDS, FOLDS)
+    count = check_count("folds", folds, 2, _MOST_FOLDS)
     needed = max(count, 4 if count == 2 else 3)
     if n < needed:
         raise ValueError(f"{count}-fold cross-fitting needs at least {needed} rows; got {n}.")

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
-from calcert.foundation.validation import check_constant, check_delta, check_rng
-from calcert.published.bernstein import judge, share
-from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, smallest
+from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
+from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, share, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
-from calcert.published.whole_numbers import check_count
 from calcert.serving.noise import perturb
 from calcert.sources.arrays import checked_pair
 
@@ -108,7 +106,7 @@ def lipschitz_buckets(
             f"perturbation); got constant={constant!r} and bandwidth={bandwidth!r}."
         )
     generator, level = check_rng(rng), check_delta(delta)
-    cuts = cuts_of(_check_buckets(buckets), check_count("shifts", shifts, 1, _MOST_SHIFTS, SHIFTS))
+    cuts = cuts_of(_check_buckets(buckets), check_count("shifts", shifts, 1, _MOST_SHIFTS))
     if bandwidth is not None:
         slope = derivative_bounds(bandwidth)[0]
         x = x if perturbed else perturb(x, bandwidth=bandwidth, rng=generator)
@@ -289,4 +287,4 @@ def _look_up(bucket_of_cell, first_cell, widths, trained, constant, fold, cell, 
 def _check_buckets(buckets: Any) -> tuple[int, ...]:
     if isinstance(buckets, (str, bytes)) or not isinstance(buckets, (Sequence, np.ndarray)) or len(buckets) == 0:
         raise TypeError(f"buckets must be a sequence of bucket counts, such as (2, 4, 8); got {buckets!r}.")
-    return tuple(check_count("buckets", count, 1, _MOST_BUCKETS, 16) for count in buckets)
+    return tuple(check_count("buckets", count, 1, _MOST_BUCKETS) for count in buckets)

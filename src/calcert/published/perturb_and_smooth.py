@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
-from calcert.published.bernstein import judge, share
-from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, smallest
+from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, share, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
 from calcert.serving.noise import perturb

@@ -18,7 +18,7 @@ from calcert.foundation.validation import check_delta, check_summary
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving.coordinate import coordinate_of
+from calcert.serving.coordinate_of_noise import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 

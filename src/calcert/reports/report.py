@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import advise, warnings_of
-from calcert.reports.estimates import estimates, fingerprint, sample_words
+from calcert.reports.estimates import estimates, sample_words
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, Certified, certificates_of
 from calcert.serving.noise import Noise
@@ -105,9 +106,17 @@ class Report(Certified, Result):
     def fingerprint(self) -> str | None:
         """A short name for the rows: the same rows in any order, from any source, have the same one.
 
-        None where it is not known: in a report without a Summary whose JSON was written before it was.
+        It is the first 16 hexadecimal digits of the SHA-256 of the integers of their Summary, eight bytes each, the
+        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. None where it is
+        not known: in a report without a Summary whose JSON was written before it was.
         """
-        return None if self.summary is None else fingerprint(self.summary)
+        if self.summary is None:
+            return None
+        digest, units = hashlib.sha256(), self.summary.units
+        beside = () if units is None else (units.pairs,)
+        for array in (self.summary.cell, self.summary.count, self.summary.offset, *beside):
+            digest.update(array.astype("<i8").tobytes())
+        return digest.hexdigest()[:16]
 
     @cached_property
     def detectable(self) -> float | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.inversion import invert
 from calcert.certificates.unit_deviations import POPULATION_SPLIT, DrawnWeights
-from calcert.certificates.unit_squared_gains import Gains
+from calcert.certificates.unit_moments import Gains
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import checked_array, checked_pair

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.coordinate import coordinate_of
+from calcert.serving.coordinate_of_noise import coordinate_of
 from calcert.serving.grid_view import chosen
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points

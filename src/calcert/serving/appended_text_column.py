@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
+import numpy as np
+
+from calcert.foundation.array_types import Floats
+from calcert.foundation.escaped_text import visible
+from calcert.foundation.progress import RowProgress
+from calcert.foundation.whole_regular_file import replacing
+from calcert.serving.appended_column import Place, Wanted, checked_scores, refuse_no_rows
 from calcert.sources.columns import Column, check_new_column, choose_score, named
-from calcert.sources.csv_file import read_header, records
+from calcert.sources.csv_file import CsvFile, read_header, records
 from calcert.sources.json_file import line_records, names_in, value_of
-from calcert.sources.parsed_values import PLAIN, Reader, Spelling, Unreadable, is_value, score_in_json, score_in_text
-from calcert.sources.reading_account import Account
+from calcert.sources.parsed_values import Unreadable, is_value, score_in_json, score_in_text
+from calcert.sources.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """The column of scores (None to find it), the name of the new one, and how values are written.
-
-    `label` names a column that rows must not lack either, where rows that lack something are left out; these are
-    counted in the account.
-    """
-
-    score: str | None
-    column: str
-    spelling: Spelling = PLAIN
-    label: str | None = None
-    account: Account = field(default_factory=Account)
-
-    def score_reader(self, plain: Reader) -> Reader:
-        """How to read the scores of one table."""
-        return plain if self.spelling == PLAIN else self.spelling.readers(plain, plain, Account())[0]
-
-    def stays(self, score: str, value: Any, label: Any) -> bool:
-        """True for a row that is not to be left out for a gap."""
-        missing = score if self.spelling.is_gap(value) else self.label if self.spelling.is_gap(label) else None
-        if not self.spelling.drop_missing or missing is None:
-            return True
-        self.account.dropped[missing] += 1
-        return False
+STREAM = "-"
+"""The name of standard input and of standard output, between which text may be copied."""
 
 
 class TextRow(NamedTuple):
@@ -133,12 +120,84 @@ def json_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
     return TextTable("", chosen, rows(), appended)
 
 
+@contextmanager
+def text_to_copy(
+    source: str, form: str | None, wanted: Wanted, doing: str, most: int
+) -> Iterator[tuple[TextTable, Iterator[tuple[list[TextRow], Floats, Place]]]]:
+    """A table of text to which a column is to be added, and its rows with their scores, `most` of them at a time."""
+    name = "standard input" if source == STREAM else visible(source)
+    with reading_text(source) as (text, share), RowProgress(f"{doing} {name}") as progress:
+        lines = lines_of(text, name)
+        if source == STREAM:
+            first = next(lines, "")
+            check_text(first[:HEAD].encode("utf-8", "surrogateescape"), name)
+            form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
+            lines = chain([first], lines)
+        if form == "json" and wanted.spelling.skip_lines:
+            raise ValueError(f"--skip-lines must come with CSV; got JSON in {name}.")
+        try:
+            table = (json_table if form == "json" else csv_table)(lines, name, wanted)
+        except ValueError as error:
+            if form == "json" or source == STREAM:
+                raise
+            raise ValueError(CsvFile(source, wanted.spelling.skip_lines).title_message() or error) from error
+
+        def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
+            rows = 0
+            while chunk := list(islice(table.rows, most)):
+                place = [row.where for row in chunk].__getitem__
+                yield chunk, checked_scores(np.array([row.score for row in chunk]), place), place
+                rows += len(chunk)
+                progress.advance_to(rows, share())
+            refuse_no_rows(rows, name)
+
+        yield table, chunks()
+
+
+@contextmanager
+def reading_text(source: str) -> Iterator[tuple[IO[str], Callable[[], float | None]]]:
+    """The text as it is, and how much of the file has been read."""
+    if source != STREAM:
+        with opened(source) as (text, content):
+            yield text, content.share_read
+        return
+    text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="")
+    try:
+        yield text, lambda: None
+    finally:
+        # Standard input is not ours to close.
+        text.detach()
+
+
+@contextmanager
+def writing_text(target: str) -> Iterator[IO[str]]:
+    """Text that appears under the name `target` when all of it is there."""
+    style: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    if target == STREAM:
+        text = io.TextIOWrapper(sys.stdout.buffer, **style)
+        try:
+            yield text
+        finally:
+            text.flush()
+            text.detach()
+        return
+    with replacing(Path(target)) as unfinished:
+        if target.lower().endswith(".gz"):
+            with gzip.open(unfinished, "wt", **style) as file:
+                yield file
+        else:
+            with unfinished.open("w", **style) as file:
+                yield file
+
+
 def _before_line_end(text: str, addition: str) -> str:
+    """A line of CSV with something more at its end."""
     body = text.rstrip("\r\n")
     return f"{body}{addition}{text[len(body) :] or chr(10)}"
 
 
 def _cell(value: str, delimiter: str) -> str:
+    """A value as CSV writes it, in quotation marks where it needs them."""
     written = io.StringIO()
     csv.writer(written, delimiter=delimiter, lineterminator="").writerow([value])
     return written.getvalue()

@@ -3,8 +3,8 @@
 The density of the served score, and of the served score together with label 1, are sums over rows of the kernel. Rows
 are placed on a uniform grid by linear or cubic interpolation and the sums become one convolution with sech, done by FFT
 over the stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows, and
-every approximation is bounded: what cells and grid hide by :mod:`calcert.serving.coordinate`, rounding by a number that
-travels with each block (theory of computing).
+every approximation is bounded: what cells and grid hide by :mod:`calcert.serving.coordinate_of_noise`, rounding by a
+number that travels with each block (theory of computing).
 """
 
 from __future__ import annotations
@@ -25,9 +25,13 @@ from calcert.summary import cells
 from calcert.summary.points import Points
 
 BLOCK = 1 << 16
+"""Grid cells that are computed at a time; no kernel may reach over more of them."""
+
 LARGEST_TABLE = 1 << 22
+"""The most grid points for which there is a table of all of them, and not only of those that rows go to."""
+
 LENGTHS_KEPT = 8
-"""A kernel keeps its transforms of so many lengths."""
+"""A kernel on a grid keeps its transforms of so many lengths."""
 
 CURVATURE = 0.68
 """The integral over t of |d^2 k(t|x) / dx^2| is at most CURVATURE / h^2 (theory, lemma K2; its supremum is 2/pi)."""

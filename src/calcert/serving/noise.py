@@ -166,7 +166,7 @@ def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.ran
     array([-29.972,  -0.05 ,     inf])
     """
     z, b = check_logits(logits), check_odds(odds)
-    return np.asarray(z + b * odds_kernel.noise(check_rng(rng).random(z.shape)))
+    return np.asarray(z + b * sech_kernel.standard_noise(check_rng(rng).random(z.shape)))
 
 
 def perturb(

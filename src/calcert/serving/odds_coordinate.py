@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,26 +124,26 @@ class OddsCoordinate:
         """How far the plug-in of Theorem 1 may be below that of the rows: L2, L3, L6, L8, L12 and L13."""
         if not grid.cubic:
             raise ValueError("what is hidden is proved for rows that went to four grid points each: use grid_for")
-        step, near = self.step(grid), _distance(view.points)
+        step, near = self.step(grid), hides.mean_distance(view.points)
         each = hides.cubic(step, near, self.b) + hides.remainder(step, near, self.b)
-        placed = self._cells(view.points, view.resolution, _farthest(view.points)) + each
-        ends = mean_factor(self.b) * float((view.ends.count * _likely_distance(view)).sum())
+        placed = self._cells(view.points, view.resolution, hides.largest_distance(view.points)) + each
+        ends = mean_factor(self.b) * float((view.ends.count * hides.likely_distance(view)).sum())
         return (float((view.points.count * placed).sum()) + ends) / view.n + self._rounding
 
     def hidden_squares(self, view: View, grid: Grid) -> float:
         """How far below that of the rows the plug-in of Theorem 7 may be."""
-        step, near = self.step(grid), _distance(view.points)
+        step, near = self.step(grid), hides.mean_distance(view.points)
         each = hides.grid(step, 1.0, self.b) + 2 * hides.integral(step, near, self.b) + hides.square(step, self.b)
         placed = self._cells(view.points, view.resolution, 1.0) + each
         # The square of a row is at most E S^2 <= x^2 E exp(2b|N|) where that is finite, and E S^2 <= E S always.
         square = largest_factor(2 * self.b) if self.b < 1 / 2 else math.inf
-        factor = np.minimum(mean_factor(self.b), np.maximum(_farthest(view.ends), 1e-300) * square)
-        ends = float((view.ends.count * _likely_distance(view) * factor).sum())
+        factor = np.minimum(mean_factor(self.b), np.maximum(hides.largest_distance(view.ends), 1e-300) * square)
+        ends = float((view.ends.count * hides.likely_distance(view) * factor).sum())
         return (float((view.points.count * placed).sum()) + ends) / view.n + self._rounding + ROUNDING  # Q1
 
     def hidden_gain(self, view: View, grid: Grid) -> Floats:
         """What a row may gain less than the smaller of the gains at the ends of its cell, per point and label."""
-        step, far = self.step(grid), _farthest(view.points)
+        step, far = self.step(grid), hides.largest_distance(view.points)
         cell = hides.cell(view.points, 1 / 4, far, self.b)
         return np.asarray(
             cell + hides.cubic(step, far, self.b) + hides.stepwise_score(step, far, self.b) + self._rounding
@@ -198,7 +197,7 @@ class OddsCoordinate:
         """Cells and grid change every weight of the band by a factor within 1 +- this: L10."""
         z = np.abs(2 * self.half * place - self.half)
         nearest = np.maximum(1 / (1 + np.exp(z + KERNEL_REACH * self.b)), ENDS[0])
-        width, step = _widest(nearest) / self.b, self.step(grid) / self.b
+        width, step = hides.widest_cell(nearest) / self.b, self.step(grid) / self.b
         change = width**2 / 8 * (1 + self.b) * np.exp(np.minimum(width, 50)) + step**2 / 8 * math.exp(step)
         unread = 2 * cells.RESOLUTION / (self.b * nearest * (1 - nearest))
         return np.asarray(1.05 * (change + unread) + 1e-12)
@@ -245,7 +244,7 @@ def _joined(summary: Summary, where: OddsCoordinate) -> View:
         parts = 1 << math.ceil(math.log2(DESERVED * summary.rows**0.25))
         parts = min(max(parts, FEWEST), MOST)
         points = joined(summary.cell, summary.count, summary.offset, _partition(where, parts))
-    return where._view(summary, points, where._best_end(summary, points, _farthest))
+    return where._view(summary, points, where._best_end(summary, points, hides.largest_distance))
 
 
 @lru_cache(maxsize=8)
@@ -257,16 +256,6 @@ def _partition(where: OddsCoordinate, parts: int) -> Partition:
 def _by_joined_cell(summary: Summary, where: OddsCoordinate) -> tuple[View, Points]:
     points = joined(summary.cell, summary.count, summary.offset, _partition(where, COARSE))
     return where._view(summary, points, ENDS[0]), points
-
-
-def _widest(nearest: Floats) -> Floats:
-    """The width in log-odds of the widest cell at least as far from 0 and 1 as `nearest`."""
-    widest = np.zeros_like(nearest)
-    for piece, after in pairwise(cells.PIECES[:5]):
-        width = 1 / piece.scale
-        low = np.maximum(piece.start, nearest - width)
-        widest = np.maximum(widest, np.where(nearest < after.start, width / (low * (1 - low)), 0.0))
-    return widest
 
 
 def _sign_at_end(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> float:
@@ -281,21 +270,5 @@ def _sign_at_end(view: View, *parts: tuple[Integers, NDArray[np.bool_]]) -> floa
 
 
 def _is_between(points: Points, end: float) -> NDArray[np.bool_]:
+    """Which points are placed on the grid of log-odds, and not counted at one of the ends."""
     return (points.high > end) & (points.low < 1 - end)
-
-
-def _farthest(points: Points) -> Floats:
-    """The largest |x - y| on each cell, per label."""
-    return np.stack([points.high, 1 - points.low], axis=1)
-
-
-def _distance(points: Points) -> Floats:
-    """|x - y| in the mean over the rows of each cell and label."""
-    return np.asarray(np.abs(points.positions - [0.0, 1.0]))
-
-
-def _likely_distance(view: View) -> Floats:
-    """How far end rows are from the label that they are likely to have; 0 for rows with the other label."""
-    low = (view.ends.high < 0.5)[:, None]
-    unread = np.where(low, view.resolution, 0.0)
-    return np.where(low == [True, False], _distance(view.ends) + unread, 0.0)

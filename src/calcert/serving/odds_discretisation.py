@@ -2,21 +2,52 @@
 
 Each is a bound, for one row, on the integral over the log-odds z of |t - y| times what an approximation changes in the
 kernel k(z|x) = sech((z - logit x)/b) / (pi b), t the score at z. A row near the label that it has weighs little in all
-of them, through `far` = |x - y|. With far = 1 they bound the change of the kernel itself.
+of them, through `far` = |x - y|, a distance of the rows of a cell. With far = 1 they bound the change of the kernel
+itself.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from calcert.foundation.array_types import Floats
+from calcert.serving.grid_view import View
 from calcert.serving.odds_kernel import largest_factor
+from calcert.summary import cells
 from calcert.summary.points import Points
 
 FOURTH = 2.55
 """At least the mean of |d^4 sech| / sech, whose mean square is 13/2."""
+
+
+def mean_distance(points: Points) -> Floats:
+    """|x - y| in the mean over the rows of each cell and label."""
+    return np.asarray(np.abs(points.positions - [0.0, 1.0]))
+
+
+def largest_distance(points: Points) -> Floats:
+    """The largest |x - y| on each cell, per label."""
+    return np.stack([points.high, 1 - points.low], axis=1)
+
+
+def likely_distance(view: View) -> Floats:
+    """How far end rows are from the label that they are likely to have; 0 for rows with the other label: L6."""
+    low = (view.ends.high < 0.5)[:, None]
+    unread = np.where(low, view.resolution, 0.0)
+    return np.where(low == [True, False], mean_distance(view.ends) + unread, 0.0)
+
+
+def widest_cell(nearest: Floats) -> Floats:
+    """The width in log-odds of the widest cell at least as far from 0 and 1 as `nearest`: L10."""
+    widest = np.zeros_like(nearest)
+    for piece, after in pairwise(cells.PIECES[:5]):
+        width = 1 / piece.scale
+        low = np.maximum(piece.start, nearest - width)
+        widest = np.maximum(widest, np.where(nearest < after.start, width / (low * (1 - low)), 0.0))
+    return widest
 
 
 def slope(far: Floats | float, b: float) -> Floats:

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calcert.foundation.array_types import Floats
-
-SMALLEST_CHANCE = 2.0**-54
-"""Chances are kept this far from 0 and 1, where N would be infinite and a score of 1 times it no number."""
+from calcert.serving.sech_kernel import alternating_sum, standard_noise
 
 BLOCK = 1 << 12
 """Scores at a time, where each needs a quadrature."""
@@ -27,14 +25,8 @@ def sample(x: Floats, b: float, uniform: Floats) -> Floats:
     """The quantile at `uniform` of the score served for x: O1, in the form that never falls where x grows."""
     # x = 0 has infinite odds against it and is served as 0; x = 1 has none and is served as 1.
     with np.errstate(divide="ignore", over="ignore"):
-        against = (1 - x) / x * np.exp(-b * noise(uniform))
+        against = (1 - x) / x * np.exp(-b * standard_noise(uniform))
     return np.asarray(1 / (1 + against))
-
-
-def noise(uniform: Floats) -> Floats:
-    """N = ln tan(pi u/2), measured from the nearer end of (0, 1), where it is well conditioned."""
-    near = np.maximum(np.minimum(uniform, 1 - uniform), SMALLEST_CHANCE)
-    return np.copysign(np.log(np.tan(np.pi / 2 * near)), uniform - 0.5)
 
 
 def logit(x: ArrayLike) -> Floats:
@@ -77,7 +69,7 @@ def mean_absolute_shift(x: ArrayLike, b: float) -> Floats:
 @lru_cache
 def relative_shift(b: float) -> float:
     """O2: E|odds(S)/odds(x) - 1| = E sinh(b|N|), the same for every score."""
-    return 2 / math.pi * _alternating(lambda k: 1 / (2 * k + 1 - b) - 1 / (2 * k + 1 + b))
+    return 2 / math.pi * alternating_sum(lambda k: 1 / (2 * k + 1 - b) - 1 / (2 * k + 1 + b))
 
 
 def mean_factor(b: float) -> float:
@@ -88,30 +80,6 @@ def mean_factor(b: float) -> float:
 def largest_factor(b: float) -> float:
     """O2: E exp(b|N|), the mean of the factor or of one over it, whichever is larger."""
     return mean_factor(b) + relative_shift(b)
-
-
-def _alternating(term: Callable[[int], float], terms: int = 24) -> float:
-    """The sum of (-1)^k term(k) to full precision, for terms that are moments."""
-    return sum(weight * term(k) for k, weight in enumerate(alternating_weights(terms)))
-
-
-def alternating_weights(terms: int) -> list[float]:
-    """Those of the first terms of an alternating series of moments (Cohen, Rodriguez Villegas, Zagier).
-
-    As a polynomial they are 1/(1 + u), less 1 in T(3) of it at most, T the Chebyshev polynomial of that degree: K4.
-
-    Examples
-    --------
-    >>> abs(sum(w / (2 * k + 1) for k, w in enumerate(alternating_weights(20))) - math.pi / 4) < 1e-14
-    True
-    """
-    size = math.cosh(terms * math.acosh(3))
-    coefficient, remaining, weights = -1.0, -size, []
-    for k in range(terms):
-        remaining = coefficient - remaining
-        weights.append(remaining / size)
-        coefficient *= (k + terms) * (k - terms) / ((k + 0.5) * (k + 1))
-    return weights
 
 
 def _half_line() -> tuple[Floats, Floats]:

@@ -7,9 +7,15 @@ the angle gd((t - x)/h), gd the Gudermannian: under k(.|x) it is uniform between
 
 Angles are measured from their limit pi/2 (``gap`` below), because an angle within 1e-16 of pi/2 is still one of
 infinitely many scores; that is what keeps bandwidths of 2^-20 and scores at exactly 0 and 1 exact.
+
+Without ends the law is that of h N, N of density sech/pi on the whole line: noise on the log-odds is drawn from it. As
+a series, sech(u) = 2 (exp(-u) - exp(-3u) + exp(-5u) - ...) for u > 0.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +31,9 @@ LARGEST_MEAN_SHIFT = 1.16625
 
 KERNEL_REACH = 40.0
 """sech(40) < 1e-17: further than 40 bandwidths from every score there is no mass that a double can see."""
+
+SMALLEST_CHANCE = 2.0**-54
+"""Chances of N are kept this far from 0 and 1, where it would be infinite and a score of 1 times it no number."""
 
 BLOCK = 1 << 14
 """Rows perturbed at a time."""
@@ -120,6 +129,12 @@ def weight_ceiling(t: Floats, h: float) -> Floats:
     return top
 
 
+def standard_noise(uniform: Floats) -> Floats:
+    """The quantile of N, ln tan(pi u/2), measured from the nearer end of (0, 1), where it is well conditioned."""
+    near = np.maximum(np.minimum(uniform, 1 - uniform), SMALLEST_CHANCE)
+    return np.copysign(np.log(np.tan(np.pi / 2 * near)), uniform - 0.5)
+
+
 def gudermannian(v: ArrayLike) -> Floats:
     """gd(v), the integral of sech from 0 to v."""
     return np.asarray(2 * np.arctan(np.tanh(np.asarray(v, float) / 2)))
@@ -153,6 +168,30 @@ def first_moment(v: ArrayLike) -> Floats:
     for sign, k in zip((1, -1) * 5, range(1, 20, 2), strict=True):
         moment[middle] -= 2 * sign * np.exp(-k * u) * (u / k + 1 / k**2)
     return moment
+
+
+def alternating_sum(term: Callable[[int], float], terms: int = 24) -> float:
+    """The sum of (-1)^k term(k) to full precision, for terms that are moments, as those of the series of sech are."""
+    return sum(weight * term(k) for k, weight in enumerate(alternating_weights(terms)))
+
+
+def alternating_weights(terms: int) -> list[float]:
+    """Those of the first terms of an alternating series of moments (Cohen, Rodriguez Villegas, Zagier).
+
+    As a polynomial they are 1/(1 + u), less 1 in T(3) of it at most, T the Chebyshev polynomial of that degree: K4.
+
+    Examples
+    --------
+    >>> abs(sum(w / (2 * k + 1) for k, w in enumerate(alternating_weights(20))) - math.pi / 4) < 1e-14
+    True
+    """
+    size = math.cosh(terms * math.acosh(3))
+    coefficient, remaining, weights = -1.0, -size, []
+    for k in range(terms):
+        remaining = coefficient - remaining
+        weights.append(remaining / size)
+        coefficient *= (k + terms) * (k - terms) / ((k + 0.5) * (k + 1))
+    return weights
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calcert.serving.noise import Noise
-from calcert.serving.odds_kernel import SMALLEST_CHANCE
+from calcert.serving.sech_kernel import SMALLEST_CHANCE
 
 REALS = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
 """Dialects in which the expression is run against the real engine, and what they call float64."""

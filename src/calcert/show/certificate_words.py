@@ -196,7 +196,7 @@ def meaning(name: str, certificates: Iterable[Certificate]) -> str:
 
 
 def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:
-    """The same of all columns of some lines."""
+    """What all columns of intervals are about, and what is assumed in any of their lines."""
     return " ".join(meaning(name, [line.certificates[at] for line in lines]) for at, name in enumerate(names))
 
 

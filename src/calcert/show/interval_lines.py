@@ -49,7 +49,7 @@ def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
 
 
 def group_columns(report: GroupReport) -> list[str]:
-    """The statements of the table; JSON of before there were more has fewer."""
+    """The statements of the table of groups; JSON of before there were more has fewer."""
     return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
 
 
@@ -60,7 +60,7 @@ def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
 
 
 def class_columns(report: ClassReport) -> list[str]:
-    """The same of classes."""
+    """The statements of the table of classes."""
     return [name for name in columns() if name in report.mean]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.source_kinds import Source, refuse_ignored, source_of
+from calcert.sources.source_argument import Source, refuse_ignored, source_of
 from calcert.sources.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
@@ -124,8 +124,8 @@ def rows_of_classes(
     """The rows of a classifier with many classes, in an array or, where columns are named, in a table; else None."""
     if class_columns is None and class_names is None and (groups is not None or not _has_many_classes(scores)):
         return None
+    from calcert.sources.class_reader import read_classes
     from calcert.sources.class_rows import rows_of_arrays
-    from calcert.sources.class_sources import read_classes
 
     source = source_of(scores)
     refuse_ignored(source, labels, score, label)

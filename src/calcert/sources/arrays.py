@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import label_message, missing_message, score_message
+from calcert.foundation.validation import missing_message, refuse_bad
 from calcert.sources.collector import Collector, label_chunk, score_chunk
 from calcert.sources.parsed_values import text_label_hint
 from calcert.summary import cells
@@ -71,16 +70,6 @@ def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray
     check_indexes(scores=scores, labels=labels)
     refuse_bad(x, y)
     return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
-
-
-def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "at row {}".format) -> None:
-    """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
-    bad = ~((x >= 0) & (x <= 1) & ((y == 0) | (y == 1)))
-    if bad.any():
-        row = int(np.argmax(bad))
-        if 0 <= x[row] <= 1:
-            raise ValueError(label_message(x, y, row, place(row)))
-        raise ValueError(score_message(x, row, place(row)))
 
 
 def checked_array(name: str, values: Any) -> NDArray[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import check_scores, missing_message
-from calcert.sources.arrays import array_of_any_shape, checked_array, refuse_rounding
-from calcert.sources.class_columns import FEWEST, ClassColumns
+from calcert.foundation.validation import check_scores
+from calcert.sources.arrays import array_of_any_shape, refuse_rounding
+from calcert.sources.class_columns import ClassColumns
 from calcert.sources.class_names import ClassNumbers, check_names, from_one
-from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
 Place = Callable[[int], str]
+"""Says in words where the row of a number stands, for errors."""
 
 AT_ROW = "at row {}".format
+"""Where a row in memory stands: its number is all there is to say."""
 
 
 class ClassRows(NamedTuple):
@@ -135,79 +135,4 @@ def _check_sums(p: NDArray[Any], place: Place) -> None:
             f"probabilities must add up to 1 in every row, within {SUM_TOLERANCE:g}; got {total[row]:.6g} "
             f"{place(row)}. For logits pass scipy.special.softmax(logits, axis=1); where classes do not exclude each "
             "other, certify each column on its own."
-        )
-
-
-def probabilities_in_lists(lists: Any, place: Place) -> NDArray[Any]:
-    """An Arrow column of lists of one length as an array, shape (rows, K)."""
-    import pyarrow.compute
-
-    if not str(lists.type).startswith(("list", "large_list", "fixed_size_list")):
-        raise TypeError(f"probabilities must be lists of numbers in [0, 1]; got values of type {lists.type}.")
-    if lists.null_count:
-        first = int(np.argmax(pyarrow.compute.is_null(lists).to_numpy(zero_copy_only=False)))
-        raise ValueError(missing_message("probabilities", place(first)))
-    size = pyarrow.compute.list_value_length(lists).to_numpy()
-    check_sizes(size, place)
-    inner = lists.flatten()
-    if inner.null_count:
-        first = int(np.argmax(pyarrow.compute.is_null(inner).to_numpy(zero_copy_only=False))) // int(size[0])
-        raise ValueError(missing_message("probabilities", place(first)))
-    if str(inner.type) == "bool":
-        raise TypeError("probabilities must be lists of numbers in [0, 1]; got true and false.")
-    return checked_array("probabilities", inner).reshape(len(lists), -1)
-
-
-def probabilities_in_text(
-    values: Sequence[Any], read: Reader, chosen: ClassColumns, place: Place, row: int
-) -> list[float]:
-    """The probabilities of a row of text, or of JSON, each read exactly."""
-    values = values[:-1]
-    if chosen.listed:
-        values, read = _list_in_text(values[0], place, row), score_in_json
-    # All at once, as these readers do it one by one; where anything is unusual, they are asked about every value.
-    kinds = set(map(type, values))
-    quick = kinds <= {int, float} if read is score_in_json else read is score_in_text and kinds == {str}
-    text = "".join(values) if quick and read is score_in_text else ""
-    try:
-        if quick and text.isascii() and "_" not in text:
-            return list(map(float, values))
-    except (ValueError, OverflowError):
-        pass
-    found = []
-    for number, value in enumerate(values):
-        try:
-            found.append(float(read(value)))
-        except Unreadable as error:
-            which = "" if chosen.listed else f", column {chosen.all_names[number]!r}"
-            raise ValueError(error.message("scores", f"{place(row)}{which}")) from None
-    return found
-
-
-def _list_in_text(value: Any, place: Place, row: int) -> list[Any]:
-    """A list in JSON, or in a text that is one."""
-    found = value
-    if isinstance(value, str):
-        try:
-            found = json.loads(value)
-        except ValueError:
-            found = value
-    if not isinstance(found, list):
-        if is_gap(found):
-            raise ValueError(missing_message("probabilities", place(row), value))
-        raise ValueError(
-            f"probabilities must be lists of numbers, such as [0.2, 0.3, 0.5]; got {str(value)[:60]!r} {place(row)}."
-        )
-    return found
-
-
-def check_sizes(sizes: NDArray[Any], place: Place) -> None:
-    """The probabilities must be as many in every row."""
-    if sizes[0] < FEWEST:
-        raise ValueError(f"probabilities must be of at least {FEWEST} classes; got {sizes[0]} {place(0)}.")
-    other = sizes != sizes[0]
-    if other.any():
-        row = int(np.argmax(other))
-        raise ValueError(
-            f"probabilities must be as many in every row; got {sizes[0]} {place(0)} and {sizes[row]} {place(row)}."
         )

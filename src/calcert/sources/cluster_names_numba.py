@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
 from calcert.foundation.compiled import compiled
-from calcert.sources.weighed_numba import mixed
+from calcert.sources.cluster_sums_numba import mixed
 
 Bytes = NDArray[np.uint8]
 

@@ -174,9 +174,9 @@ class Collector:
         count, offset = np.zeros((cell.size, 2), np.int64), np.zeros((cell.size, 2), np.int64)
         for tables in self._tables:
             tables.add_to(count, offset, cell)
-        return Summary(cell, count, offset, *self._listed())
+        return Summary(cell, count, offset, *self._distinct_scores())
 
-    def _listed(self) -> tuple[Integers, Integers] | tuple[None, None]:
+    def _distinct_scores(self) -> tuple[Integers, Integers] | tuple[None, None]:
         if any(tables.distinct < 0 for tables in self._tables):
             return None, None
         keys, rows = (np.concatenate(parts) for parts in zip(*(t.listed() for t in self._tables), strict=True))

@@ -81,7 +81,7 @@ def choose(
     if given[0] is not None and given[0] == given[1]:
         raise ValueError(f"score and label must be two columns; got {score!r} for both.")
     if given[0] is None or given[1] is None:
-        found = _find(columns, given[0], given[1], source)
+        found = _plausible_pair(columns, given[0], given[1], source)
         LOG.warning("%s: scores from column %r, labels from column %r", source, found[0].name, found[1].name)
     else:
         found = (given[0], given[1])
@@ -107,12 +107,12 @@ def choose_all(
     example: Callable[[str], Any] = lambda name: None,
 ) -> tuple[Column, Column, dict[str, Column]]:
     """The columns of scores and labels, and those that `others` name, by their arguments."""
-    found = {argument: _other(columns, argument, name, source) for argument, name in others.items()}
+    found = {argument: _other_column(columns, argument, name, source) for argument, name in others.items()}
     beside = {argument: column.name for argument, column in found.items()}
     return *choose(columns, score, label, source, example, beside), found
 
 
-def _other(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
+def _other_column(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
     """A column that was named, and is there alone."""
     found = named(columns, argument, name, source)
     check_alone(columns, argument, found.name, source)
@@ -157,10 +157,12 @@ def named(columns: Sequence[Column], argument: str, name: Any, source: str) -> C
     nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in by_name], n=1, cutoff=0.5)
     meant = next((known for known in by_name if nearest and known.lower() == nearest[0]), None)
     hint = "" if meant is None else f" Did you mean {meant!r}?"
-    raise ValueError(f"{argument} must be a column of {source}; got {name!r}. It has {_listed(columns)}.{hint}")
+    raise ValueError(f"{argument} must be a column of {source}; got {name!r}. It has {_column_list(columns)}.{hint}")
 
 
-def _find(columns: Sequence[Column], score: Column | None, label: Column | None, source: str) -> tuple[Column, Column]:
+def _plausible_pair(
+    columns: Sequence[Column], score: Column | None, label: Column | None, source: str
+) -> tuple[Column, Column]:
     scores = _plausible(columns, SCORE_NAMES, ("real",), label) if score is None else [score]
     labels = _plausible(columns, LABEL_NAMES, ("integer", "boolean"), score) if label is None else [label]
     if len(scores) == 1:
@@ -168,7 +170,7 @@ def _find(columns: Sequence[Column], score: Column | None, label: Column | None,
     if len(scores) != 1 or len(labels) != 1:
         raise ValueError(
             f"score and label must name two columns of {source}, because more or fewer than one pair is plausible; "
-            f"it has {_listed(columns)}. Pass score='...' and label='...'."
+            f"it has {_column_list(columns)}. Pass score='...' and label='...'."
         )
     return scores[0], labels[0]
 
@@ -181,7 +183,7 @@ def _plausible(columns: Sequence[Column], names: str, kinds: tuple[str, ...], ta
     return numbers or telling or [column for column in free if column.kind in kinds]
 
 
-def _listed(columns: Sequence[Column]) -> str:
+def _column_list(columns: Sequence[Column]) -> str:
     shown = [f"{column.name!r} ({column.type})" for column in columns[:20]]
     more = f" and {len(columns) - 20} more" if len(columns) > 20 else ""
     return f"the columns {', '.join(shown)}{more}" if shown else "no columns"
@@ -195,7 +197,7 @@ def choose_score(columns: Sequence[Column], score: str | None, source: str) -> C
         if len(found) != 1:
             raise ValueError(
                 f"score must name a column of {source}, because more or fewer than one is plausible; "
-                f"it has {_listed(columns)}. Pass score='...'."
+                f"it has {_column_list(columns)}. Pass score='...'."
             )
         chosen = found[0]
         LOG.warning("%s: scores from column %r", source, chosen.name)

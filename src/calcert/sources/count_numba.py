@@ -1,4 +1,7 @@
-"""The numba kernels that read rows: one pass, serial, cached on disk, and side by side where several threads call."""
+"""The numba kernels that count rows, with and without weights: one pass, serial, cached on disk.
+
+Those without weights run side by side where several threads call.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
 
 CHUNK = (1 << 19) - 1
@@ -83,6 +87,20 @@ def flush(packed: NDArray[np.uint64], count: NDArray[np.int64], offset: NDArray[
             packed[j] = 0
 
 
+@compiled
+def place_rows(scores: Floats, labels: Integers, weight: Integers, counted: Integers, slot: Integers) -> None:
+    """Add rows with scores in [0, 1] and weights, 1 where there are none, to count and offset sum of their slot.
+
+    `slot` gets twice their cell plus their label.
+    """
+    for i in range(scores.size):
+        cell, inside = located(scores[i])
+        w = weight[i] if weight.size else 1
+        slot[i] = 2 * cell + labels[i]
+        counted[slot[i], 0] += w
+        counted[slot[i], 1] += w * inside
+
+
 @compiled(nogil=True)
 def tally(
     bits: NDArray[np.int64],
@@ -105,6 +123,22 @@ def tally(
             keys[slot] = key
             filled += 1
         counts[2 * slot + np.int64(labels[i])] += 1
+    return filled
+
+
+@compiled
+def tally_weights(
+    bits: Integers, labels: Integers, weight: Integers, keys: Integers, counts: Integers, filled: int, limit: int
+) -> int:
+    """:func:`tally` for rows with weights."""
+    for i in range(bits.size):
+        slot = slot_of(bits[i], keys)
+        if keys[slot] == -1:
+            if filled == limit:
+                return -1
+            keys[slot] = bits[i]
+            filled += 1
+        counts[2 * slot + labels[i]] += weight[i] if weight.size else 1
     return filled
 
 

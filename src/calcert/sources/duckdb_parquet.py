@@ -35,6 +35,7 @@ MEGABYTES = 50
 REAL = ("DOUBLE", "FLOAT")
 SMALL_INTEGER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 LARGE_INTEGER = ("HUGEINT", "UHUGEINT", "BIGNUM")
+"""Types of numbers, as DuckDB calls them; NumPy has all of them but large integers."""
 
 EXACT_DIGITS = 38
 """Decimals with more digits are read as doubles that may be off by a bit."""
@@ -231,10 +232,10 @@ class ParquetTable:
 
     def _named(self, name: str) -> str:
         """What DuckDB calls a column: where names differ by case alone, it has some of its own."""
-        return quoted(self._theirs[[own for own, _ in next(iter(self._schemas.values()))].index(name)])
+        return quoted(self._names_in_duckdb[[own for own, _ in next(iter(self._schemas.values()))].index(name)])
 
     @cached_property
-    def _theirs(self) -> list[str]:
+    def _names_in_duckdb(self) -> list[str]:
         """The columns of the first file, as DuckDB calls them, in their order."""
         names: list[str] = self._query(list(self._files)[:1], "*").columns
         return names
@@ -255,12 +256,14 @@ class ParquetTable:
         return self._engine.sql(f"SELECT {select} FROM {source} {more}", params=[files])
 
     def _score(self, column: Column, given: str | None) -> str:
+        """Scores as SQL, from a column or from the text that the name of a folder gives."""
         if given is not None:
             return self._constant("scores", given, score_in_text)
         name = self._named(column.name)
         return name if column.type in REAL else f"CAST({name} AS DOUBLE)"
 
     def _label(self, column: Column, given: str | None) -> str:
+        """Labels as SQL, likewise."""
         if given is not None:
             return self._constant("labels", given, label_in_text)
         name = self._named(column.name)

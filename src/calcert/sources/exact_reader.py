@@ -30,6 +30,7 @@ SAMPLE = 1000
 LOG = logging.getLogger("calcert")
 
 CHUNK = 1 << 15
+"""Rows of a batch."""
 
 FAULTS = ("missing scores", "unusable scores", "missing labels", "unusable labels")
 """What can be wrong with a row, in words."""
@@ -74,12 +75,12 @@ class TextTable:
     def __init__(
         self, paths: list[str], form: Format, spelling: Spelling = PLAIN, account: Account | None = None
     ) -> None:
-        self.files = [_file(path, form, spelling) for path in paths]
+        self.files = [_file_of_form(path, form, spelling) for path in paths]
         self.name = title(paths)
         self.spelling = spelling
         self.account = account or Account()
-        self._reading, self._first = self.files[0], 0
-        self._lines: list[int] = []
+        self._reading, self._first_of_batch = self.files[0], 0
+        self._lines_of_batch: list[int] = []
 
     @property
     def is_plain(self) -> bool:
@@ -88,11 +89,11 @@ class TextTable:
 
     def columns(self) -> list[Column]:
         """What the first file has, as its first rows look, and what the names of folders add."""
-        found = [(name, self._kind(values)) for name, values in self.files[0].sample(SAMPLE)]
+        found = [(name, self._kind_of_column(values)) for name, values in self.files[0].sample(SAMPLE)]
         own = [Column(name, kind, WORDS[kind]) for name, kind in found]
         return own + columns_of_folders([file.path for file in self.files])
 
-    def _kind(self, values: list[Any]) -> Kind:
+    def _kind_of_column(self, values: list[Any]) -> Kind:
         there = values if self.spelling == PLAIN else [v for v in values if not self.spelling.is_gap(v)]
         return kind_of(there, self.spelling.number)
 
@@ -145,7 +146,7 @@ class TextTable:
                         raise trouble
                     if not size:
                         break
-                    self._first += size
+                    self._first_of_batch += size
         self._say_what_was_made_of_it(label)
 
     def raw_batches(self, names: list[str], size: int) -> Generator[tuple[Reader, list[Sequence[Any]]]]:
@@ -157,15 +158,15 @@ class TextTable:
             with closing(file.rows(names)) as rows:
                 left = self._kept(rows, names)
                 while batch := list(islice(left, size)):
-                    self._lines = [line for line, _ in batch]
+                    self._lines_of_batch = [line for line, _ in batch]
                     self.account.rows[file.path] += len(batch)
                     yield read, [values for _, values in batch]
-                    self._first += len(batch)
+                    self._first_of_batch += len(batch)
         self.account.low = 0  # Of many classes most are unlikely.
         self._say_what_was_made_of_it(names[-1])
 
     def _begin(self) -> None:
-        self._first = 0
+        self._first_of_batch = 0
         self.account.begin()
 
     def _kept(self, rows: Iterable[Any], names: list[str]) -> Iterator[Any]:
@@ -205,7 +206,7 @@ class TextTable:
 
     def place(self, row: int) -> str:
         """Where a row among those given last stands, in words."""
-        return self._reading.place(self._lines[row - self._first])
+        return self._reading.place(self._lines_of_batch[row - self._first_of_batch])
 
     def bad_rows(self, score: str, label: str, *, shares: bool = False) -> str:
         """How many scores and labels are not there, or none, in words; nothing where that cannot be told."""
@@ -253,12 +254,12 @@ class TextTable:
         scores: list[float] = []
         labels: list[float] = []
         groups: list[Any] = []
-        self._lines = []
+        self._lines_of_batch = []
         trouble = None
         name = "scores"
         try:
             for line, values in islice(rows, CHUNK):
-                self._lines.append(line)
+                self._lines_of_batch.append(line)
                 name = "scores"
                 score = read_score(values[0])
                 name = "labels"
@@ -266,13 +267,13 @@ class TextTable:
                 scores.append(score)
                 groups += values[2:]
         except Unreadable as error:
-            trouble = ValueError(error.message(name, self.place(self._first + len(scores))))
+            trouble = ValueError(error.message(name, self.place(self._first_of_batch + len(scores))))
         except ValueError as error:
             trouble = error
-        return Batch(np.array(scores, np.float64), _labels(labels), groups), trouble
+        return Batch(np.array(scores, np.float64), _labels_as_array(labels), groups), trouble
 
 
-def _file(path: str, form: Format, spelling: Spelling) -> File:
+def _file_of_form(path: str, form: Format, spelling: Spelling) -> File:
     if spelling.sheet is not None and form != "sheet":
         raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
     if spelling.skip_lines and form not in ("csv", "sheet"):
@@ -283,7 +284,7 @@ def _file(path: str, form: Format, spelling: Spelling) -> File:
 
         return SheetFile(path, spelling.sheet, spelling.skip_lines)
     if form == "parquet":
-        from calcert.sources.parquet_file import ParquetFile
+        from calcert.sources.parquet_row_by_row import ParquetFile
 
         return ParquetFile(path)
     return CsvFile(path, spelling.skip_lines) if form == "csv" else JsonFile(path)
@@ -302,7 +303,7 @@ def _faults(values: Sequence[Any], read_score: Reader, read_label: Reader, share
                 yield f"{'missing' if found != found else 'unusable'} {name}", value
 
 
-def _labels(values: list[float]) -> NDArray[Any]:
+def _labels_as_array(values: list[float]) -> NDArray[Any]:
     """Labels as whole numbers where they are all such."""
     whole = all(isinstance(value, int) and abs(value) < 1 << 63 for value in values)
     return np.array(values, np.int64 if whole else np.float64)

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.compiled import compiled
 from calcert.foundation.interruption import load
 from calcert.sources.arrow_columns import numbers_of
 from calcert.sources.columns import Column
@@ -23,19 +22,16 @@ from calcert.sources.exact_reader import Batch, TextTable
 from calcert.sources.json_file import JsonFile
 from calcert.sources.parsed_values import BOOLEANS, Unreadable, label_in_text, score_in_text
 from calcert.sources.paths import keys_in_folders, literal
+from calcert.sources.record_count import RecordCount
 from calcert.sources.text_bytes import TextBytes
 
 BLOCK = 1 << 20
 """Bytes that Arrow parses at a time."""
 
 ROWS = 1 << 17
+"""Rows that DuckDB gives at a time."""
+
 SPELLINGS = {value: [f(text) for f in (str.lower, str.upper, str.title)] for text, value in BOOLEANS.items()}
-
-NO_QUOTES = -1
-"""The delimiter of text in which quotes are characters like others."""
-
-BETWEEN, BEGIN, PLAIN, QUOTED, CLOSED, UNSOUND = range(6)
-"""Where the last byte was: between records, before a value, in one, in one with quotes, after its quote; or astray."""
 
 
 class Doubt(ValueError):
@@ -172,54 +168,3 @@ def _settle(count: RecordCount, rows: int) -> None:
     """Every record of the file must be a row that was given."""
     if rows != count.records or not count.complete:
         raise Doubt
-
-
-@compiled(nogil=True)
-def count_records(content: NDArray[np.uint8], delimiter: int, state: int) -> tuple[int, int]:
-    """The number of records that begin in these bytes, and the state after them."""
-    records = 0
-    for byte in content:
-        if state == QUOTED:
-            if byte == 34:
-                state = CLOSED
-        elif state == UNSOUND:
-            break
-        elif byte == 10 or byte == 13:
-            state = BETWEEN
-        elif delimiter == NO_QUOTES:
-            records += state == BETWEEN
-            state = PLAIN
-        elif byte == 34:
-            # Where a value begins, quotes open; after a quote that may have closed them, the two are one character.
-            records += state == BETWEEN
-            state = UNSOUND if state == PLAIN else QUOTED
-        elif byte == delimiter:
-            records += state == BETWEEN
-            state = BEGIN
-        else:
-            records += state == BETWEEN
-            state = UNSOUND if state == CLOSED else PLAIN
-    return records, state
-
-
-class RecordCount:
-    """Counts runs of bytes between ends of lines; in CSV, ends of lines inside quotes do not count.
-
-    Quotes are sound where each opens at the beginning of a value and closes at its end: then nothing but RFC 4180 can
-    be meant.
-    """
-
-    def __init__(self, delimiter: str | None = None) -> None:
-        self.records = 0
-        self._delimiter = NO_QUOTES if delimiter is None else ord(delimiter)
-        self._state = BETWEEN
-
-    @property
-    def complete(self) -> bool:
-        """True where every quote so far is sound and closed."""
-        return self._state not in (QUOTED, UNSOUND)
-
-    def add(self, block: bytes) -> None:
-        """Count what begins in these bytes."""
-        begun, self._state = count_records(np.frombuffer(block, np.uint8), self._delimiter, self._state)
-        self.records += int(begun)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.sources.arrays import refuse_bad
+from calcert.foundation.validation import refuse_bad
 from calcert.sources.arrow_columns import arrow_values, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.sources.arrays import check_indexes, checked_pair, refuse_bad, summarize_arrays
+from calcert.foundation.validation import refuse_bad
+from calcert.sources.arrays import check_indexes, checked_pair, summarize_arrays
 from calcert.sources.arrow_columns import numbers_of
 from calcert.sources.collector import Collector
 from calcert.sources.columns import choose_all
 from calcert.sources.group_names import MISSING, MOST, group_name, group_values, in_order, numbered_groups, refuse_many
-from calcert.sources.source_kinds import refuse_ignored, source_of
+from calcert.sources.source_argument import refuse_ignored, source_of
 from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.query_result import Listing
@@ -54,20 +55,20 @@ def summarize_groups(
     if source.kind == "summary":
         raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
     if source.kind == "files":
-        return _from_files(source.value, groups, score, label, weighing)
+        return _groups_in_files(source.value, groups, score, label, weighing)
     if source.kind == "table":
-        return _from_frame(source.value, groups, score, label, weighing)
+        return _groups_in_frame(source.value, groups, score, label, weighing)
     if isinstance(groups, str):
         raise TypeError(f"groups must be an array as long as scores, as there is no table; got {groups!r}.")
     check_indexes(scores=scores, groups=groups)
-    return _from_arrays(scores, labels, group_values(groups), weighing)
+    return _groups_in_arrays(scores, labels, group_values(groups), weighing)
 
 
-def _from_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weighing) -> dict[str, Summary]:
+def _groups_in_arrays(scores: Any, labels: Any, groups: NDArray[Any], weighing: Weighing) -> dict[str, Summary]:
     columns = weighed_columns(scores, labels, weighing)
     if len(groups) != columns[0].size:
         raise ValueError(f"groups must be as long as scores; got {len(groups)} groups and {columns[0].size} scores.")
-    return summarize_parts(columns, weighing, _parts(*numbered_groups(groups)))
+    return summarize_parts(columns, weighing, _rows_by_group(*numbered_groups(groups)))
 
 
 def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, Any, dict[str, Any]]:
@@ -91,7 +92,7 @@ def summarize_parts(
     return {name: summarize_arrays(x[part], y[part]) for name, part in parts.items()}
 
 
-def _parts(names: list[str], code: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+def _rows_by_group(names: list[str], code: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
     """The rows of every group."""
     # Sixteen bits are sorted without comparing.
     order = np.argsort(code.astype(np.uint16) if len(names) < 1 << 16 else code, kind="stable")
@@ -99,7 +100,7 @@ def _parts(names: list[str], code: NDArray[np.int64]) -> dict[str, NDArray[np.in
     return {name: order[start:stop] for name, (start, stop) in zip(names, pairwise(ends), strict=True)}
 
 
-def _from_frame(
+def _groups_in_frame(
     frame: Any, groups: Any, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
     """In memory by arrays, else computed where the rows are."""
@@ -116,13 +117,13 @@ def _from_frame(
     if isinstance(frame, nw.DataFrame):
         given = {name: frame[column.name].to_native() for name, column in others.items()}
         columns = frame[x].to_native(), frame[y].to_native()
-        return _from_arrays(*columns, group_values(frame[groups].to_list()), replace(weighing, **given))
+        return _groups_in_arrays(*columns, group_values(frame[groups].to_list()), replace(weighing, **given))
     if weighing.given:
         return _weighed_by_query(frame, groups, x, y, weighing)
-    return _by_query(frame, groups, chosen)
+    return _groups_by_query(frame, groups, chosen)
 
 
-def _by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
+def _groups_by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
     """Three queries however many groups there are: for their names, for the cells of all, for the scores of all."""
     import narwhals as nw
 
@@ -138,13 +139,13 @@ def _by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Summary]:
     complaint(rows, lines, (chosen[0], chosen[1]))
     values = group_values(group)
     names, code = numbered_groups(values)
-    parts = {name: lines.where(part) for name, part in _parts(names, code).items()}
+    parts = {name: lines.where(part) for name, part in _rows_by_group(names, code).items()}
     many = {name for name, part in parts.items() if np.unique(part.cell).size > DISTINCT_LIMIT}
     listed: dict[str, Listing | None] = {name: None if name in many else NOTHING_LISTED for name in parts}
     if len(many) < len(parts):
         examples = dict(zip(names, values[np.unique(code, return_index=True)[1]].tolist(), strict=True))
         group, listing, cut = scores_by_group(at, [examples[name] for name in many if name != MISSING])
-        for name, part in _parts(*numbered_groups(group_values(group))).items():
+        for name, part in _rows_by_group(*numbered_groups(group_values(group))).items():
             listed[name] = None if cut[part].any() else listing.where(part)
     if listed.keys() != parts.keys():
         raise ValueError(
@@ -164,7 +165,7 @@ def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing:
     found = frame.select(column).unique().head(MOST + 1).collect()[groups].to_list()
     names, code = numbered_groups(group_values(found))
     summaries = {}
-    for name, part in _parts(names, code).items():
+    for name, part in _rows_by_group(names, code).items():
         present = [found[place] for place in part if found[place] is not None]
         here = column.is_in(present) if present else column.is_null()
         if present and len(present) < len(part):
@@ -179,7 +180,7 @@ def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing:
     return summaries
 
 
-def _from_files(
+def _groups_in_files(
     paths: Sequence[Any], groups: Any, score: str | None, label: str | None, weighing: Weighing
 ) -> dict[str, Summary]:
     import narwhals as nw
@@ -203,7 +204,7 @@ def _from_files(
         account.columns = {"score": x.name, "label": y.name, "groups": groups, **names}
         lazy = nw.from_native(table.with_others(x, y, {"group": groups, **names}))
         renamed: dict[str, Any] = {name: name for name in names}
-        return _from_frame(lazy, "group", "score", "label", replace(weighing, **renamed))
+        return _groups_in_frame(lazy, "group", "score", "label", replace(weighing, **renamed))
 
 
 def _weighed_text(
@@ -223,7 +224,7 @@ def _weighed_text(
         refuse_many(len(known))
     whole = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     columns = whole.pop("scores"), whole.pop("labels"), whole
-    return summarize_parts(columns, weighing, _parts(*in_order(known, np.array(codes, np.int64))))
+    return summarize_parts(columns, weighing, _rows_by_group(*in_order(known, np.array(codes, np.int64))))
 
 
 class ByGroup:
@@ -243,7 +244,7 @@ class ByGroup:
     def add(self, scores: NDArray[Any], labels: NDArray[Any], groups: Any = ()) -> None:
         """Add rows; `groups` is a list, or a column of Arrow."""
         refuse_bad(scores, labels, lambda row: self._place(self.rows + row))
-        self._waiting.append((scores.astype(np.float64), labels.astype(np.int8), self._numbers(groups)))
+        self._waiting.append((scores.astype(np.float64), labels.astype(np.int8), self._group_numbers(groups)))
         self.rows += scores.size
         self._waiting_rows += scores.size
         if self._waiting_rows >= WAITING:
@@ -253,7 +254,7 @@ class ByGroup:
         """Give rows that wait to their groups."""
         if self._waiting:
             x, y, code = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
-            for name, part in _parts(list(self._known), code).items():
+            for name, part in _rows_by_group(list(self._known), code).items():
                 if part.size:
                     self._groups[name].add(x[part], y[part])
         self._waiting, self._waiting_rows = [], 0
@@ -262,17 +263,17 @@ class ByGroup:
         """The Summary of every group, by its name."""
         return {name: self._groups[name].summary() for name in sorted(self._known)}
 
-    def _numbers(self, groups: Any) -> NDArray[np.int64]:
+    def _group_numbers(self, groups: Any) -> NDArray[np.int64]:
         if isinstance(groups, (list, tuple)):
-            return self._numbers_of([None if group == "" else group for group in groups])
+            return self._numbers_of_values([None if group == "" else group for group in groups])
         try:
             encoded = groups.dictionary_encode("encode")
         except NotImplementedError:  # of columns inside of columns
-            return self._numbers_of(groups.to_pylist())
-        number: NDArray[np.int64] = self._numbers_of(encoded.dictionary.to_pylist())[numbers_of(encoded.indices)]
+            return self._numbers_of_values(groups.to_pylist())
+        number: NDArray[np.int64] = self._numbers_of_values(encoded.dictionary.to_pylist())[numbers_of(encoded.indices)]
         return number
 
-    def _numbers_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
+    def _numbers_of_values(self, values: Sequence[Any]) -> NDArray[np.int64]:
         code = [self._known.setdefault(group_name(value), len(self._known)) for value in values]
         refuse_many(len(self._known))
         return np.array(code, np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calcert.sources.arrays import check_indexes
 from calcert.sources.columns import choose_all
 from calcert.sources.grouped import summarize_parts, weighed_columns
-from calcert.sources.source_kinds import refuse_ignored, source_of
+from calcert.sources.source_argument import refuse_ignored, source_of
 from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 

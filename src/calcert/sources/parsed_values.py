@@ -89,14 +89,14 @@ def score_in_json(value: Any) -> float:
     """A score in JSON: a number, and no text that looks like one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unreadable(value)
-    return _double(value)
+    return _nearest_double(value)
 
 
 def label_in_json(value: Any) -> float:
     """A label in JSON: a number, true or false."""
     if not isinstance(value, (int, float)):
         raise Unreadable(value)
-    return value if isinstance(value, int) and abs(value) < 1 << 53 else _double(value)
+    return value if isinstance(value, int) and abs(value) < 1 << 53 else _nearest_double(value)
 
 
 def score_in_cell(value: Any) -> float:
@@ -113,7 +113,8 @@ def label_in_cell(value: Any) -> float:
     return float(value) if isinstance(value, Decimal) else label_in_json(value)
 
 
-def _double(value: float) -> float:
+def _nearest_double(value: float) -> float:
+    """A number as a double, infinite where it is too large for one."""
     try:
         return float(value)
     except OverflowError:
@@ -149,6 +150,7 @@ def unreadable_message(name: str, value: Any, where: str, wanted: str | None = N
 
 
 AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
+"""Words for yes, and the words for no that go with them."""
 
 
 def text_label_hint(value: Any) -> str:
@@ -196,7 +198,7 @@ class Spelling:
     @property
     def label(self) -> str:
         """The positive label as labels are counted."""
-        return _written(self.positive, self.decimal)
+        return _label_as_written(self.positive, self.decimal)
 
     def is_gap(self, value: Any) -> bool:
         """True where a value is not there."""
@@ -215,6 +217,7 @@ class Spelling:
 
 
 PLAIN = Spelling()
+"""How values are written where nobody says anything."""
 
 
 class Percentage(float):
@@ -254,7 +257,7 @@ class _Spelled:
         if spelling.positive is None:
             comma = spelling.decimal == "," and isinstance(value, str) and "," in value
             return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
-        text, positive = _written(value, spelling.decimal), spelling.label
+        text, positive = _label_as_written(value, spelling.decimal), spelling.label
         if text != positive and text.casefold() == positive.casefold():
             way = f" (or --positive {text} must be given)"
             raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
@@ -282,7 +285,7 @@ class _Spelled:
         return float(f"{digits}e{int(exponent or 0) - 2}")
 
 
-def _written(value: Any, decimal: str) -> str:
+def _label_as_written(value: Any, decimal: str) -> str:
     """A label as people write it; 2.0 is 2, in numbers and in text, as programs write one for the other."""
     if isinstance(value, bool):
         return str(value).lower()

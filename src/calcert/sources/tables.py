@@ -116,8 +116,8 @@ def placed(rows: nw.LazyFrame[Any], *kept: str) -> nw.LazyFrame[Any]:
     """
     score, label = nw.col("score"), nw.col("label")
     checked = rows.select(
-        score=nw.when((score >= 0) & (score <= 1)).then(score).otherwise(_code(score)),
-        label=nw.when((label == 0) | (label == 1)).then(label).otherwise(_code(label)),
+        score=nw.when((score >= 0) & (score <= 1)).then(score).otherwise(_refusal_code(score)),
+        label=nw.when((label == 0) | (label == 1)).then(label).otherwise(_refusal_code(label)),
         **{name: nw.col(name) for name in kept},
     )
     cell = nw.lit(0.0)
@@ -135,7 +135,8 @@ def placed(rows: nw.LazyFrame[Any], *kept: str) -> nw.LazyFrame[Any]:
     )
 
 
-def _code(value: nw.Expr) -> nw.Expr:
+def _refusal_code(value: nw.Expr) -> nw.Expr:
+    """A number below 0 that says why a value is none: missing, or invalid."""
     return nw.when(value.is_null()).then(nw.lit(float(MISSING))).otherwise(nw.lit(float(INVALID)))
 
 
@@ -152,7 +153,7 @@ def cells_by_group(at: nw.LazyFrame[Any]) -> tuple[nw.Series[Any], Lines]:
     columns = ("cell", "label", "count", "offset")
     lines = at.group_by("group", "cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
     frame = lines.select("group", **{name: nw.col(name).cast(nw.Int64) for name in columns}).collect()
-    return frame["group"], Lines(*_integers(frame, columns))
+    return frame["group"], Lines(*_columns_as_integers(frame, columns))
 
 
 def scores_by_group(at: nw.LazyFrame[Any], values: Sequence[Any]) -> tuple[nw.Series[Any], Listing, NDArray[np.bool_]]:
@@ -173,15 +174,15 @@ def integers(groups: nw.LazyFrame[Any], *names: str) -> list[NDArray[np.int64]]:
     """The columns of a result, as 64-bit integers."""
     # Some engines sum 64-bit integers into wider types.
     frame = groups.select(**{name: nw.col(name).cast(nw.Int64) for name in names}).collect()
-    return _integers(frame, names)
+    return _columns_as_integers(frame, names)
 
 
-def _integers(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[NDArray[np.int64]]:
+def _columns_as_integers(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[NDArray[np.int64]]:
     return [frame[name].to_numpy().astype(np.int64) for name in names]
 
 
 def _listing(frame: nw.DataFrame[Any]) -> Listing:
-    return Listing(frame["score"].to_numpy().astype(np.float64), *_integers(frame, ("label", "count")))
+    return Listing(frame["score"].to_numpy().astype(np.float64), *_columns_as_integers(frame, ("label", "count")))
 
 
 def complaint(rows: nw.LazyFrame[Any], lines: Lines, chosen: tuple[Column, Column]) -> None:
@@ -195,20 +196,20 @@ def complaint(rows: nw.LazyFrame[Any], lines: Lines, chosen: tuple[Column, Colum
 def _score_complaint(rows: nw.LazyFrame[Any], lines: Lines, name: str) -> str:
     score = nw.col("score")
     if (lines.cell != INVALID).all():
-        return missing_message("scores", _where(name, lines, lines.cell == MISSING))
+        return missing_message("scores", _in_column(name, lines, lines.cell == MISSING))
     # No filter: engines skip blocks of rows by their least and greatest value, and NaN is neither.
     example = nw.when((score >= 0) & (score <= 1)).then(nw.lit(None, nw.Float64)).otherwise(score).min()
     seen = rows.select(example=example, low=score.min(), high=score.max()).collect()
     values = np.array([seen[key].to_list()[0] for key in ("example", "low", "high")], np.float64)
     if np.isinf(values[0]) and np.isfinite(values[1:]).all():
         values[0] = np.nan  # Arrow before 24 says that the least of nothing but NaN is infinite.
-    return score_message(values, 0, _where(name, lines, lines.cell == INVALID))
+    return score_message(values, 0, _in_column(name, lines, lines.cell == INVALID))
 
 
 def _label_complaint(rows: nw.LazyFrame[Any], lines: Lines, column: Column) -> str:
     label = nw.col("label")
     if (lines.label != INVALID).all():
-        return missing_message("labels", _where(column.name, lines, lines.label == MISSING))
+        return missing_message("labels", _in_column(column.name, lines, lines.label == MISSING))
     example = nw.when((label == 0) | (label == 1)).then(nw.lit(None, nw.Float64)).otherwise(label).min()
     some = rows.filter(~label.is_null()).select(label).unique().head(3).collect()["label"].to_list()
     seen = np.array(rows.select(label=example).collect()["label"].to_list() + some, np.float64)
@@ -217,9 +218,9 @@ def _label_complaint(rows: nw.LazyFrame[Any], lines: Lines, column: Column) -> s
         np.array([0.0 if extreme else 0.5]),
         seen.astype(np.int64) if column.kind == "integer" else seen,
         0,
-        _where(column.name, lines, lines.label == INVALID),
+        _in_column(column.name, lines, lines.label == INVALID),
     )
 
 
-def _where(name: str, lines: Lines, bad: NDArray[np.bool_]) -> str:
+def _in_column(name: str, lines: Lines, bad: NDArray[np.bool_]) -> str:
     return f"in column {name!r} ({lines.rows[bad].sum():,} of {lines.rows.sum():,} rows)"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
-from calcert.sources import count_numba, weighed_numba
+from calcert.sources import cluster_sums_numba, count_numba
 from calcert.sources.arrays import check_indexes, checked_array
 from calcert.sources.cluster_names import as_integers
 from calcert.sources.clusters_on_disk import KeptParts
@@ -27,6 +27,7 @@ from calcert.summary.summary import Summary
 from calcert.summary.units import HEAVIEST, SQUARES, powers_in_parts, refuse_heavy, units_from_sums
 
 Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
+"""Scores, labels, and by their arguments clusters, weights or counts."""
 
 CHUNK = 1 << 18
 """Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
@@ -34,7 +35,8 @@ CHUNK = 1 << 18
 TELLING_ROWS = 20
 """So many rows of either label, all of one weight a label, are no coincidence."""
 
-NOTHING: Integers = np.zeros(0, np.int64)
+NO_WEIGHTS: Integers = np.zeros(0, np.int64)
+"""In place of weights where every row weighs 1."""
 
 
 class WeightsByLabel:
@@ -88,7 +90,7 @@ class Weigher:
         self._total = 0
         self._sums: Counter[str] = Counter()
         self._kept = KeptParts()
-        self._room = 1 << 10
+        self._cluster_slots = 1 << 10
         self._by_label = WeightsByLabel()
         self._paired: list[tuple[Floats, Integers, Integers, Integers]] = []
 
@@ -110,15 +112,15 @@ class Weigher:
         row, label, weight = self._lines(labels, others)
         x_there = x[row]
         slot = np.empty(x_there.size, np.int64)
-        weighed_numba.place_rows(x_there, label, weight, self._counted, slot)
+        count_numba.place_rows(x_there, label, weight, self._counted, slot)
         if self._distinct >= 0:
-            self._distinct = weighed_numba.tally_weights(
+            self._distinct = count_numba.tally_weights(
                 x_there.view(np.int64), label, weight, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
             )
         if self._design.clustered:
             ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
-            ends = weighed_numba.sort_out(ids, x_there, slot, weight, *columns)
+            ends = cluster_sums_numba.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
             if self._design.paired:
                 self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
@@ -153,7 +155,7 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(weighed_numba.PARTS):
+            for number in range(cluster_sums_numba.PARTS):
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
@@ -180,9 +182,9 @@ class Weigher:
         """
         design, measure = self._design, self._weighing.measure
         if measure is None and not design.soft:
-            return slice(None), y.astype(np.int64), NOTHING
+            return slice(None), y.astype(np.int64), NO_WEIGHTS
         weight = np.ones(y.size) if measure is None else others[measure].astype(np.float64)
-        total = self._whole(measure or "labels", weight)
+        total = self._whole_multiples(measure or "labels", weight)
         if self._total + total.sum() > ROW_LIMIT:
             row = int(np.argmax(self._total + np.cumsum(total) > ROW_LIMIT))
             of, way = ("rows", "Certify") if measure == "counts" else ("units", "Pass a larger weight_unit, or certify")
@@ -193,7 +195,7 @@ class Weigher:
         self._total += int(total.sum())
         if design.weighted and not design.population:
             self._by_label.add(y, weight)
-        ones = self._whole("labels", weight * y) if design.soft else total * y.astype(np.int64)
+        ones = self._whole_multiples("labels", weight * y) if design.soft else total * y.astype(np.int64)
         by_label = [total - ones, ones]
         there = [np.flatnonzero(weights) for weights in by_label]
         return (
@@ -202,7 +204,7 @@ class Weigher:
             np.concatenate([weights[rows] for weights, rows in zip(by_label, there, strict=True)]),
         )
 
-    def _whole(self, name: str, values: Floats) -> Integers:
+    def _whole_multiples(self, name: str, values: Floats) -> Integers:
         """Values as whole multiples of the quantum; refused where they are none."""
         unit = 1.0 if name == "counts" else self._design.quantum
         bad = ~((values >= 0) & (values < math.inf))
@@ -226,16 +228,16 @@ class Weigher:
         # What is too large for an integer is too large for a Summary, too.
         return np.minimum(found, 2.0 * ROW_LIMIT).astype(np.int64)
 
-    def _add_clusters(self, key: Integers, what: Integers, weight: Integers = NOTHING) -> None:
+    def _add_clusters(self, key: Integers, what: Integers, weight: Integers = NO_WEIGHTS) -> None:
         """Add up all clusters of a part, whose rows are given."""
         found, number = np.empty(key.size, np.int64), -1
         while number < 0:
-            table = np.zeros((self._room, 3), np.int64)
-            number = weighed_numba.add_up(key, what, weight, table, found)
+            table = np.zeros((self._cluster_slots, 3), np.int64)
+            number = cluster_sums_numba.add_up(key, what, weight, table, found)
             # Parts are about as large as each other, so that the next one finds enough room.
-            self._room *= 1 if number >= 0 else 2
+            self._cluster_slots *= 1 if number >= 0 else 2
         if self._add_sums(table[:, 1], table[:, 2]):
-            weighed_numba.pair_up(found, what, weight, table, self._pairs)
+            cluster_sums_numba.pair_up(found, what, weight, table, self._pairs)
 
     def _add_sums(self, weight: Integers, gain: Integers) -> bool:
         """Add up powers over units, those without weight left out; False where they are too heavy for 64 bits."""
@@ -280,7 +282,7 @@ def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     check_indexes(scores=scores, labels=labels, **weighing.columns)
     others = {
-        name: as_integers(values) if name == "clusters" else _numbers(name, values)
+        name: as_integers(values) if name == "clusters" else _weights_or_counts(name, values)
         for name, values in weighing.columns.items()
     }
     for name, values in (("labels", y), *others.items()):
@@ -289,7 +291,8 @@ def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
     return x, y, others
 
 
-def _numbers(name: str, values: Any) -> NDArray[Any]:
+def _weights_or_counts(name: str, values: Any) -> NDArray[Any]:
+    """A column of weights or counts in memory."""
     if isinstance(values, str):
         raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
     return checked_array(name, values)

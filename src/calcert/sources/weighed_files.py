@@ -39,10 +39,10 @@ def weigh_files(
         x, y, others = choose_all(table.columns(), score, label, weighing.columns, table.name, table.first)
         table.check_same(x.name, y.name, *(column.name for column in others.values()))
         account.columns = {"score": x.name, "label": y.name} | {name: c.name for name, c in others.items()}
-        return _parquet(table, x, y, others, weighing)
+        return _weigh_parquet(table, x, y, others, weighing)
 
 
-def _parquet(
+def _weigh_parquet(
     table: ParquetTable, score: Column, label: Column, others: dict[str, Column], weighing: Weighing
 ) -> Summary:
     weigher, numbering = Weigher(weighing, table.place), Numbering(table.place)
@@ -81,9 +81,9 @@ def text_batches(
         for batch in batches:
             values = [batch.groups[place :: len(named)] for place in range(len(named))]
             read = {
-                name: numbering.numbers([_name(value) for value in found])
+                name: numbering.numbers([_cluster_name(value) for value in found])
                 if name == "clusters"
-                else _numbers(name, found, table.spelling, lambda row, rows=rows: table.place(rows + row))  # type: ignore[misc]
+                else _weights_as_numbers(name, found, table.spelling, lambda row, rows=rows: table.place(rows + row))  # type: ignore[misc]
                 for name, found in zip(others, values, strict=False)
             }
             yield batch.scores, batch.labels, read, values[-1] if group is not None else ()
@@ -93,14 +93,16 @@ def text_batches(
         raise table.without_rows()
 
 
-def _name(value: Any) -> Any:
+def _cluster_name(value: Any) -> Any:
     """The name of a cluster as it is written, without blanks around it; in JSON a number may be one."""
     if isinstance(value, str):
         return value.strip()
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def _numbers(name: str, values: Sequence[Any], spelling: Spelling, place: Callable[[int], str]) -> NDArray[np.float64]:
+def _weights_as_numbers(
+    name: str, values: Sequence[Any], spelling: Spelling, place: Callable[[int], str]
+) -> NDArray[np.float64]:
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:

@@ -23,7 +23,7 @@ from calcert.summary.query_result import Lines
 from calcert.summary.summary import Summary
 from calcert.summary.units import HEAVIEST, SUMS, powers_in_parts, refuse_heavy
 
-MOST = 2.0**37
+MOST_UNITS = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
 
 
@@ -40,10 +40,10 @@ def weigh_table(frame: Frame, score: str | None, label: str | None, weighing: We
         return weigh_arrays(x, y, replace(weighing, **given))
     if weighing.pair_sums:
         raise TypeError("pair_sums must come with rows in memory; got a table of an engine. Collect the columns first.")
-    return _query(frame.lazy(), chosen, others, weighing)
+    return _weigh_by_query(frame.lazy(), chosen, others, weighing)
 
 
-def _query(
+def _weigh_by_query(
     table: nw.LazyFrame[Any], chosen: tuple[Column, Column], others: dict[str, Column], weighing: Weighing
 ) -> Summary:
     design, measure = weighing.design, weighing.measure
@@ -61,7 +61,7 @@ def _query(
     gains = at.with_columns(gain=nw.col("w") * _gain())
     if weighing.counts is None:
         units = _units(gains, raw, weighing)
-        sums = _sums(units)
+        sums = _sums_over_units(units)
         refuse_heavy(sums, design)
     if unit:
         with_unit = at.join(units.select("unit", "unit_weight"), on="unit", how="inner")
@@ -163,13 +163,15 @@ def _refuse_weights(found: dict[str, Any], measure: str, where: str, design: Des
 
 
 def _is_whole(value: nw.Expr, design: Design) -> nw.Expr:
+    """Whether a value is, up to rounding, a whole multiple of the quantum."""
     scaled, nearest = value / design.quantum, _quanta(value, design)
     off = ((scaled - nearest).abs() > CLOSE * nearest) & ((scaled - nearest).abs() > CLOSE)
     # What would be rounded to nothing is no multiple either.
-    return (value >= 0) & (scaled < MOST) & ~off & ((nearest > 0) | (value == 0))
+    return (value >= 0) & (scaled < MOST_UNITS) & ~off & ((nearest > 0) | (value == 0))
 
 
 def _is_nameless(raw: nw.LazyFrame[Any]) -> nw.Expr:
+    """Whether nothing says to which cluster a row belongs, or nothing exact does."""
     unit, kind = nw.col("unit"), raw.collect_schema()["unit"]
     if kind.is_float():
         return unit.is_null() | ~(unit.cast(nw.Float64).abs() < EXACT)
@@ -225,7 +227,8 @@ def _gain() -> nw.Expr:
     return far.cast(nw.Int64)
 
 
-def _sums(units: nw.LazyFrame[Any]) -> dict[str, int]:
+def _sums_over_units(units: nw.LazyFrame[Any]) -> dict[str, int]:
+    """Powers of weights and gains, added up over all units, by one query."""
     weight, gain = nw.col("unit_weight"), nw.col("unit_gain")
     there = units.select(unit_weight=weight.cast(nw.Int64), unit_gain=gain.cast(nw.Int64))
     # Heavier units are refused; until then their powers must not overflow.

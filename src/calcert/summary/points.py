@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
@@ -133,3 +135,8 @@ def by_block(
         low[k] *= unit
         high[k] *= unit
     return low[: block + 1], high[: block + 1], way[: block + 1], rows[: block + 1]
+
+
+def across_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums over the two labels; NumPy takes ten times as long to sum over an axis of two."""
+    return np.asarray(values[:, 0] + values[:, 1])

@@ -22,7 +22,7 @@ with needed_for_reports():
     from matplotlib.figure import Figure
 
     from calcert.show.pictures.inline_svg import inline_svg
-    from calcert.show.pictures.intervals import plot_lines
+    from calcert.show.pictures.intervals import bars_description, plot_lines
 
 Picture = dict[str, str]
 """A picture as an <svg> element, and how to read it."""
@@ -41,7 +41,7 @@ def render(template: str, *, title: str, date: datetime.date | None, **values: A
         "report"
     ].get("facts", {})
     facts["said"] = {name: said for name, said in facts["said"].items() if name != "title"}
-    page = _environment().get_template(template)
+    page = _templates().get_template(template)
     return page.render(
         title=title, date=date.isoformat() if date else now, version=calcert.__version__, facts=facts, **values
     )
@@ -49,7 +49,7 @@ def render(template: str, *, title: str, date: datetime.date | None, **values: A
 
 def fragment(template: str, **values: Any) -> str:
     """Part of a page that takes on the colours of the notebook around it."""
-    return _environment().get_template(template).render(**values)
+    return _templates().get_template(template).render(**values)
 
 
 def picture(figure: Figure, name: str, title: str, description: str, reading: str) -> Picture:
@@ -95,16 +95,13 @@ def interval_pictures(many: str, shown: Mapping[str, Sequence[Line]], note: str)
     for name, lines in shown.items():
         first = lines[:IN_PICTURE]
         title = f"Certified intervals of {many}, {words.STATEMENTS[name].short}"
-        bars = [f"{line.name}: {words.interval(line.certificates[0])}" for line in first]
-        description = f"Bars from lower to upper bounds. {'; '.join(bars)}."
-        reading = (
-            f"The same for another statement: {words.STATEMENTS[name].title.lower()}." if drawn else _reading(many)
-        )
-        drawn.append(picture(plot_lines(first, 0, note), f"{many}-{name}", title, description, reading))
+        same = f"The same for another statement: {words.STATEMENTS[name].title.lower()}."
+        reading = same if drawn else _how_to_read_bars(many)
+        drawn.append(picture(plot_lines(first, 0, note), f"{many}-{name}", title, bars_description(first, 0), reading))
     return drawn
 
 
-def _reading(many: str) -> str:
+def _how_to_read_bars(many: str) -> str:
     return (
         "Each bar reaches from the lower to the upper bound. With the stated probability, for all bars together, and "
         "where what the statement assumes is true, the true errors lie inside, and bars that do not overlap belong to "
@@ -114,7 +111,8 @@ def _reading(many: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _templates() -> Environment:
+    """The templates of all pages, with numbers as people read them."""
     environment = Environment(
         loader=PackageLoader("calcert", "show/pages/templates"),
         autoescape=True,
@@ -135,4 +133,5 @@ def _visible(value: Any) -> Any:
 
 
 def _setting(value: float, name: str) -> str:
+    """A setting as a page shows it: noise as a fraction, 1/16."""
     return fraction(value) if name in ("bandwidth", "odds") else given(value)

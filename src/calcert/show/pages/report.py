@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.stats import beta
 
-from calcert.foundation.number_text import at_least, at_most, confidence, number, percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import log_loss, net_benefit, score_quantiles
 from calcert.show import certificate_words as words
 from calcert.show.pages.layout import Card, Picture, card, code, fragment, picture, render
+from calcert.show.side_words import which_way
 from calcert.show.text.report import bends_lead, power
 
 with needed_for_reports():
     from calcert.show.pictures.canvas import figure_of
-    from calcert.show.pictures.monotone_band_and_score_table import curve_as_it_is
-    from calcert.show.pictures.report import reliability
-    from calcert.show.pictures.terms import terms
+    from calcert.show.pictures.curve_as_it_is import curve_as_it_is
+    from calcert.show.pictures.report import reliability, reliability_description
+    from calcert.show.pictures.terms import terms, terms_description
 
 if TYPE_CHECKING:
-    from calcert.certificates.certificate import Certificate
     from calcert.reports.report import Report
 
 TITLE = "Calibration certificate"
@@ -169,65 +168,9 @@ def _pictures(report: Report) -> list[Picture]:
     return drawn
 
 
-def reliability_description(report: Report) -> str:
-    """The reliability picture for somebody who cannot see it."""
-    c = report.perturbed
-    return (
-        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
-        f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {words.interval(c)}."
-    )
-
-
-def terms_description(report: Report) -> str:
-    """The picture of terms for somebody who cannot see it."""
-    bars = []
-    for name, c in report.certificates.items():
-        made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
-        bars.append(
-            f"{words.STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}"
-        )
-    return "Stacked bars. " + ". ".join(bars) + "."
-
-
 def reviewed(report: Report) -> dict[str, Any]:
     """What the template of a report shows of it; nothing without the Summary of the rows."""
-    return {"which_way": _which_way(report), "by_score": _by_score(report), "benefits": _benefits(report)}
-
-
-def _which_way(report: Report) -> list[str]:
-    """Overconfident or not, too high or too low, in words: what is certain, or what cannot be told."""
-    found = report.sides
-    if found is None:
-        return []
-    return [
-        _one_of("overconfident: scores are too extreme", found.too_extreme, "too timid", found.too_timid),
-        _one_of("too high", found.too_high, "too low", found.too_low),
-        f"This is of the classifier {found.too_high.subject}; each bound holds with probability "
-        f"{confidence(report.settings.delta)}.",
-    ]
-
-
-def _one_of(this: str, one: Certificate, that: str, other: Certificate) -> str:
-    name = this.rpartition("are ")[2]
-    if one.lower > 0 and other.lower > 0:
-        return (
-            f"Both, for certain: {name} at some scores, by at least {at_least(one.lower)} on average over all rows, "
-            f"and {that} at others, by at least {at_least(other.lower)}."
-        )
-    if one.lower > 0:
-        return f"{_capital(this)}, for certain: by at least {at_least(one.lower)} on average; {_most(that, other)}."
-    if other.lower > 0:
-        head = "underconfident: scores are too timid" if that == "too timid" else that
-        return f"{_capital(head)}, for certain: by at least {at_least(other.lower)} on average; {_most(name, one)}."
-    return f"Whether scores are {name} or {that} cannot be told: {_most(name, one)}, {_most(that, other)}."
-
-
-def _most(name: str, c: Certificate) -> str:
-    return f"{name} by at most {at_most(c.upper)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return {"which_way": which_way(report), "by_score": _by_score(report), "benefits": _benefits(report)}
 
 
 def _by_score(report: Report) -> list[dict[str, Any]]:

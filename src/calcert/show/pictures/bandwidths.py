@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import fraction
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
-from calcert.show.pictures.palette import BLUE, INK, RED
+from calcert.show.pictures.canvas import BLUE, INK, RED, axes_below, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Where pictures are drawn: the caller's axes, or a new figure in our style; and how axes share their place."""
+"""Where pictures are drawn: the caller's axes, or a new figure in our colours and style; and how axes share a place."""
 
 from __future__ import annotations
 
@@ -8,12 +8,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.palette import FAINT, INK, PAPER
 
 with needed_for_reports():
     import matplotlib
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+INK, PAPER, FAINT = "#1b1b1b", "#fefefe", "#8a8a8a"
+BLUE, ORANGE, GREEN, PURPLE, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
+"""Told apart by colour-blind people, and in black and white by line and hatch."""
+
+ROLES = {
+    INK: "ink",
+    PAPER: "paper",
+    FAINT: "faint",
+    BLUE: "blue",
+    ORANGE: "orange",
+    GREEN: "green",
+    PURPLE: "purple",
+    RED: "red",
+}
+"""Names under which a page may give the colours other values, as it does in the dark."""
 
 SIZES = {
     "reliability": (4.8, 5.0),

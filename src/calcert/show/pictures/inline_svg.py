@@ -9,7 +9,7 @@ from html import escape
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.palette import INK, PAPER, ROLES
+from calcert.show.pictures.canvas import INK, PAPER, ROLES
 
 with needed_for_reports():
     import matplotlib

@@ -11,9 +11,9 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import confidence
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.statements import LEADING
+from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines
-from calcert.show.pictures.canvas import STYLE, Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, STYLE, Picture, figure_of
 from calcert.show.pictures.report import report_picture
 
 with needed_for_reports():
@@ -52,7 +52,7 @@ def classes_picture(
 
 
 def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str = LEADING) -> Figure:
-    """The same for two models."""
+    """A bar from the lower to the upper bound of each model."""
     return plot_lines(model_lines(comparison, [statement]), 0, all_four(comparison.delta), ax)
 
 
@@ -62,7 +62,7 @@ def all_lines(delta: float) -> str:
 
 
 def all_four(delta: float) -> str:
-    """The same of two models."""
+    """What holds together of two models."""
     return f"all four bounds together with probability {confidence(delta)}"
 
 
@@ -71,20 +71,26 @@ def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | Non
     names = [f"{short(line.name)} ({line.rows:,})" for line in lines]
     certificates = [line.certificates[column] for line in lines]
     if ax is not None:
-        return figure_of(_draw(names, certificates, together, ax))
+        return figure_of(_draw_bars(names, certificates, together, ax))
     with matplotlib.rc_context(STYLE):
         figure = Picture(figsize=(4.8, 0.9 + 0.26 * len(names)), layout="constrained")
-        return figure_of(_draw(names, certificates, together, figure.subplots()))
+        return figure_of(_draw_bars(names, certificates, together, figure.subplots()))
+
+
+def bars_description(lines: Sequence[Line], column: int) -> str:
+    """The same picture for somebody who cannot see it."""
+    bars = [f"{line.name}: {words.interval(line.certificates[column])}" for line in lines]
+    return f"Bars from lower to upper bounds. {'; '.join(bars)}."
 
 
 def short(name: str) -> str:
     """A name on one line, cut where it is long."""
     seen = visible(name, keep="\t\n\r")
-    words = " ".join("".join(letter if letter.isprintable() else " " for letter in seen).split())
-    return words if len(words) <= LONGEST_NAME else "".join(islice(words, LONGEST_NAME - 1)) + "…"
+    whole = " ".join("".join(letter if letter.isprintable() else " " for letter in seen).split())
+    return whole if len(whole) <= LONGEST_NAME else "".join(islice(whole, LONGEST_NAME - 1)) + "…"
 
 
-def _draw(names: Sequence[str], certificates: Sequence[Certificate], together: str, axes: Axes) -> Axes:
+def _draw_bars(names: Sequence[str], certificates: Sequence[Certificate], together: str, axes: Axes) -> Axes:
     right = _right_end(certificates)
     for place, certificate in enumerate(certificates):
         style = {"color": BLUE, "lw": 5.0} if certificate.telling else {"color": FAINT, "ls": ":", "lw": 1.5}

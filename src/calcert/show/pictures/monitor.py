@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.number_text import confidence, given
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.certificate_words import MEASURE
-from calcert.show.pictures.canvas import STYLE, Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, STYLE, Picture, figure_of
 
 with needed_for_reports():
     import matplotlib
@@ -38,11 +37,11 @@ def status_picture(status: Status, ax: Axes | None = None, *, size: tuple[float,
     """
     if ax is None:
         with matplotlib.rc_context(STYLE):
-            return figure_of(_draw(status, Picture(figsize=size, layout="constrained").subplots()))
-    return figure_of(_draw(status, ax))
+            return figure_of(_draw_over_time(status, Picture(figsize=size, layout="constrained").subplots()))
+    return figure_of(_draw_over_time(status, ax))
 
 
-def _draw(status: Status, axes: Axes) -> Axes:
+def _draw_over_time(status: Status, axes: Axes) -> Axes:
     history, looks = status.history, status.looks
     lowers = list(accumulate((point.lower for point in history), max))
     uppers = [look.certificate.upper for look in looks]
@@ -54,7 +53,7 @@ def _draw(status: Status, axes: Axes) -> Axes:
     shown = [window.certificates[status.below] for window in status.windows]
     for place, (window, c) in enumerate(zip(status.windows, shown, strict=True)):
         label = "window (as it is)" if place == 0 else "_"
-        middle = _middle(window.start, window.end)
+        middle = _middle_of_window(window.start, window.end)
         axes.plot([middle, middle], [c.lower, c.upper], color=BLUE, lw=4, alpha=0.6, solid_capstyle="butt", label=label)
     if status.limit is not None:
         axes.axhline(status.limit, color=RED, ls="--", lw=1, label=f"limit {given(status.limit)}")
@@ -82,6 +81,6 @@ def _times(points: Iterable[BatchPoint | Look]) -> list[Any]:
     return list(accumulate((datetime.fromisoformat(point.time) for point in points), max))
 
 
-def _middle(start: str, end: str) -> Any:
+def _middle_of_window(start: str, end: str) -> Any:
     first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
     return first + (last - first) / 2

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import axes_for, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, ORANGE
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, ORANGE, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import given, rows_about
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import axes_for, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import STYLE, Picture, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, STYLE, Picture, figure_of
 
 with needed_for_reports():
     import matplotlib

@@ -9,17 +9,16 @@ import numpy as np
 
 from calcert.foundation.number_text import confidence, percent_sure, rounded_up
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import axes_for, figure_of
-from calcert.show.pictures.palette import BLUE, INK, RED
+from calcert.show.pictures.canvas import BLUE, INK, RED, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from calcert.certificates.calibration_test import CalibrationTest
-    from calcert.certificates.mean_gap import Ratio
+    from calcert.certificates.mean_gap_and_ratio import Ratio
     from calcert.certificates.sides import Sides
+    from calcert.reports.calibration_test import CalibrationTest
 
 
 def ratio_picture(found: Ratio, ax: Axes | None = None) -> Figure:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calcert.foundation.number_text import percent_sure
 from calcert.foundation.requirements import needed_for_reports
-from calcert.reports.estimates import score_quantiles
 from calcert.show import certificate_words as words
 from calcert.show.pictures.canvas import STYLE, Picture, figure_of
-from calcert.show.pictures.monotone_band_and_score_table import curve_as_it_is
-from calcert.show.pictures.served_band import draw_band
+from calcert.show.pictures.curve_as_it_is import curve_as_it_is
+from calcert.show.pictures.served_band import draw_band, shown_scores
 from calcert.show.pictures.terms import terms
-from calcert.summary.summary import Summary
 
 with needed_for_reports():
     import matplotlib
@@ -24,7 +23,6 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
-    from calcert.serving.noise import Noise
 
 
 def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: str = "served") -> Figure:
@@ -74,15 +72,13 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     certified at most 0.0299
     """
     title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
-    return draw_band(ax, report.band, _shown_scores(report.summary, report.settings.noise), title)
+    return draw_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)
 
 
-def _shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
-    """All scores, or where they fill less than half of [0, 1], and not one point of it, the stretch of 99% of them."""
-    assert summary is not None  # Or there would be no band.
-    low, high = score_quantiles(summary, (0.005, 0.995)).values()
-    margin = 2 * float(noise.mean_shift([low, high]).max()) + 0.05 * (high - low)
-    low, high = max(low - margin, 0.0), min(high + margin, 1.0)
-    if not 0 < high - low <= 0.5:
-        return 0.0, 1.0
-    return (0.0 if low < 0.2 * high else low), (1.0 if 1 - high < 0.2 * (1 - low) else high)
+def reliability_description(report: Report) -> str:
+    """The reliability picture for somebody who cannot see it."""
+    c = report.perturbed
+    return (
+        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
+        f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {words.interval(c)}."
+    )

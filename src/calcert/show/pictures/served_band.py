@@ -8,8 +8,8 @@ import numpy as np
 
 from calcert.foundation.number_text import percent_sure
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import axes_below, axes_for, figure_of
-from calcert.show.pictures.palette import BLUE, FAINT, INK, RED
+from calcert.reports.estimates import score_quantiles
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, axes_below, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes
@@ -17,6 +17,8 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
+    from calcert.serving.noise import Noise
+    from calcert.summary.summary import Summary
 
 STRETCHES = 400
 """Steps of the band in a picture: finer than a pixel on a page, and a small file."""
@@ -25,6 +27,17 @@ STRETCHES = 400
 def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
     """The band over all served scores."""
     return figure_of(draw_band(ax, band, (0.0, 1.0), "Chance of label 1 given the served score"))
+
+
+def shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
+    """All scores, or where they fill less than half of [0, 1], and not one point of it, the stretch of 99% of them."""
+    assert summary is not None  # Or there would be no band.
+    low, high = score_quantiles(summary, (0.005, 0.995)).values()
+    margin = 2 * float(noise.mean_shift([low, high]).max()) + 0.05 * (high - low)
+    low, high = max(low - margin, 0.0), min(high + margin, 1.0)
+    if not 0 < high - low <= 0.5:
+        return 0.0, 1.0
+    return (0.0 if low < 0.2 * high else low), (1.0 if 1 - high < 0.2 * (1 - low) else high)
 
 
 def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:

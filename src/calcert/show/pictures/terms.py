@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.number_text import at_most
+from calcert.foundation.number_text import at_least, at_most, number
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show import certificate_words as words
-from calcert.show.pictures.canvas import axes_for, figure_of
-from calcert.show.pictures.palette import INK, TERMS
+from calcert.show.pictures.canvas import BLUE, FAINT, GREEN, INK, ORANGE, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.artist import Artist
@@ -19,6 +18,14 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
+
+TERMS = {
+    "plug-in": (BLUE, ""),
+    "sampling": (ORANGE, "///"),
+    "group bias": (GREEN, "|||"),
+    "discretisation": (FAINT, "xxx"),
+}
+"""Fill and hatch of each term of a bound."""
 
 VISIBLE = 0.005
 """A term that is a smaller share of its bar is no wider than its edge."""
@@ -65,6 +72,17 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
         axes.set_title("What the upper bounds are made of", loc="left")
         _term_legend(axes, {name for c in certificates for name, value in c.terms.items() if value > VISIBLE * c.upper})
         return axes
+
+
+def terms_description(report: Report) -> str:
+    """The picture of terms for somebody who cannot see it."""
+    bars = []
+    for name, c in report.certificates.items():
+        made_of = ", ".join(f"{term} {number(value)}" for term, value in c.terms.items())
+        bars.append(
+            f"{words.STATEMENTS[name].short}: at most {at_most(c.upper)} = {made_of}; at least {at_least(c.lower)}"
+        )
+    return "Stacked bars. " + ". ".join(bars) + "."
 
 
 def _term_legend(axes: Axes, present: set[str]) -> None:

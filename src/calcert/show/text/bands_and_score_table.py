@@ -26,7 +26,7 @@ SHOWN = 24
 
 def band_view(band: CalibrationBand) -> RenderableType:
     """The band over ten stretches of served scores, from the lowest to the highest that are common."""
-    part = band.thinned(STRETCHES, _common(band))
+    part = band.thinned(STRETCHES, _common_served_scores(band))
     shown = columns("served score, about", "at least", "at most", "estimate")
     for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
         stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
@@ -40,7 +40,7 @@ def band_view(band: CalibrationBand) -> RenderableType:
     )
 
 
-def _common(band: CalibrationBand) -> tuple[float, float]:
+def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
     """The served scores between which all but few rows are."""
     share = np.cumsum((band.negative + band.positive) * np.diff(band.edges))
     if not share[-1] > 0:
@@ -61,7 +61,7 @@ def monotone_view(band: MonotoneBand) -> RenderableType:
     for score, lower, upper in zip(places, *band.at(places), strict=True):
         shown.add_row(f"{score:.1f}", at_least(lower), at_most(upper))
     promise = "Assumes that the chance never falls as the score rises. All limits hold together with probability"
-    return Group(lead, Text(""), shown, *map(Text, [f"{promise} {sure}.", *_bends(band)]))
+    return Group(lead, Text(""), shown, *map(Text, [f"{promise} {sure}.", *_bend_lines(band)]))
 
 
 def score_table_view(found: ScoreTable) -> RenderableType:
@@ -78,9 +78,9 @@ def score_table_view(found: ScoreTable) -> RenderableType:
         Text(f"{found.n:,} rows; chance of label 1 at each score, as it is"),
         Text(""),
         shown,
-        *map(Text, [*more, promise, *_bends(found)]),
+        *map(Text, [*more, promise, *_bend_lines(found)]),
     )
 
 
-def _bends(found: MonotoneBand | ScoreTable) -> list[str]:
+def _bend_lines(found: MonotoneBand | ScoreTable) -> list[str]:
     return ["Where it bends:", *(f"  {bend}" for bend in found.bends)] if found.bends else []

@@ -23,16 +23,16 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
     for name in ("noise", "AUROC", "lost", "log loss", "mean shift", "certified at most"):
         known.add_column(name, justify="right", no_wrap=name != "certified at most")
     known.add_column("")
-    known.add_row("none", _digits(costs.auroc), "", _digits(costs.log_loss), "", "", "as it is")
+    known.add_row("none", _four_digits(costs.auroc), "", _four_digits(costs.log_loss), "", "", "as it is")
     for row, before in zip(costs.rows, (None, *costs.rows), strict=False):
         if before is None or before.noise.kind != row.noise.kind:
             known.add_row(row.noise.keyword, *[""] * 6)
         remark = "recommended" if row is best else "" if row.fits_rare_events else "too large"
         known.add_row(
             fraction(row.noise.size),
-            _digits(row.auroc),
+            _four_digits(row.auroc),
             "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.2g}",
-            _digits(row.log_loss),
+            _four_digits(row.log_loss),
             f"{row.mean_shift:.2g}",
             at_most(row.upper),
             remark,
@@ -75,5 +75,5 @@ def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
     return words
 
 
-def _digits(value: float) -> str:
+def _four_digits(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.4f}"

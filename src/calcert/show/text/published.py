@@ -1,4 +1,4 @@
-"""Published numbers beside certificates, as a shown."""
+"""Published numbers beside certificates, as a table of text."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line])
         if line.nothing:
             shown.add_row(name, rows, "too few rows", style="dim")
         else:
-            shown.add_row(name, rows, *map(_interval, line.certificates))
+            shown.add_row(name, rows, *map(_interval_cell, line.certificates))
     return shown
 
 
-def _interval(c: Certificate) -> str:
+def _interval_cell(c: Certificate) -> str:
     return f"at least {c.at_least}" if c.upper >= 1 else f"{c.at_least} to {c.at_most}"
 
 

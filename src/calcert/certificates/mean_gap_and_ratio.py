@@ -1,0 +1,200 @@
+"""Theorem 11: how far the mean score is from the base rate, and how many positives there are to an expected one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.root_search import RuledOut, largest_candidate
+from calcert.certificates.sampling_term import brier_above, largest_mean_terms
+from calcert.certificates.unit_gain_lists import gap_pattern, units_lower
+from calcert.certificates.unit_moments import signs_squares
+from calcert.foundation.result import Result
+from calcert.foundation.validation import check_delta, check_summary
+from calcert.serving.grid import ROUNDING
+from calcert.summary.summary import Summary
+
+
+def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
+    """Certify how far the mean score is from the base rate: calibration in the large.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
+        Nothing is assumed of the score distribution or the calibration function.
+    Assumes
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+    Terms
+        ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
+        ``sampling``.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    delta
+        Probability with which each bound may fail.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.mean_gap(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
+    0.165 to 0.169; the truth is 0.167
+    """
+    check_summary(summary, units=True)
+    delta = check_delta(delta)
+    return Certificate.from_terms(
+        quantity="difference of mean score and base rate",
+        subject="as it is",
+        assumption="none",
+        lower=Lower(mean_gap_lower(summary, delta)),
+        delta=delta,
+        n=summary.rows,
+        units=summary.units,
+        theorem="Theorem 11",
+        terms=upper_terms(summary, delta),
+        parameters={},
+    )
+
+
+def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
+    gap = abs(summary.mean_score - summary.base_rate)
+    return largest_mean_terms(summary, gap, ROUNDING, delta, squares=partial(signs_squares, changes=0))
+
+
+def mean_gap_lower(summary: Summary, delta: float) -> float:
+    """The smallest |c| that the rows do not exclude as E X - E Y, each side at delta / 2 but for the second moment."""
+    gap = abs(summary.mean_score - summary.base_rate)
+    if summary.units is not None:
+        return units_lower(summary, [gap_pattern(summary)], delta)
+    moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
+
+    def excess(a: float, b: float) -> float:
+        """Positive where no c between gap - b and gap - a can be true; limits grow with the variance and the bound."""
+        least, most = max(gap - b, 0.0), gap - a
+        return a - ROUNDING - iid_limit(max(moment - least**2, 0.0), 1 + most, summary.n, SPLIT * delta / 2)
+
+    return max(gap - largest_candidate(excess, 0.0, gap), 0.0)
+
+
+@dataclass(frozen=True)
+class Ratio(Result):
+    """Observed over expected positives: `lower` <= E Y / E X <= `upper` with probability 1 - delta, both at once.
+
+    Attributes
+    ----------
+    observed, expected
+        The number of positives among the rows and the sum of their scores.
+    lower, upper
+        The interval; infinity where the rows do not bound the ratio from above.
+    delta, n
+        The probability with which the interval may miss, and the number of rows.
+
+    Examples
+    --------
+    >>> ratio = calcert.observed_over_expected(calcert.summarize([0.2, 0.4] * 500, [0, 1] * 500))
+    >>> ratio.observed, round(ratio.expected), round(ratio.estimate, 3)
+    (500, 300, 1.667)
+    """
+
+    kind: ClassVar = "ratio"
+    noun: ClassVar = "the ratio"
+    derived: ClassVar = ("estimate",)
+
+    observed: int
+    expected: float
+    lower: float
+    upper: float
+    delta: float
+    n: int
+
+    @property
+    def estimate(self) -> float:
+        """Observed over expected of the rows; NaN where nothing is expected."""
+        return self.observed / self.expected if self.expected > 0 else math.nan
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.lower <= self.upper and self.expected >= 0 and 0 < self.delta < 1):
+            raise ValueError(f"a ratio must have 0 <= lower <= upper and a delta between 0 and 1; got {self!r}.")
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [vars(self) | {"estimate": self.estimate}]
+
+
+def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
+    """Certify how many positives there are to each that the scores promise: E Y / E X.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, lower <= E Y / E X <= upper, both at once. Nothing is assumed
+        of the score distribution but that it is not all at 0.
+    Assumes
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    delta
+        Probability with which the interval may miss.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> ratio = calcert.observed_over_expected(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{ratio.lower:.3f} to {ratio.upper:.3f}; the truth is 0.667")
+    0.660 to 0.670; the truth is 0.667
+    """
+    check_summary(summary)
+    delta = check_delta(delta)
+    excess = excess_of_ratios(summary, delta)
+    mean, rate = summary.mean_score, summary.base_rate
+    seen = (rate / mean / 2 if rate <= mean else 1 - mean / rate / 2) if max(mean, rate) > 0 else 0.5
+    # The ratios that the rows do not exclude need not be an interval: the last on either side are its ends.
+    lowest = 1 - largest_candidate(lambda a, b: excess(1 - b, 1 - a), 1 - seen, 1.0)
+    highest = largest_candidate(excess, seen, 1.0)
+    return Ratio(
+        observed=summary.positives,
+        expected=summary.mean_score * summary.n,
+        lower=ratio_at(lowest),
+        upper=ratio_at(highest),
+        delta=delta,
+        n=summary.n,
+    )
+
+
+def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
+    """Positive where no ratio between two places can be true, places from 0 to 1 being ratios from 0 to infinity.
+
+    At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.
+    """
+    points, n = summary.points, summary.n
+    high = points.count * points.fraction
+    square = float((points.low[:, None] ** 2 * (points.count - high) + points.high[:, None] ** 2 * high).sum()) / n
+    both = float(summary.score_sum[:, 1].sum()) / n
+    mean, rate = summary.mean_score, summary.base_rate
+
+    def weights(place: float) -> tuple[float, float]:
+        return min(1.0, 2 - 2 * place), min(2 * place, 1.0)
+
+    def excess(a: float, b: float) -> float:
+        (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
+        above, below = least_y * rate - most_x * mean, least_x * mean - most_y * rate
+        second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
+        moment = mean_upper(min(second, 1.0), n, (1 - SPLIT) * delta)
+        return max(above, below) - 2 * ROUNDING - iid_limit(moment, 1.0, n, SPLIT * delta / 2)
+
+    return excess
+
+
+def ratio_at(place: float) -> float:
+    """The ratio at a place."""
+    return 2 * place if place <= 0.5 else math.inf if place >= 1 else 1 / (2 - 2 * place)

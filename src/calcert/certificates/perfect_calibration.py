@@ -1,0 +1,136 @@
+"""Theorem 15: the p-value of perfect calibration, by drawing labels from the scores themselves.
+
+If every score is the chance of its row's label, labels drawn from the scores have the law of the labels, given the
+scores. So where the labels that were seen rank among such draws is a p-value, at every number of rows and for every
+statistic. The statistic here is the plug-in of ranges, Kuiper's (1960) for calibration.
+
+From a Summary, rows are known to their cell: labels are drawn as if all scores of a cell were their mean, which makes
+the number of its positives binomial where it is a sum of coins that differ. How far apart the two laws are was bounded
+by Ehm (1991); as much is added to the p-value. Where scores are listed there is nothing to add.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from calcert.certificates.coin_sums import mixing_distance
+from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.validation import check_count, check_seed, check_summary
+from calcert.summary.points import across_labels
+from calcert.summary.summary import Summary
+
+JOINED_BITS = range(6, -1, -1)
+"""Neighbouring cells are put together, 2^bits of them, as long as that hides little."""
+
+TOGETHER = 1 << 20
+"""About so many numbers of positives are drawn at a time."""
+
+TIES = 1e-9
+"""Draws whose statistic is below the one that was seen by less than this share of it count as equal."""
+
+LARGEST = 1_000_000
+
+
+class PValue(NamedTuple):
+    """The p-value of perfect calibration, and what it was found from.
+
+    Attributes
+    ----------
+    p_value, statistic
+        Where the statistic of the rows ranks among those of the draws; the largest miscount in a range, per row.
+    hidden
+        What was added to the p-value for scores that are known to their cell only.
+    drawn
+        The largest miscount in every draw, of all rows together.
+    """
+
+    p_value: float
+    statistic: float
+    hidden: float
+    drawn: Floats
+
+
+def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> PValue:
+    """Test whether every score is the chance of label 1: :func:`calcert.test` for a Summary.
+
+    Guarantee
+        If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
+        alpha, every number of rows and whatever the scores.
+    Assumes
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
+    """
+    check_summary(summary)
+    draws, seed = check_count("draws", draws, 1, LARGEST), check_seed(seed)
+    coins = _coins(summary, 0.5 / (1 + draws))
+    expected = coins.rows * coins.chance
+    seen = float(_spread(coins.positives[None, :] - expected)[0])
+    rng, drawn = _generator(summary, seed), np.empty(draws)
+    together = max(TOGETHER // coins.rows.size, 1)
+    for start in range(0, draws, together):
+        part = drawn[start : start + together]
+        part[:] = _spread(rng.binomial(coins.rows, coins.chance, (part.size, coins.rows.size)) - expected)
+    reached = int((drawn >= seen * (1 - TIES)).sum())
+    return PValue(
+        p_value=min((1 + reached) / (1 + draws) + coins.hidden, 1.0),
+        statistic=seen / summary.n,
+        hidden=coins.hidden,
+        drawn=drawn,
+    )
+
+
+def _generator(summary: Summary, seed: int) -> np.random.Generator:
+    """Random numbers for one Summary, seeded by the seed and by a digest of the Summary.
+
+    With the seed alone, data sets that differ a little would see almost the same draws.
+    """
+    digest = hashlib.sha256(b"".join(a.tobytes() for a in (summary.cell, summary.count, summary.offset))).digest()
+    return np.random.default_rng([seed, *np.frombuffer(digest, np.uint32).tolist()])
+
+
+@dataclass(frozen=True)
+class _Coins:
+    """Per run of cells or listed score: rows, their mean score, positives; and what taking them for alike hides."""
+
+    rows: Integers
+    chance: Floats
+    positives: Integers
+    hidden: float
+
+
+def _coins(summary: Summary, allowed: float) -> _Coins:
+    """The rows as coins: the fewest runs of cells that hide no more than allowed, or the cells themselves."""
+    if summary.distinct_count is not None:
+        rows = across_labels(summary.distinct_count)
+        return _Coins(rows, summary.values, summary.distinct_count[:, 1], 0.0)
+    for bits in JOINED_BITS:
+        coins = _joined(summary, bits)
+        if coins.hidden <= allowed:
+            break
+    return coins
+
+
+def _joined(summary: Summary, bits: int) -> _Coins:
+    start = np.flatnonzero(np.diff(summary.cell >> bits, prepend=-1))
+    rows, score = across_labels(summary.count), across_labels(summary.score_sum)
+    mean = score / rows
+    together = np.add.reduceat(rows, start)
+    chance = np.clip(np.add.reduceat(score, start) / together, 0.0, 1.0)
+    # Rows of a cell of width w whose mean is f w from its left have a variance of at most f (1 - f) w^2; one has none.
+    inside = np.clip(mean - summary.left, 0.0, summary.width)
+    spread = np.where(rows > 1, rows * inside * (summary.width - inside), 0.0)
+    spread += rows * (mean - np.repeat(chance, np.diff(np.append(start, rows.size)))) ** 2
+    hidden = mixing_distance(together, chance, np.add.reduceat(spread, start)).sum()
+    # Every score may lie 2^-40 higher than it is known to, which moves its coin by as much; charged twice over.
+    hidden += 2 * summary.n * summary.resolution
+    return _Coins(together, chance, np.add.reduceat(summary.count[:, 1], start), float(hidden))
+
+
+def _spread(steps: Floats) -> Floats:
+    """The range of the running sums of each row of `steps`, 0 among them."""
+    sums = np.cumsum(steps, axis=1)
+    return np.asarray(np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0))
