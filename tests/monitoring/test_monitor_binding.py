@@ -14,7 +14,7 @@ import pytest
 
 import calcert
 from calcert.monitoring import looks, state_opening
-from calcert.monitoring.batches import Batch, digest
+from calcert.monitoring.checksummed_batches import Batch, digest
 from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update

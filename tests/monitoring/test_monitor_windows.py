@@ -13,12 +13,13 @@ import pytest
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring import state_opening
-from calcert.monitoring.batches import Batch
+from calcert.monitoring.batch_times import moment, written
+from calcert.monitoring.checksummed_batches import Batch
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.older_states import update
 from calcert.monitoring.remembered_states import remembered
 from calcert.monitoring.state_content import State
-from calcert.monitoring.windows import Change, Window, WindowStatement, changes, moment, window_key, written
+from calcert.monitoring.windows import Change, Window, WindowStatement, changes, window_key
 from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})

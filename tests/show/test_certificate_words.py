@@ -11,7 +11,7 @@ from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words
 from calcert.show.pages.layout import code
-from calcert.show.pictures.report import reliability_description
+from calcert.show.pictures.served_curve import reliability_description
 from calcert.show.pictures.terms import terms_description
 
 SERVED = Certificate(

@@ -21,8 +21,7 @@ from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.canvas import Picture
 from calcert.show.pictures.intervals import short
-from calcert.show.pictures.report import reliability
-from calcert.show.pictures.served_band import STRETCHES
+from calcert.show.pictures.served_curve import STRETCHES, reliability
 from calcert.show.pictures.terms import TERMS, terms
 
 

@@ -16,10 +16,10 @@ from calcert.certificates.joined_cells import middles
 from calcert.certificates.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.running_excess import Excess
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.sign_gains import net_of, worst_gain
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.unit_moments import group_squares, run_squares, signs_squares
+from calcert.certificates.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary

@@ -14,10 +14,10 @@ from calcert.certificates.joined_cells import middles
 from calcert.certificates.listed_witnesses import FOR_RANGES
 from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.sign_gains import net_of, worst_gain
 from calcert.certificates.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.unit_gain_lists import range_patterns, units_lower
 from calcert.certificates.unit_moments import range_squares
+from calcert.certificates.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary

@@ -21,6 +21,7 @@ from calcert.certificates.unit_bets import EVERY, lower_with_bets
 from calcert.certificates.unit_gain_lists import error_patterns
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later, in_kernels
+from calcert.summary.points import Points, across_labels
 from calcert.summary.summary import Summary
 
 SCALES = np.array([1, 8, 64, 512, 4096])
@@ -127,3 +128,14 @@ def run_end(before: Integers, begin: int, groups: int) -> int:
 def in_errors(excess: float, wobble: float) -> float:
     """A sum in standard errors, cut to [-1, 1]; differences of running sums are rounded: far below that is no sign."""
     return min(max(excess / math.sqrt(max(wobble, 0.0) + 1e-14), -1.0), 1.0)
+
+
+def net_of(points: Points, known: Integers) -> Floats:
+    """The sum of x - y over the known rows of each point, all in its middle: what the signs of a witness go by."""
+    return np.asarray((points.low + points.high) / 2 * across_labels(known) - known[:, 1])
+
+
+def worst_gain(points: Points, f: Floats) -> Floats:
+    """The smallest f (x - y) with x in [low, high], per point and label."""
+    worst = np.where(f >= 0, points.low, points.high)
+    return np.stack([f * worst, f * (worst - 1)], axis=1)

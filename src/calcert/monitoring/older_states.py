@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from calcert.monitoring.batches import digest
+from calcert.monitoring.checksummed_batches import digest
 from calcert.monitoring.state_content import State
 from calcert.monitoring.state_opening import create
 from calcert.summary.packed import pack

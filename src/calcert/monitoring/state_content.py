@@ -22,11 +22,10 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats
-from calcert.monitoring.batches import Batch, digest
+from calcert.monitoring.checksummed_batches import Batch, digest
 from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due, Life
 from calcert.monitoring.state_opening import DamagedState
-from calcert.monitoring.status import Checked
 from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
 from calcert.monitoring.witness_memory import HALF_LIVES, NODES
 from calcert.reports.settings import Settings
@@ -56,6 +55,37 @@ class Tip:
     digest: bytes
     memory: Learned
     wealth: Wealth
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a state holds, once all of it has been read and nothing of it is damaged.
+
+    Attributes
+    ----------
+    batches, rows
+        Its batches, and their rows.
+    due, kept
+        Looks that are due, at all rows and at windows, and those of them that are kept; the next status computes the
+        others.
+
+    Examples
+    --------
+    >>> from calcert.monitoring.state_content import Checked
+    >>> print(Checked(batches=42, rows=63_000, due=30, kept=28))
+    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due; the next status computes the rest.
+    """
+
+    batches: int
+    rows: int
+    due: int
+    kept: int
+
+    def __str__(self) -> str:
+        batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        rest = "" if self.kept == self.due else "; the next status computes the rest"
+        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due{rest}."
 
 
 class State:

@@ -1,7 +1,7 @@
 """Opening the SQLite file of a state: its tables and their versions, its transactions, and every failure in words.
 
 The header says whose file it is (application_id) and in which layout (user_version). Batches form a chain
-(:mod:`calcert.monitoring.batches`), and everything else is bound to the digest of one:
+(:mod:`calcert.monitoring.checksummed_batches`), and everything else is bound to the digest of one:
 
 * `settings`, and in `watched` the statement, to the first line, and to what was learned;
 * `contents` (gains and rows of a batch) to the line of the batch;

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import plain_fields
-from calcert.monitoring.batches import Batch
+from calcert.monitoring.checksummed_batches import Batch
 from calcert.monitoring.look_schedule import schedule, share
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
@@ -171,42 +171,12 @@ def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def moment(time: Any) -> datetime:
-    """The time of a batch, as it was given: a date, a datetime, an ISO 8601 string, or None for now (UTC)."""
-    if time is None:
-        return datetime.now(UTC).replace(microsecond=0)
-    if isinstance(time, datetime):
-        return time
-    if isinstance(time, date):
-        return datetime(time.year, time.month, time.day)
-    if not isinstance(time, str):
-        raise TypeError(f"time must be a date, a datetime, an ISO 8601 string or None; got {time!r}.")
-    try:
-        return datetime.fromisoformat(time)
-    except ValueError as error:
-        raise ValueError(
-            f"time must be an ISO 8601 date or time, such as '2026-03-01' or '2026-03-01T12:00'; got {time!r}."
-        ) from error
-
-
-def written(time: datetime) -> str:
-    """A time as states keep it, in UTC and comparable as text; one without a zone is taken to be in UTC.
-
-    Examples
-    --------
-    >>> written(moment("2026-03-01T01:30:00+02:00"))
-    '2026-02-28T23:30:00'
-    """
-    plain = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
-    return plain.isoformat(timespec="seconds")
-
-
 def window_key(window: str | None, time: datetime) -> str | None:
     """The key of a window: that of the day, ISO week or month of `time`, or whatever key was given.
 
     Examples
     --------
-    >>> window_key("week", moment("2026-03-01"))
+    >>> window_key("week", datetime(2026, 3, 1))
     '2026-W09'
     """
     if window == "day":

@@ -5,7 +5,7 @@ Which columns these are is wanted by somebody; an error says in which row of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,3 +60,13 @@ def refuse_no_rows(rows: int, source: str) -> None:
     """Nothing can be added to no rows; `source` names the file."""
     if rows == 0:
         raise ValueError(f"{source} must hold at least one row; got none.")
+
+
+def check_new_column(name: str, names: Sequence[str], source: str) -> None:
+    """A column to be added must not be there already, not even in capitals."""
+    for there in names:
+        if there.lower() == name.lower():
+            raise ValueError(
+                f"the new column must have a name of its own; got {name!r}, and {source} has {there!r} already. "
+                "Choose another."
+            )

@@ -13,8 +13,8 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message
-from calcert.serving.appended_column import Place, Wanted, checked_scores, refuse_no_rows
-from calcert.sources.columns import Column, check_new_column, choose_score
+from calcert.serving.appended_column import Place, Wanted, check_new_column, checked_scores, refuse_no_rows
+from calcert.sources.columns import Column, choose_score
 
 
 @contextmanager

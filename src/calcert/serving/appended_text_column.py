@@ -20,8 +20,8 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.whole_regular_file import replacing
-from calcert.serving.appended_column import Place, Wanted, checked_scores, refuse_no_rows
-from calcert.sources.columns import Column, check_new_column, choose_score, named
+from calcert.serving.appended_column import Place, Wanted, check_new_column, checked_scores, refuse_no_rows
+from calcert.sources.columns import Column, choose_score, named
 from calcert.sources.csv_file import CsvFile, read_header, records
 from calcert.sources.json_file import line_records, names_in, value_of
 from calcert.sources.parsed_values import Unreadable, is_value, score_in_json, score_in_text

@@ -19,7 +19,7 @@ from calcert.sources.arrays import checked_array
 from calcert.sources.arrow_columns import arrow_values
 from calcert.sources.class_columns import FEWEST, ClassColumns, choose_classes
 from calcert.sources.class_rows import AT_ROW, ClassCollector, ClassRows, Place
-from calcert.sources.exact_reader import TextTable
+from calcert.sources.files_row_by_row import TextTable
 from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
 from calcert.sources.source_argument import Source
 

@@ -246,13 +246,3 @@ def title_message(
 def _are_names(values: Sequence[Any]) -> bool:
     known = {str(value).strip() for value in values if isinstance(value, str)}
     return 1 < len(known) == len(values) and not any(is_gap(name) or is_like_value(name) for name in known)
-
-
-def check_new_column(name: str, names: Sequence[str], source: str) -> None:
-    """A column to be added must not be there already, not even in capitals."""
-    for there in names:
-        if there.lower() == name.lower():
-            raise ValueError(
-                f"the new column must have a name of its own; got {name!r}, and {source} has {there!r} already. "
-                "Choose another."
-            )

@@ -18,7 +18,7 @@ from calcert.sources.arrow_columns import numbers_of
 from calcert.sources.columns import Column
 from calcert.sources.csv_file import CsvFile
 from calcert.sources.duckdb_parquet import connect, interruptible, quoted
-from calcert.sources.exact_reader import Batch, TextTable
+from calcert.sources.files_row_by_row import Batch, TextTable
 from calcert.sources.json_file import JsonFile
 from calcert.sources.parsed_values import BOOLEANS, Unreadable, label_in_text, score_in_text
 from calcert.sources.paths import keys_in_folders, literal

@@ -22,7 +22,7 @@ from calcert.sources.arrow_columns import arrow_values, unmasked
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
-from calcert.sources.exact_reader import Batch, TextTable
+from calcert.sources.files_row_by_row import Batch, TextTable
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.parsed_values import PLAIN
 from calcert.sources.paths import remark_on_copies, resolve

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,27 +11,6 @@ from calcert.summary import query_result
 from calcert.summary.cells import DISTINCT_LIMIT, PIECES, UNIT, WIDEST
 from calcert.summary.design import CLOSE, GAIN
 from calcert.summary.units import HEAVIEST, SUMS
-
-
-class Dialect(NamedTuple):
-    """What differs between SQL dialects: two type names, and how to ask if a label of any type is 1 or 0."""
-
-    real: str
-    integer: str
-    one: str
-    zero: str
-
-
-DIALECTS = {
-    "duckdb": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
-    "postgres": Dialect("DOUBLE PRECISION", "BIGINT", "({}) = '1'", "({}) = '0'"),
-    "spark": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
-    "bigquery": Dialect(
-        "FLOAT64", "INT64", "CAST({} AS STRING) IN ('1', 'true')", "CAST({} AS STRING) IN ('0', 'false')"
-    ),
-    "snowflake": Dialect("DOUBLE", "BIGINT", "({}) = 1", "({}) = 0"),
-    "trino": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
-}
 
 LARGEST = 1 << 37
 """Weights beyond this many units are invalid: a Summary holds fewer."""
@@ -89,9 +67,9 @@ def sql(
             raise TypeError(f"{name} must be SQL text, such as a name; got {value!r}.")
         if ";" in value or "--" in value:
             raise ValueError(f"{name} must be one name or expression, without ';' and '--'; got {value!r}.")
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}.")
-    chosen = DIALECTS[dialect]
+    if dialect not in sql_templates.DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(sql_templates.DIALECTS)}; got {dialect!r}.")
+    chosen = sql_templates.DIALECTS[dialect]
     pieces = (
         f"        WHEN score >= {piece.start!r} THEN FLOOR(score * {piece.scale}) + {piece.base}"
         for piece in reversed(PIECES)

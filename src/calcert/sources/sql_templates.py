@@ -1,4 +1,29 @@
-"""The texts that queries for warehouses are made of: how rows are placed, and what is added up over them."""
+"""The texts that queries for warehouses are made of: dialects, how rows are placed, and what is added up over them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Dialect(NamedTuple):
+    """What differs between SQL dialects: two type names, and how to ask if a label of any type is 1 or 0."""
+
+    real: str
+    integer: str
+    one: str
+    zero: str
+
+
+DIALECTS = {
+    "duckdb": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+    "postgres": Dialect("DOUBLE PRECISION", "BIGINT", "({}) = '1'", "({}) = '0'"),
+    "spark": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+    "bigquery": Dialect(
+        "FLOAT64", "INT64", "CAST({} AS STRING) IN ('1', 'true')", "CAST({} AS STRING) IN ('0', 'false')"
+    ),
+    "snowflake": Dialect("DOUBLE", "BIGINT", "({}) = 1", "({}) = 0"),
+    "trino": Dialect("DOUBLE", "BIGINT", "CAST({} AS DOUBLE) = 1", "CAST({} AS DOUBLE) = 0"),
+}
 
 PLACED = """\
     SELECT

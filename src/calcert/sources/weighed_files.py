@@ -15,8 +15,8 @@ from calcert.sources.arrow_columns import arrow_values
 from calcert.sources.cluster_names import Numbering
 from calcert.sources.columns import Column, check_groups, choose_all
 from calcert.sources.duckdb_parquet import ParquetTable, parquet_table
-from calcert.sources.exact_reader import TextTable
 from calcert.sources.files import text_or_parquet
+from calcert.sources.files_row_by_row import TextTable
 from calcert.sources.parsed_values import Spelling
 from calcert.sources.weighed_arrays import CHUNK, Weigher
 from calcert.sources.weighing_options import Weighing

@@ -18,7 +18,7 @@ from calcert.show.text.report import bends_lead, power
 with needed_for_reports():
     from calcert.show.pictures.canvas import figure_of
     from calcert.show.pictures.curve_as_it_is import curve_as_it_is
-    from calcert.show.pictures.report import reliability, reliability_description
+    from calcert.show.pictures.served_curve import reliability, reliability_description
     from calcert.show.pictures.terms import terms, terms_description
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
 from calcert.show.pictures.report import report_picture
-from calcert.show.pictures.served_band import band_picture
+from calcert.show.pictures.served_curve import band_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,17 +18,6 @@ INK, PAPER, FAINT = "#1b1b1b", "#fefefe", "#8a8a8a"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
 """Told apart by colour-blind people, and in black and white by line and hatch."""
 
-ROLES = {
-    INK: "ink",
-    PAPER: "paper",
-    FAINT: "faint",
-    BLUE: "blue",
-    ORANGE: "orange",
-    GREEN: "green",
-    PURPLE: "purple",
-    RED: "red",
-}
-"""Names under which a page may give the colours other values, as it does in the dark."""
 
 SIZES = {
     "reliability": (4.8, 5.0),

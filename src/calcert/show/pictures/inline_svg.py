@@ -9,13 +9,25 @@ from html import escape
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import INK, PAPER, ROLES
+from calcert.show.pictures.canvas import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, RED
 
 with needed_for_reports():
     import matplotlib
     from matplotlib.figure import Figure
 
 SETTINGS: dict[object, object] = {"svg.fonttype": "none", "svg.hashsalt": "calcert"}
+
+ROLES = {
+    INK: "ink",
+    PAPER: "paper",
+    FAINT: "faint",
+    BLUE: "blue",
+    ORANGE: "orange",
+    GREEN: "green",
+    PURPLE: "purple",
+    RED: "red",
+}
+"""Names under which a page may give the colours other values, as it does in the dark."""
 
 
 def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:

@@ -1,4 +1,4 @@
-"""The calibration curve in its band, over the densities of both labels, as a picture."""
+"""The calibration curve of served scores in its band, over the densities of both labels, as a picture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from calcert.foundation.number_text import percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import score_quantiles
+from calcert.show import certificate_words as words
 from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, axes_below, axes_for, figure_of
 
 with needed_for_reports():
@@ -17,11 +18,48 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
+    from calcert.reports.report import Report
     from calcert.serving.noise import Noise
     from calcert.summary.summary import Summary
 
 STRETCHES = 400
 """Steps of the band in a picture: finer than a pixel on a page, and a small file."""
+
+
+def reliability(report: Report, ax: Axes | None = None) -> Axes:
+    """The calibration curve of the perturbed classifier in its band, over the densities of both labels.
+
+    How to read it: the curve is the estimated chance of label 1 at each served score; a calibrated classifier lies on
+    the dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
+    leaves the diagonal outside, the classifier is off there. Below: where the served scores of either label are.
+
+    Parameters
+    ----------
+    report
+        What :func:`calcert.certify` returned.
+    ax
+        Axes to draw on; those of a new figure where left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5000)
+    >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
+    >>> print(ax.get_title(loc="left"))
+    Calibration error, served with perturbed scores:
+    certified at most 0.0299
+    """
+    title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
+    return draw_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)
+
+
+def reliability_description(report: Report) -> str:
+    """The reliability picture for somebody who cannot see it."""
+    c = report.perturbed
+    return (
+        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
+        f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {words.interval(c)}."
+    )
 
 
 def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
