@@ -19,7 +19,7 @@ from rich.table import Table
 from scipy.stats import binom
 
 from calcert.certificates import finite, perturbed
-from calcert.published.bernstein import bernstein
+from calcert.published.bound import bernstein
 from calcert.published.folded_rows import single_split
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.serving.noise import Noise, perturb

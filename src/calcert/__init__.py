@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from calcert.certificates.squared import squared
     from calcert.monitoring.monitor import Monitor
     from calcert.reports.bandwidths import bandwidth_costs
-    from calcert.reports.calibration_test import test
-    from calcert.reports.certify import certify
+    from calcert.reports.certify import certify, test
     from calcert.reports.comparison import compare
     from calcert.reports.estimates import estimates
     from calcert.reports.plan import plan
@@ -108,7 +107,7 @@ _LATER = {
     "sql": "calcert.sources.sql_query",
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
-    "test": "calcert.reports.calibration_test",
+    "test": "calcert.reports.certify",
     "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",
 }

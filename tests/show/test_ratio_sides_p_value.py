@@ -8,9 +8,9 @@ import math
 import pytest
 
 import calcert
+from calcert.certificates.calibration_test import CalibrationTest
 from calcert.certificates.mean_gap_and_ratio import Ratio
 from calcert.foundation.result import Result
-from calcert.reports.calibration_test import CalibrationTest
 
 pytest.importorskip("matplotlib")
 

@@ -27,7 +27,7 @@ KINDS = {
     "moves": "calcert.reports.moves.Moves",
     "ratio": "calcert.certificates.mean_gap_and_ratio.Ratio",
     "sides": "calcert.certificates.sides.Sides",
-    "test": "calcert.reports.calibration_test.CalibrationTest",
+    "test": "calcert.certificates.calibration_test.CalibrationTest",
     "status": "calcert.monitoring.status.Status",
     "published": "calcert.published.compare.Comparison",
 }

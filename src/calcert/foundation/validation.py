@@ -138,6 +138,15 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return x
 
 
+def checked_scores(scores: NDArray[np.float64], place: Callable[[int], str]) -> NDArray[np.float64]:
+    """The scores; an invalid one is an error that names its place."""
+    bad = ~((scores >= 0) & (scores <= 1))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(score_message(scores, row, place(row)))
+    return scores
+
+
 def check_logits(logits: ArrayLike) -> NDArray[np.float64]:
     """Logits of any shape, as float64; infinite ones are scores 0 and 1."""
     z = np.asarray(logits)

@@ -9,10 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import score_message
 from calcert.sources.parsed_values import PLAIN, Reader, Spelling
 from calcert.sources.reading_account import Account
 
@@ -45,15 +41,6 @@ class Wanted:
             return True
         self.account.dropped[missing] += 1
         return False
-
-
-def checked_scores(scores: Floats, place: Place) -> Floats:
-    """The scores; an invalid one is an error that names its place."""
-    bad = ~((scores >= 0) & (scores <= 1))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(score_message(scores, row, place(row)))
-    return scores
 
 
 def refuse_no_rows(rows: int, source: str) -> None:

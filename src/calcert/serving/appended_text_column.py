@@ -19,8 +19,9 @@ import numpy as np
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
+from calcert.foundation.validation import checked_scores
 from calcert.foundation.whole_regular_file import replacing
-from calcert.serving.appended_column import Place, Wanted, check_new_column, checked_scores, refuse_no_rows
+from calcert.serving.appended_column import Place, Wanted, check_new_column, refuse_no_rows
 from calcert.sources.columns import Column, choose_score, named
 from calcert.sources.csv_file import CsvFile, read_header, records
 from calcert.sources.json_file import line_records, names_in, value_of

@@ -195,11 +195,6 @@ def meaning(name: str, certificates: Iterable[Certificate]) -> str:
     return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
 
 
-def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:
-    """What all columns of intervals are about, and what is assumed in any of their lines."""
-    return " ".join(meaning(name, [line.certificates[at] for line in lines]) for at, name in enumerate(names))
-
-
 def assumption(certificate: Certificate) -> str:
     """What is assumed beyond independent rows."""
     if certificate.assumption == "none":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.reports.statements import columns
+from calcert.show.certificate_words import meaning
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -73,3 +74,8 @@ def model_lines(comparison: Comparison, statements: Collection[str]) -> list[Lin
     """The two models."""
     models = (("a", comparison.a), ("b", comparison.b))
     return [Line(name, report.n, tuple(report.certificates[key] for key in statements)) for name, report in models]
+
+
+def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:
+    """What all columns of intervals are about, and what is assumed in any of their lines."""
+    return " ".join(meaning(name, [line.certificates[at] for line in lines]) for at, name in enumerate(names))

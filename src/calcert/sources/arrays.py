@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message, refuse_bad
 from calcert.sources.collector import Collector, label_chunk, score_chunk
+from calcert.sources.count_numpy import few_rows
 from calcert.sources.parsed_values import text_label_hint
-from calcert.summary import cells
-from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
@@ -29,7 +28,7 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
-    if x.size <= FEW_ROWS and (found := _few_rows(score_chunk(x), label_chunk(y))) is not None:
+    if x.size <= FEW_ROWS and (found := few_rows(score_chunk(x), label_chunk(y))) is not None:
         return found
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
@@ -38,29 +37,6 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
             collector.add(x[start:stop], y[start:stop])
             progress.advance_to(min(stop, x.size))
     return collector.summary()
-
-
-def _few_rows(x: NDArray[Any], y: NDArray[Any]) -> Summary | None:
-    """The Summary of so few rows that sorting them takes less time than a table of all cells; None of bad ones."""
-    if not ((x >= 0) & (x <= 1) & ((y == 0) | (y == 1))).all():
-        return None
-    order = np.argsort(x)
-    score, label = x[order].astype(np.float64) + 0.0, y[order].astype(np.int64)  # -0.0 is the score 0.0
-    cell, inside = cells.locate((score * cells.UNIT).astype(np.int64))
-    found, slot = _listed(cell, label)
-    count = np.bincount(slot, minlength=2 * found.size)
-    offset = np.bincount(slot, inside, 2 * found.size).astype(np.int64)  # below 2^53, so exact
-    distinct, slot = _listed(score.view(np.int64), label)
-    if distinct.size > DISTINCT_LIMIT:
-        return Summary(found, count.reshape(-1, 2), offset.reshape(-1, 2), None, None)
-    listed = np.bincount(slot, minlength=2 * distinct.size)
-    return Summary(found, count.reshape(-1, 2), offset.reshape(-1, 2), distinct, listed.reshape(-1, 2))
-
-
-def _listed(values: NDArray[np.int64], label: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different ones of sorted values, and for each row its place in a table of them by label."""
-    new = np.diff(values, prepend=-1) != 0
-    return values[new], 2 * np.cumsum(new) - 2 + label
 
 
 def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:

@@ -1,6 +1,7 @@
 """The kernels of :mod:`calcert.sources.count_numba` once more, in NumPy: slower by the row, but ready at once.
 
 Importing numba takes longer than a few million rows take here, which is most of the time of a command on a small file.
+Rows that are few are sorted, and no table of all cells is needed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.summary import cells
+from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.summary import Summary
 
 CHUNK = (1 << 19) - 1
 OFFSET_BITS = 45
@@ -78,3 +81,26 @@ def tally(
                 filled += 1
             counts[2 * slot + label] += count
     return filled
+
+
+def few_rows(x: NDArray[Any], y: NDArray[Any]) -> Summary | None:
+    """The Summary of so few rows that sorting them takes less time than a table of all cells; None of bad ones."""
+    if not ((x >= 0) & (x <= 1) & ((y == 0) | (y == 1))).all():
+        return None
+    order = np.argsort(x)
+    score, label = x[order].astype(np.float64) + 0.0, y[order].astype(np.int64)  # -0.0 is the score 0.0
+    cell, inside = cells.locate((score * cells.UNIT).astype(np.int64))
+    found, slot = _listed(cell, label)
+    count = np.bincount(slot, minlength=2 * found.size)
+    offset = np.bincount(slot, inside, 2 * found.size).astype(np.int64)  # below 2^53, so exact
+    distinct, slot = _listed(score.view(np.int64), label)
+    if distinct.size > DISTINCT_LIMIT:
+        return Summary(found, count.reshape(-1, 2), offset.reshape(-1, 2), None, None)
+    listed = np.bincount(slot, minlength=2 * distinct.size)
+    return Summary(found, count.reshape(-1, 2), offset.reshape(-1, 2), distinct, listed.reshape(-1, 2))
+
+
+def _listed(values: NDArray[np.int64], label: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different ones of sorted values, and for each row its place in a table of them by label."""
+    new = np.diff(values, prepend=-1) != 0
+    return values[new], 2 * np.cumsum(new) - 2 + label

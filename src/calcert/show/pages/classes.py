@@ -6,7 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from calcert.show import certificate_words as words
-from calcert.show.interval_lines import class_columns, class_lines
+from calcert.show.interval_lines import class_columns, class_lines, meanings
 from calcert.show.pages import report as of_prediction
 from calcert.show.pages.layout import IN_TABLE, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
@@ -38,7 +38,7 @@ def notebook_view(report: ClassReport) -> str:
             classes["worst"],
             classes["together"],
             f"Mean over classes: {classes['means']}.",
-            words.meanings(class_columns(report), classes["lines"]),
+            meanings(class_columns(report), classes["lines"]),
             classes["too_small"],
         ],
         pictures=classes["class_pictures"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.number_text import percent_sure
 from calcert.reports.statements import columns
 from calcert.show import certificate_words as words
-from calcert.show.interval_lines import model_lines
+from calcert.show.interval_lines import meanings, model_lines
 from calcert.show.pages.layout import card, code, fragment, interval_pictures, render
 from calcert.show.pages.report import told
 from calcert.show.pictures.intervals import all_four
@@ -59,7 +59,7 @@ def notebook_view(comparison: Comparison) -> str:
         f"{words.STATEMENTS[name].short}: {verdict_words(comparison.statement(name))}"
         for name in columns(comparison.verdicts)
     ]
-    meaning = words.meanings(columns(comparison.verdicts), shown["lines"])
+    meaning = meanings(columns(comparison.verdicts), shown["lines"])
     notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together"), meaning]
     return fragment(
         "notebook_lines.html.jinja", heading=f"{TITLE}: {shown.pop('rows')}", first="model", notes=notes, **shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.number_text import at_most
 from calcert.show import certificate_words as words
-from calcert.show.interval_lines import Line, group_columns, group_lines
+from calcert.show.interval_lines import Line, group_columns, group_lines, meanings
 from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
 from calcert.show.text.groups import worst_group
@@ -69,7 +69,7 @@ def notebook_view(report: GroupReport) -> str:
         notes=[
             worst_group(report, names),
             words.together("groups", len(lines) + len(report.empty), report.delta),
-            words.meanings(names, lines),
+            meanings(names, lines),
             words.too_small("groups", lines),
         ],
         pictures=_pictures(report),

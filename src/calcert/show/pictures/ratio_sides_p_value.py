@@ -16,9 +16,9 @@ with needed_for_reports():
     from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from calcert.certificates.calibration_test import CalibrationTest
     from calcert.certificates.mean_gap_and_ratio import Ratio
     from calcert.certificates.sides import Sides
-    from calcert.reports.calibration_test import CalibrationTest
 
 
 def ratio_picture(found: Ratio, ax: Axes | None = None) -> Figure:

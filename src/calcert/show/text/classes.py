@@ -10,8 +10,8 @@ from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.statements import columns
-from calcert.show.certificate_words import STATEMENTS, each_side, meanings, worst
-from calcert.show.interval_lines import class_columns, class_lines
+from calcert.show.certificate_words import STATEMENTS, each_side, worst
+from calcert.show.interval_lines import class_columns, class_lines, meanings
 from calcert.show.text.report import report_view
 from calcert.show.text.tables import interval_table
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
 from calcert.reports.statements import columns
-from calcert.show.certificate_words import each_side, meanings, worst
-from calcert.show.interval_lines import group_columns, group_lines
+from calcert.show.certificate_words import each_side, worst
+from calcert.show.interval_lines import group_columns, group_lines, meanings
 from calcert.show.text.tables import interval_table
 
 if TYPE_CHECKING:

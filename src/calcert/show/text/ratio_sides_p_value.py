@@ -12,9 +12,9 @@ from calcert.foundation.number_text import at_least, confidence, number, rounded
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
+    from calcert.certificates.calibration_test import CalibrationTest
     from calcert.certificates.mean_gap_and_ratio import Ratio
     from calcert.certificates.sides import Sides
-    from calcert.reports.calibration_test import CalibrationTest
 
 
 def ratio_view(found: Ratio) -> RenderableType:

@@ -12,13 +12,14 @@ by Ehm (1991); as much is added to the p-value. Where scores are listed there is
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calcert.certificates.coin_sums import mixing_distance
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_seed, check_summary
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
@@ -35,26 +36,51 @@ TIES = 1e-9
 LARGEST = 1_000_000
 
 
-class PValue(NamedTuple):
-    """The p-value of perfect calibration, and what it was found from.
+@dataclass(frozen=True)
+class CalibrationTest(Result):
+    """The p-value of perfect calibration: at most alpha with probability at most alpha, if E[Y|X] = X.
 
     Attributes
     ----------
-    p_value, statistic
-        Where the statistic of the rows ranks among those of the draws; the largest miscount in a range, per row.
+    p_value
+        Small where labels drawn from the scores seldom look as bad as the labels that were seen.
+    statistic
+        The largest miscount in a range of scores, per row of all rows.
+    draws
+        How often labels were drawn; the p-value is no smaller than one over one more than that.
     hidden
-        What was added to the p-value for scores that are known to their cell only.
+        What was added to the p-value for scores that are known to their cell only; 0 where they are listed.
+    n, seed
+        The number of rows, and the seed of the draws.
     drawn
-        The largest miscount in every draw, of all rows together.
+        What the statistic was in the draws: 101 quantiles, from the smallest to the largest.
+
+    Examples
+    --------
+    >>> calcert.test([0.5] * 20, [1] * 20)
+    CalibrationTest(p_value=0.001, statistic=0.5, draws=999, hidden=0.0, n=20, seed=0)
     """
+
+    kind: ClassVar = "test"
+    noun: ClassVar = "the test"
 
     p_value: float
     statistic: float
+    draws: int
     hidden: float
-    drawn: Floats
+    n: int
+    seed: int
+    drawn: tuple[float, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.p_value <= 1 and self.draws >= 1 and self.n >= 1 and self.drawn):
+            raise ValueError(f"a test must have a p-value from above 0 to 1, draws and rows; got {self!r}.")
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{name: value for name, value in vars(self).items() if name != "drawn"}]
 
 
-def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> PValue:
+def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:
     """Test whether every score is the chance of label 1: :func:`calcert.test` for a Summary.
 
     Guarantee
@@ -75,11 +101,14 @@ def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) ->
         part = drawn[start : start + together]
         part[:] = _spread(rng.binomial(coins.rows, coins.chance, (part.size, coins.rows.size)) - expected)
     reached = int((drawn >= seen * (1 - TIES)).sum())
-    return PValue(
+    return CalibrationTest(
         p_value=min((1 + reached) / (1 + draws) + coins.hidden, 1.0),
         statistic=seen / summary.n,
+        draws=draws,
         hidden=coins.hidden,
-        drawn=drawn,
+        n=summary.n,
+        seed=seed,
+        drawn=tuple((np.quantile(drawn, np.linspace(0.0, 1.0, 101)) / summary.n).tolist()),
     )
 
 
