@@ -17,8 +17,8 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float]

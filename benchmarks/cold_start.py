@@ -44,10 +44,11 @@ import click, rich.console, rich.table, rich.text; mark("import click and rich")
 import duckdb; mark("import duckdb")
 import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
-from calcert.certificates import distance, perturbed
+from calcert.certificates.distances import distance
+from calcert.certificates import perturbed
 from calcert.certificates.unmodified import unmodified
 from calcert.reports.certify import certify
-from calcert.certificates.thrown_batches import thrown
+from calcert.certificates.witnesses.thrown_batches import thrown
 from calcert.show.text.tables import plain
 from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
@@ -57,7 +58,7 @@ perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, 
 from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
 unmodified(summary); mark("unmodified")
-from calcert.certificates.distance_lower import distance_lower; mark("import numba")
+from calcert.certificates.distances.distance_lower import distance_lower; mark("import numba")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")
 """

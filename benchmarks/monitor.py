@@ -25,10 +25,10 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
-from calcert.monitoring import state_opening
 from calcert.monitoring.gamblers import Wealth
-from calcert.monitoring.older_states import update
-from calcert.monitoring.state_content import State
+from calcert.monitoring.states import state_opening
+from calcert.monitoring.states.older_states import update
+from calcert.monitoring.states.state_content import State
 from calcert.monitoring.watched_statements import USUAL
 from calcert.monitoring.witness_memory import Memory, gains
 from calcert.reports.settings import Settings

@@ -143,7 +143,7 @@ def queries(name: str, quick: bool) -> Found:
     import narwhals as nw
     import pyarrow as pa
 
-    from calcert.sources.grouped import summarize_groups
+    from calcert.sources.groups.grouped import summarize_groups
 
     asked, collect, found = [], nw.LazyFrame.collect, {}
     nw.LazyFrame.collect = lambda frame, *given, **named: asked.append(1) or collect(frame, *given, **named)

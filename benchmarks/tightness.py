@@ -21,9 +21,9 @@ from scipy.special import erfc, expit
 
 import calcert
 from calcert.certificates.crossings import crossings_lower
-from calcert.certificates.distance_lower import distance_lower
+from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.ranges import ranges_lower
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float, bool]

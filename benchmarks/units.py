@@ -18,7 +18,8 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.certificates import bounded_variation, crossings, distance, finite, mean_gap, perturbed, ranges
+from calcert.certificates import bounded_variation, crossings, finite, mean_gap_and_ratio, perturbed, ranges
+from calcert.certificates.distances import distance
 from calcert.serving.noise import DEFAULT, Noise
 from calcert.summary.summary import Summary
 
@@ -33,7 +34,7 @@ UPPER: dict[str, Callable[[Summary], dict[str, float]]] = {
     "crossings": lambda s: crossings.upper_terms(s, 3, DELTA),
     "finite": lambda s: finite.upper_terms(s, DELTA),
     "bounded variation": lambda s: bounded_variation.upper_terms(s, 1.0, DELTA),
-    "mean gap": lambda s: mean_gap.upper_terms(s, DELTA),
+    "mean gap": lambda s: mean_gap_and_ratio.upper_terms(s, DELTA),
     "perturbed, odds 1/16": lambda s: perturbed.upper_terms(s, DEFAULT, DELTA),
     "perturbed, bandwidth 1/64": lambda s: perturbed.upper_terms(s, Noise("additive", 1 / 64), DELTA),
 }

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from calcert.serving.grid import Grid, absolute_integral
+from calcert.serving.grids.grid import Grid, absolute_integral
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]

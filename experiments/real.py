@@ -20,7 +20,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
+from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
+from calcert.certificates.distances import distance
 from calcert.published.ece import binned
 from calcert.published.folded_rows import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of

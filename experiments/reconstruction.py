@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from calcert import published
-from calcert.serving.grid import Grid
+from calcert.serving.grids.grid import Grid
 from calcert.sources.arrays import summarize_arrays
 from experiments.figure import save
 from experiments.laws import BANDWIDTH, LAWS

@@ -16,7 +16,8 @@ import click
 import numpy as np
 from rich.progress import Progress
 
-from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
+from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
+from calcert.certificates.distances import distance
 from calcert.published.ece import binned
 from calcert.published.folded_rows import deal_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of

@@ -12,7 +12,7 @@ import pytest
 
 from calcert.certificates.certificate import Certificate
 from calcert.monitoring.looks import Due
-from calcert.monitoring.state_content import State
+from calcert.monitoring.states.state_content import State
 from calcert.summary import saved
 from tests.campaign import Counts, campaigns, monitor_states, names, summaries
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from calcert.certificates.bounded_variation import bounded_variation
     from calcert.certificates.certificate import Certificate
     from calcert.certificates.crossings import crossings, visible_error
-    from calcert.certificates.distance import distance
+    from calcert.certificates.distances.distance import distance
     from calcert.certificates.finite import finite
     from calcert.certificates.lipschitz import lipschitz
     from calcert.certificates.mean_gap_and_ratio import mean_gap, observed_over_expected
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
-    from calcert.sources.sql_query import sql
+    from calcert.sources.engines.sql_query import sql
     from calcert.summary.summary import Summary
 
 __version__ = "0.1.0"
@@ -88,7 +88,7 @@ _LATER = {
     "choose_rows": "calcert.reports.rows_to_label",
     "compare": "calcert.reports.comparison",
     "crossings": "calcert.certificates.crossings",
-    "distance": "calcert.certificates.distance",
+    "distance": "calcert.certificates.distances.distance",
     "estimates": "calcert.reports.estimates",
     "finite": "calcert.certificates.finite",
     "finite_sides": "calcert.certificates.sides",
@@ -104,7 +104,7 @@ _LATER = {
     "ranges": "calcert.certificates.ranges",
     "score_table": "calcert.certificates.score_table",
     "sides": "calcert.certificates.sides",
-    "sql": "calcert.sources.sql_query",
+    "sql": "calcert.sources.engines.sql_query",
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
     "test": "calcert.reports.certify",

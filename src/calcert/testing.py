@@ -14,7 +14,7 @@ from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show.certificate_words import verdict
 from calcert.sources import rows_of_classes, summarize
-from calcert.sources.weighing_options import Weighing
+from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 __all__ = ["assert_calibrated"]

@@ -26,7 +26,7 @@ from click.testing import CliRunner
 import calcert
 from calcert.cli import main
 from calcert.foundation.escaped_text import visible
-from calcert.sources import files as reading
+from calcert.sources.files import files as reading
 from tests.campaign import Counts
 from tests.campaign._hostile_text import (
     DEEP,

@@ -22,7 +22,7 @@ import calcert
 from calcert.monitoring import looks
 from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.remembered_states import remembered
+from calcert.monitoring.states.remembered_states import remembered
 from calcert.summary.summary import Summary
 from tests.campaign import Counts
 

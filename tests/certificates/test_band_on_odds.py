@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.band import CalibrationBand, calibration_band, odds_slack
-from calcert.serving.odds_coordinate import ENDS, OddsCoordinate
-from calcert.serving.odds_discretisation import widest_cell
+from calcert.serving.grids.odds_coordinate import ENDS, OddsCoordinate
+from calcert.serving.grids.odds_discretisation import widest_cell
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 

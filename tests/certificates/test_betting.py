@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from calcert.certificates.betting import FEW, LARGEST_STAKE, ROUNDING, TOGETHER, Round, judged, log_growth
+from calcert.certificates.witnesses.betting import FEW, LARGEST_STAKE, ROUNDING, TOGETHER, Round, judged, log_growth
 
 RNG = np.random.default_rng(0)
 GAIN = RNG.uniform(-1, 1, (3 * TOGETHER + 5, 2))

@@ -15,7 +15,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import calibration_test as module
 from calcert.certificates.calibration_test import perfect_calibration
-from calcert.certificates.coin_sums import mixing_distance
+from calcert.certificates.limits.coin_sums import mixing_distance
 from tests.certificates.test_coin_shares import coins, hits
 from tests.certificates.test_unmodified_lower import by_cells
 from tests.lab.laws import summary_of, too_many

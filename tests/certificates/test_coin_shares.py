@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv
 from scipy.stats import binom
 
-from calcert.certificates.share_limits import share_lower, share_upper
+from calcert.certificates.limits.share_limits import share_lower, share_upper
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from calcert.certificates.coin_sums import ACCURACY, at_most, in_runs, largest_move, lowered
+from calcert.certificates.limits.coin_sums import ACCURACY, at_most, in_runs, largest_move, lowered
 
 Floats = NDArray[np.float64]
 

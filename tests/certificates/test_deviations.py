@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from calcert.certificates.deviations import (
+from calcert.certificates.limits.deviations import (
     SPLIT,
     _mean_upper,
     bernstein,
@@ -32,7 +32,7 @@ from calcert.certificates.deviations import (
     mean_upper,
     relative_entropy,
 )
-from calcert.certificates.inversion import _largest, _largest_grouped, invert, invert_squared
+from calcert.certificates.limits.inversion import _largest, _largest_grouped, invert, invert_squared
 
 DELTAS = (0.5, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12)
 CUT = 0.8

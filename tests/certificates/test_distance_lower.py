@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.distance_lower import admit, distance_lower, pair_gain, promised
-from calcert.certificates.joined_cells import middles
+from calcert.certificates.distances.distance_lower import admit, distance_lower, pair_gain, promised
+from calcert.certificates.witnesses.joined_cells import middles
 from calcert.summary.points import Points
 
 Floats = NDArray[np.float64]

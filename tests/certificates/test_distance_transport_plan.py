@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import distance_knots, distance_solver, distance_transport_plan
-from calcert.certificates.distance import placed
-from calcert.certificates.distance_transport_plan import Plan, best_plan, cost
-from calcert.certificates.joined_cells import blocks
-from calcert.certificates.sampling_term import brier
+from calcert.certificates.distances import distance_knots, distance_solver, distance_transport_plan
+from calcert.certificates.distances.distance import placed
+from calcert.certificates.distances.distance_transport_plan import Plan, best_plan, cost
+from calcert.certificates.limits.sampling_term import brier
+from calcert.certificates.witnesses.joined_cells import blocks
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 

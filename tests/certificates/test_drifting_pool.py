@@ -9,10 +9,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
-from calcert.certificates.deviations import bernstein, hoeffding, iid_limit
 from calcert.certificates.drifting_pool import drifting_limit, pooled_upper
+from calcert.certificates.limits.deviations import bernstein, hoeffding, iid_limit
+from calcert.certificates.limits.root_search import SLACK
 from calcert.certificates.perturbed import upper_terms
-from calcert.certificates.root_search import SLACK
 from calcert.serving.noise import Noise
 from calcert.serving.sech_kernel import density
 from tests.monitoring.lives import finite_summary

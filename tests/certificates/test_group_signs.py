@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates import unmodified_lower
-from calcert.serving.grid import fast_length
+from calcert.certificates.witnesses import unmodified_lower
+from calcert.serving.grids.grid import fast_length
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]

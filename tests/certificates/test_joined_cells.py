@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from calcert.certificates import listed_witnesses
-from calcert.certificates.joined_cells import FOR_WITNESSES, blocks, middles
+from calcert.certificates.witnesses import listed_witnesses
+from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, blocks, middles
 from calcert.summary import points
 from calcert.summary.cells import CELLS
 from tests.lab.laws import by_cells

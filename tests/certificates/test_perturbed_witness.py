@@ -13,12 +13,12 @@ from scipy.special import expit, logit
 import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.perturbed_witness import FREE, ServedWitness, lower_to, signs_of
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.exponentials_on_grid import exponentials, missed, smoothed
-from calcert.serving.grid import BLOCK, Grid
+from calcert.certificates.witnesses.perturbed_witness import FREE, ServedWitness, lower_to, signs_of
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.exponentials_on_grid import exponentials, missed, smoothed
+from calcert.serving.grids.grid import BLOCK, Grid
+from calcert.serving.grids.odds_coordinate import ENDS, HELD, OddsCoordinate
 from calcert.serving.noise import Noise
-from calcert.serving.odds_coordinate import ENDS, HELD, OddsCoordinate
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, ranges
+from calcert.certificates import ranges
 from calcert.certificates.running_excess import Excess, at_edges
+from calcert.certificates.witnesses import betting
 from tests.certificates.test_unmodified_lower import bets, by_cells
 from tests.lab.laws import Law
 from tests.lab.sums import largest_over, range_truth

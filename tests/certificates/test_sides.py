@@ -12,7 +12,8 @@ import calcert
 from calcert.certificates import mean_gap_and_ratio, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
-from calcert.serving import score_coordinate, sech_kernel
+from calcert.serving import sech_kernel
+from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from calcert.summary.cells import RESOLUTION
 from tests.certificates.test_ranges import check_bets_do_not_know_later_rows

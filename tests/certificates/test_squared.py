@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.squared import heights, upper_terms
-from calcert.serving.grid import Grid, Masses
+from calcert.serving.grids.grid import Grid, Masses
 from calcert.serving.noise import Noise
 
 RHO = 2.0**-6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from calcert.certificates.thrown_batches import (
+from calcert.certificates.witnesses.thrown_batches import (
     ALIKE,
     GROWING,
     IN_A_WORD,

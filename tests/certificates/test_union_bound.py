@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from calcert.certificates.deviations import mean_upper
-from calcert.certificates.union_bound import share, smallest
+from calcert.certificates.limits.deviations import mean_upper
+from calcert.certificates.limits.union_bound import share, smallest
 
 
 def missed(each: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.unit_bets import CHANGES, EVERY, SHARES, USED, Bets, lower_with_bets
+from calcert.certificates.units.unit_bets import CHANGES, EVERY, SHARES, USED, Bets, lower_with_bets
 from calcert.summary.design import Design
 from calcert.summary.pair_sums import SIGNS, STAKES
 from tests.lab.units import Kind, units_at, units_of

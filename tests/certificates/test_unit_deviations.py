@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.unit_deviations import FixedWeights
-from calcert.certificates.unit_moments import gains_of, large_gains, served_squares
+from calcert.certificates.units.unit_deviations import FixedWeights
+from calcert.certificates.units.unit_moments import gains_of, large_gains, served_squares
 from calcert.serving import odds_kernel, sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import unit_moments
-from calcert.certificates.unit_gain_lists import EDGES, PARTITIONS
+from calcert.certificates.units import unit_moments
+from calcert.certificates.units.unit_gain_lists import EDGES, PARTITIONS
 from calcert.serving import odds_kernel, sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary import pair_sums

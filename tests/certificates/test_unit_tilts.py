@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.unit_gain_lists import EDGES
-from calcert.certificates.unit_tilts import largest_tilt, tilt_patterns
+from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.units.unit_gain_lists import EDGES
+from calcert.certificates.units.unit_tilts import largest_tilt, tilt_patterns
 from tests.lab.distances import by_joint_laws
 
 

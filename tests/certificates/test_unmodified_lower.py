@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, perturbed, perturbed_witness, thrown_batches, unmodified_lower
-from calcert.certificates.joined_cells import middles
+from calcert.certificates import perturbed
+from calcert.certificates.distances import distance_lower
+from calcert.certificates.witnesses import betting, perturbed_witness, thrown_batches, unmodified_lower
+from calcert.certificates.witnesses.joined_cells import middles
 from calcert.serving import sech_kernel
-from calcert.serving.coordinate_of_noise import Coordinate
-from calcert.serving.exponentials_on_grid import missed
+from calcert.serving.grids.coordinate_of_noise import Coordinate
+from calcert.serving.grids.exponentials_on_grid import missed
+from calcert.serving.grids.odds_coordinate import OddsCoordinate
+from calcert.serving.grids.score_coordinate import ScoreCoordinate
 from calcert.serving.noise import Noise
-from calcert.serving.odds_coordinate import OddsCoordinate
-from calcert.serving.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 

@@ -135,7 +135,7 @@ def test_the_index_has_every_page() -> None:
 
 def test_every_certificate_module_cites_a_theorem_of_the_table() -> None:
     cited = set()
-    for path in (ROOT / "src/calcert/certificates").glob("*.py"):
+    for path in (ROOT / "src/calcert/certificates").rglob("*.py"):
         code = path.read_text(encoding="utf-8")
         if 'theorem="Theorem' not in code and path.name not in NO_CERTIFICATES:
             continue  # lemmas and searches that several theorems stand on

@@ -21,15 +21,8 @@ from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import (
-    bounded_variation,
-    deviations,
-    inversion,
-    lipschitz,
-    sampling_term,
-    score_groups,
-    squared,
-)
+from calcert.certificates import bounded_variation, lipschitz, score_groups, squared
+from calcert.certificates.limits import deviations, inversion, sampling_term
 from calcert.summary import cells
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
-from calcert.serving import score_coordinate
+from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import Law, summary_of, upper
 

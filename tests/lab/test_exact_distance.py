@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from calcert import Summary
-from calcert.certificates import distance, distance_lower
-from calcert.certificates.distance_transport_plan import cost
+from calcert.certificates.distances import distance, distance_lower
+from calcert.certificates.distances.distance_transport_plan import cost
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 from tests.lab.laws import (

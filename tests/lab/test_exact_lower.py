@@ -16,14 +16,15 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import betting, distance_lower, thrown_batches
-from calcert.certificates import unmodified_lower as lower_module
-from calcert.certificates.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
+from calcert.certificates.distances import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.ranges import ranges_lower
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses import betting, thrown_batches
+from calcert.certificates.witnesses import unmodified_lower as lower_module
+from calcert.certificates.witnesses.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from calcert.serving.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
-from calcert.certificates.inversion import invert
+from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.inversion import invert
 from tests.lab.laws import SMALL_LAWS, Law, outcomes
 
 Floats = NDArray[np.float64]

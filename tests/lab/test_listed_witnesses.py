@@ -15,10 +15,10 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Summary
-from calcert.certificates import listed_witnesses
 from calcert.certificates.crossings import crossings_lower
-from calcert.certificates.distance_lower import distance_lower
-from calcert.certificates.listed_witnesses import (
+from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.witnesses import listed_witnesses
+from calcert.certificates.witnesses.listed_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,
     FOR_DISTANCE,
@@ -32,7 +32,7 @@ from calcert.certificates.listed_witnesses import (
     least_mean,
     least_total,
 )
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from tests.lab.laws import Law, by_cells, summary_of, too_many
 from tests.lab.sums import range_truth, visible_truth
 

@@ -15,20 +15,14 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import (
-    bounded_variation,
-    distance,
-    finite,
-    lipschitz,
-    perturbed,
-    squared,
-    thrown_batches,
-)
+from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
 from calcert.certificates.certificate import Lower
-from calcert.certificates.distance_lower import distance_lower
+from calcert.certificates.distances import distance
+from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.unmodified_lower import unmodified_lower
-from calcert.serving import score_coordinate
+from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 

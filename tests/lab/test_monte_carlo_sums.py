@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import crossings, mean_gap_and_ratio, ranges, thrown_batches
+from calcert.certificates import crossings, mean_gap_and_ratio, ranges
+from calcert.certificates.witnesses import thrown_batches
 from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
 from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, once_each, plan_for, thrown_for

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calcert.certificates import thrown_batches
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from tests.lab.laws import summary_of
 
 SCORE, DELTA = 0.008, 0.05

@@ -15,10 +15,11 @@ from scipy.special import expit
 
 from calcert import Summary
 from calcert.certificates import perturbed, sides
-from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
-from calcert.serving import score_coordinate, sech_kernel
+from calcert.serving import sech_kernel
+from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import (
     SMALL_LAWS,

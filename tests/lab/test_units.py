@@ -16,20 +16,12 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Summary
-from calcert.certificates import (
-    bounded_variation,
-    crossings,
-    distance,
-    distance_lower,
-    finite,
-    mean_gap_and_ratio,
-    perturbed,
-    ranges,
-    unit_moments,
-    unmodified_lower,
-)
+from calcert.certificates import bounded_variation, crossings, finite, mean_gap_and_ratio, perturbed, ranges
 from calcert.certificates.band import served_band
-from calcert.certificates.share_limits import share_limits
+from calcert.certificates.distances import distance, distance_lower
+from calcert.certificates.limits.share_limits import share_limits
+from calcert.certificates.units import unit_moments
+from calcert.certificates.witnesses import unmodified_lower
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.laws import ROUNDING, Floats, Integers, summary_of, too_many, upper

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.limits.worst_of_many import OneOfMany
 from calcert.certificates.ranges import upper_terms
-from calcert.certificates.worst_of_many import OneOfMany
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.summary.design import Design

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calcert.certificates.deviations import iid_limit
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.monitoring import gamblers
 from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth, latest_start, start_weight
 from calcert.monitoring.witness_memory import BLOCKS, NODES, Memory, block_of, gains

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.monitoring import state_opening
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered_states import remembered
-from calcert.monitoring.state_content import State
+from calcert.monitoring.states import state_opening
+from calcert.monitoring.states.older_states import update
+from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import State
 from calcert.summary.summary import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")

@@ -19,8 +19,8 @@ import pytest
 import calcert
 from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.remembered_states import remembered
-from calcert.monitoring.state_opening import APPLICATION
+from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_opening import APPLICATION
 from calcert.monitoring.status import Status
 from calcert.monitoring.witness_memory import Memory, gains
 from calcert.summary.packed import pack

@@ -15,8 +15,8 @@ import pytest
 from scipy.signal import fftconvolve
 from scipy.stats import binom
 
-from calcert.certificates.deviations import SPLIT, Limit, iid_limit, mean_upper
 from calcert.certificates.drifting_pool import drifting_limit
+from calcert.certificates.limits.deviations import SPLIT, Limit, iid_limit, mean_upper
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.gamblers import LIMITS, Wealth
 from calcert.monitoring.look_schedule import share

@@ -12,13 +12,13 @@ import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring import state_opening
 from calcert.monitoring.batch_times import moment, written
-from calcert.monitoring.checksummed_batches import Batch
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered_states import remembered
-from calcert.monitoring.state_content import State
+from calcert.monitoring.states import state_opening
+from calcert.monitoring.states.checksummed_batches import Batch
+from calcert.monitoring.states.older_states import update
+from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, window_key
 from tests.monitoring.lives import overconfident
 

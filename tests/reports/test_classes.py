@@ -21,7 +21,7 @@ from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
 from calcert.serving.noise import Noise
 from calcert.serving.sech_kernel import density
-from calcert.sources.class_rows import rows_of_arrays
+from calcert.sources.classes.class_rows import rows_of_arrays
 from tests.lab.laws import Law, summary_of, too_many
 from tests.lab.sums import range_truth
 from tests.shared_data import real_data

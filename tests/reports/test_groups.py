@@ -14,9 +14,9 @@ import calcert
 from calcert.cli import main
 from calcert.foundation.number_text import at_most
 from calcert.reports.groups import GroupReport
-from calcert.sources.grouped import summarize_groups
-from calcert.sources.overlapping_groups import summarize_listed
-from calcert.sources.weighing_options import Weighing
+from calcert.sources.groups.grouped import summarize_groups
+from calcert.sources.groups.overlapping_groups import summarize_listed
+from calcert.sources.units.weighing_options import Weighing
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev
 
-from calcert.serving.exponentials_on_grid import exponentials, missed, number, smoothed
-from calcert.serving.grid import Grid
+from calcert.serving.grids.exponentials_on_grid import exponentials, missed, number, smoothed
+from calcert.serving.grids.grid import Grid
 from calcert.serving.sech_kernel import gudermannian
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import perturbed, squared
-from calcert.serving import grid as grid_module
 from calcert.serving import sech_kernel
-from calcert.serving.grid import Grid, absolute_integral, spread
+from calcert.serving.grids import grid as grid_module
+from calcert.serving.grids.grid import Grid, absolute_integral, spread
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary

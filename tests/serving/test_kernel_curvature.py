@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from calcert.serving import sech_kernel
-from calcert.serving.grid import CURVATURE, Grid
-from calcert.serving.score_coordinate import ScoreCoordinate
+from calcert.serving.grids.grid import CURVATURE, Grid
+from calcert.serving.grids.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from scipy.special import expit
 
 import calcert
 from calcert.certificates import perturbed, squared
-from calcert.serving import odds_discretisation
-from calcert.serving.grid import Grid
-from calcert.serving.grid_view import unlikely_ends
+from calcert.serving.grids import odds_discretisation
+from calcert.serving.grids.grid import Grid
+from calcert.serving.grids.grid_view import unlikely_ends
+from calcert.serving.grids.odds_coordinate import COARSE, ENDS, FARTHEST, FEWEST, MOST, OddsCoordinate
 from calcert.serving.noise import Noise
-from calcert.serving.odds_coordinate import COARSE, ENDS, FARTHEST, FEWEST, MOST, OddsCoordinate
 from calcert.serving.odds_kernel import logit, sample
 from calcert.summary import cells
 from calcert.summary.points import merged

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving import odds_discretisation as charges
-from calcert.serving.grid import cubic_weights
+from calcert.serving.grids import odds_discretisation as charges
+from calcert.serving.grids.grid import cubic_weights
 from calcert.serving.odds_kernel import logit
 from calcert.summary.points import Points
 

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 from calcert.commands.shell_words import in_shell_words
-from calcert.sources.class_names import ClassNumbers
-from calcert.sources.class_reader import read_classes
-from calcert.sources.class_rows import ClassRows, rows_of_arrays
+from calcert.sources.classes.class_names import ClassNumbers
+from calcert.sources.classes.class_reader import read_classes
+from calcert.sources.classes.class_rows import ClassRows, rows_of_arrays
+from calcert.sources.files.reading_account import Files
 from calcert.sources.parsed_values import Spelling
-from calcert.sources.reading_account import Files
 from calcert.sources.source_argument import source_of
 
 NAMES = ("cat", "dog", "bird")
@@ -100,7 +100,7 @@ def test_a_label_column_with_a_telling_name_is_found_and_announced(
 
 
 def test_batches_are_put_together(folder: Path, wanted: ClassRows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calcert.sources.class_reader.VALUES", 90)
+    monkeypatch.setattr("calcert.sources.classes.class_reader.VALUES", 90)
     for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
         same(read(folder / name, "p_*", "animal"), wanted)
         same(read([folder / name], "all", "number"), wanted, None)

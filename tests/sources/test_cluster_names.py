@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 
 import calcert
-from calcert.sources.cluster_names import Numbering, as_integers
+from calcert.sources.units.cluster_names import Numbering, as_integers
 from tests.lab.units import units_of
 
 

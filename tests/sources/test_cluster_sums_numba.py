@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calcert.sources.cluster_sums_numba import PARTS, add_up, mixed, pair_up, sort_out
 from calcert.sources.count_numba import place_rows
+from calcert.sources.units.cluster_sums_numba import PARTS, add_up, mixed, pair_up, sort_out
 from calcert.summary import cells
 from tests.sources.compiled_and_interpreted import both, same
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calcert
-from calcert.sources.tables import summarize_query
+from calcert.sources.engines.tables import summarize_query
 from calcert.summary import cells
 
 Build = Callable[[pa.Table], Any]

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources import duckdb_parquet, files
+from calcert.sources.files import duckdb_parquet, files
 
 ROWS = 5000
 

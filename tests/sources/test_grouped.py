@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources import grouped, tables
-from calcert.sources.grouped import summarize_groups
-from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
+from calcert.sources.engines import tables
+from calcert.sources.groups import grouped
+from calcert.sources.groups.grouped import summarize_groups
+from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from tests.sources.test_engines import AWKWARD
 
 Build = Callable[[pa.Table], Any]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources.paths import resolve
+from calcert.sources.files.paths import resolve
 
 ROWS = "p,y\n0.5,1\n0.25,0\n"
 
@@ -286,7 +286,7 @@ import calcert
 calcert.summarize('a.parquet', score='p', label='y')
 calcert.summarize('a.jsonl', score='p', label='y')
 calcert.summarize('data/a.csv', score='p', label='y')
-from calcert.sources.duckdb_parquet import connect
+from calcert.sources.files.duckdb_parquet import connect
 settings = connect(limited=False).sql("FROM duckdb_settings() SELECT name, value").fetchall()
 print(*(f'{name}={value}' for name, value in settings if name.startswith(('auto', 'allow_community'))), sep='\\n')
 """

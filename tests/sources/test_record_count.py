@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 
-from calcert.sources.record_count import BETWEEN, NO_QUOTES, UNSOUND, RecordCount, count_records
+from calcert.sources.files.record_count import BETWEEN, NO_QUOTES, UNSOUND, RecordCount, count_records
 
 
 def counted(content: bytes, cut: int) -> RecordCount:

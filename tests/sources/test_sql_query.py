@@ -11,7 +11,7 @@ import pytest
 
 import calcert
 from calcert.serving.noise import Noise
-from calcert.sources.sql_templates import DIALECTS
+from calcert.sources.engines.sql_templates import DIALECTS
 from calcert.summary import cells
 from tests.serving.test_noise import SCORES, follows
 from tests.sources.conftest import copy_to_postgres

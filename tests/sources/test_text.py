@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import calcert
-from calcert.sources import files
-from calcert.sources.grouped import summarize_groups
+from calcert.sources.files import files
+from calcert.sources.groups.grouped import summarize_groups
 
 MANY = 30_000
 """More rows than an engine that guesses types looks at."""
@@ -391,7 +391,7 @@ def test_arrays_that_are_no_tables_are_refused(write: Any, content: str) -> None
 
 
 def test_an_array_is_not_held_in_memory_to_be_read(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from calcert.sources import json_file
+    from calcert.sources.files import json_file
 
     monkeypatch.setattr(json_file, "PIECE", 7)
     rows = [(k / 1000, k % 2, "x" * (k % 40)) for k in range(1000)]
@@ -482,7 +482,7 @@ def test_groups_refuse_what_is_refused_without_them(write: Any) -> None:
 
 
 def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
-    from calcert.sources.files import read_rows
+    from calcert.sources.files.files import read_rows
 
     rng = np.random.default_rng(0)
     scores, labels = rng.random(MANY), rng.integers(0, 2, MANY)
@@ -537,6 +537,6 @@ def test_an_interruption_that_the_engine_hears_first_is_one(
             raise said
 
     monkeypatch.setattr(files, "SMALL", -1)
-    monkeypatch.setattr("calcert.sources.fast_reader.connect", lambda limited: Engine())
+    monkeypatch.setattr("calcert.sources.files.fast_reader.connect", lambda limited: Engine())
     with pytest.raises(heard):
         calcert.summarize(write('{"p": 0.5, "y": 1}\n', "a.jsonl"))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.sources import clusters_on_disk, weighed_arrays
-from calcert.sources.weighing_options import Weighing
+from calcert.sources.units import clusters_on_disk, weighed_arrays
+from calcert.sources.units.weighing_options import Weighing
 from tests.lab.units import units_of
 
 RNG = np.random.default_rng(0)

@@ -25,13 +25,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calcert.certificates.bends import Bend, bends_of
-from calcert.certificates.share_limits import share_limits
+from calcert.certificates.limits.share_limits import share_limits
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.grid import Grid
-from calcert.serving.grid_view import View
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.grid import Grid
+from calcert.serving.grids.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.summary import Summary
 

@@ -7,15 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates import union_bound
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.deviations import grouped_limit
-from calcert.certificates.sampling_term import brier, upper_mean
+from calcert.certificates.limits import union_bound
+from calcert.certificates.limits.deviations import grouped_limit
+from calcert.certificates.limits.sampling_term import brier, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
-from calcert.certificates.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
-from calcert.serving.grid import ROUNDING
+from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)

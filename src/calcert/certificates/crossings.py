@@ -10,20 +10,20 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.joined_cells import middles
-from calcert.certificates.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.running_excess import Excess
-from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
-from calcert.certificates.unit_moments import group_squares, run_squares, signs_squares
-from calcert.certificates.unmodified_lower import net_of, worst_gain
+from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
+from calcert.certificates.units.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
+from calcert.certificates.units.unit_moments import group_squares, run_squares, signs_squares
+from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.witnesses.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
-from calcert.serving.grid import ROUNDING
+from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 
@@ -166,7 +166,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             # Without changes of sign only the mean is seen, and a law may be far from calibrated.
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
-    from calcert.certificates import thrown_batches
+    from calcert.certificates.witnesses import thrown_batches
 
     points = middles(summary)
     witness = in_turn(lambda known, last: worst_gain(points, best_signs(net_of(points, known), crossings)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from calcert.certificates import distance, perturbed, ranges
+from calcert.certificates import perturbed, ranges
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.deviations import bernstein, hoeffding
+from calcert.certificates.distances import distance
+from calcert.certificates.limits.deviations import bernstein, hoeffding
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 

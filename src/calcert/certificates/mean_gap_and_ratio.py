@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
-from calcert.certificates.root_search import RuledOut, largest_candidate
-from calcert.certificates.sampling_term import brier_above, largest_mean_terms
-from calcert.certificates.unit_gain_lists import gap_pattern, units_lower
-from calcert.certificates.unit_moments import signs_squares
+from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.root_search import RuledOut, largest_candidate
+from calcert.certificates.limits.sampling_term import brier_above, largest_mean_terms
+from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
+from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.serving.grid import ROUNDING
+from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.sampling_term import upper_mean
-from calcert.certificates.unit_gain_lists import served_patterns, units_lower
+from calcert.certificates.limits.deviations import Limit, iid_limit
+from calcert.certificates.limits.sampling_term import upper_mean
+from calcert.certificates.units.unit_gain_lists import served_patterns, units_lower
+from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import sech_kernel
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.exponentials_on_grid import missed
-from calcert.serving.grid import ROUNDING, absolute_integral
-from calcert.serving.grid_view import unlikely_ends
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.exponentials_on_grid import missed
+from calcert.serving.grids.grid import ROUNDING, absolute_integral
+from calcert.serving.grids.grid_view import unlikely_ends
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
-    from calcert.certificates.perturbed_witness import Cut
+    from calcert.certificates.witnesses.perturbed_witness import Cut
 
 
 def perturbed(
@@ -183,8 +183,8 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
     # Numba takes a moment to import: only those who throw rows and bet wait for it.
-    from calcert.certificates import thrown_batches
-    from calcert.certificates.perturbed_witness import ServedWitness
+    from calcert.certificates.witnesses import thrown_batches
+    from calcert.certificates.witnesses.perturbed_witness import ServedWitness
 
     hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:

@@ -7,17 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.deviations import Limit, iid_limit
-from calcert.certificates.joined_cells import middles
-from calcert.certificates.listed_witnesses import FOR_RANGES
+from calcert.certificates.limits.deviations import Limit, iid_limit
+from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.running_excess import Excess, at_edges
-from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.unit_gain_lists import range_patterns, units_lower
-from calcert.certificates.unit_moments import range_squares
-from calcert.certificates.unmodified_lower import net_of, worst_gain
+from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
+from calcert.certificates.units.unit_gain_lists import range_patterns, units_lower
+from calcert.certificates.units.unit_moments import range_squares
+from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.witnesses.listed_witnesses import FOR_RANGES
+from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
@@ -117,7 +117,7 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
             return Lower(units_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
-    from calcert.certificates import thrown_batches
+    from calcert.certificates.witnesses import thrown_batches
 
     points = middles(summary)
 

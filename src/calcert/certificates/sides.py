@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from calcert.certificates.betting import in_turn, lower_limit
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.perturbed import parts_terms, perturbed_lower, served_subject
-from calcert.certificates.sampling_term import largest_mean_terms
-from calcert.certificates.unmodified_lower import net_of, worst_gain
+from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grid import ROUNDING
+from calcert.serving.grids.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary

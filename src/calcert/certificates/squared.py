@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.inversion import invert_squared
+from calcert.certificates.limits.inversion import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, served_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.grid_view import View
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.summary import Summary
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calcert.certificates import bounded_variation, finite, union_bound
+from calcert.certificates import bounded_variation, finite
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.limits import union_bound
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.summary.summary import Summary
 

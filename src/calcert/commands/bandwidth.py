@@ -10,7 +10,7 @@ from calcert.commands import options
 from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
-    from calcert.sources.reading_account import Files
+    from calcert.sources.files.reading_account import Files
 
 
 @click.command(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
-    from calcert.sources.reading_account import Files
+    from calcert.sources.files.reading_account import Files
 
 
 @click.command(
@@ -94,7 +94,7 @@ def command(
     from calcert.commands.reading import named_files, read_classes, summarize
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
-    from calcert.sources.weighing_options import Weighing
+    from calcert.sources.units.weighing_options import Weighing
 
     refuse_overwriting(files, {"--html": html, "--plot": picture})
     drawn = None if picture is None else picture_path(picture, "--plot")

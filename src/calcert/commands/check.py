@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
     from calcert.foundation.result import Result
     from calcert.reports.settings import Settings
-    from calcert.sources.class_rows import ClassRows
-    from calcert.sources.reading_account import Files
+    from calcert.sources.classes.class_rows import ClassRows
+    from calcert.sources.files.reading_account import Files
     from calcert.summary.summary import Summary
 
 NOT_CERTIFIED = 1
@@ -224,7 +224,7 @@ def _check_groups(
 ) -> Found:
     from calcert.commands.reading import named_files
     from calcert.reports.groups import GroupRows
-    from calcert.sources.weighing_options import Weighing
+    from calcert.sources.units.weighing_options import Weighing
 
     with named_files(files) as paths:
         rows = GroupRows.read(paths, None, groups, score, label, smallest_group, Weighing(**weighing))

@@ -17,8 +17,8 @@ from calcert.foundation.number_text import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
+    from calcert.sources.files.reading_account import Files
     from calcert.sources.parsed_values import Spelling
-    from calcert.sources.reading_account import Files
 
 LOG = logging.getLogger("calcert")
 
@@ -70,9 +70,9 @@ def command(
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
     from calcert.reports.rows_to_label import choose_rows
-    from calcert.serving.appended_column import Wanted
-    from calcert.serving.appended_text_column import STREAM
-    from calcert.serving.file_copy import Selection, copy_file, format_of, read_scores
+    from calcert.serving.copies.appended_column import Wanted
+    from calcert.serving.copies.appended_text_column import STREAM
+    from calcert.serving.copies.file_copy import Selection, copy_file, format_of, read_scores
 
     source, spelling = files[0], files.spelling
     if label is None and spelling.positive is not None:
@@ -92,7 +92,7 @@ def command(
     scores, name = read_scores(source, wanted)
     labels = None
     if label is not None:
-        from calcert.sources.files import read_rows
+        from calcert.sources.files.files import read_rows
 
         labels = read_rows(files, name, label)[1]
     elif wanted.account.dropped:

@@ -16,8 +16,8 @@ from calcert.foundation.escaped_text import visible
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
+    from calcert.sources.files.reading_account import Files
     from calcert.sources.parsed_values import Spelling
-    from calcert.sources.reading_account import Files
 
     Filed = TypeVar("Filed", bound=Result)
 
@@ -67,7 +67,7 @@ def facts_of(said: dict[str, str], files: Files) -> Facts:
 def described(files: Files, name: str | None = None) -> list[ReadFile]:
     """Name, SHA-256 and number of rows of every file; `name` where the file has another than people know."""
     from calcert.foundation.facts import ReadFile
-    from calcert.sources.paths import resolve
+    from calcert.sources.files.paths import resolve
 
     found = []
     for path in resolve(files)[0]:

@@ -13,7 +13,7 @@ from calcert.commands.output import Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
-    from calcert.sources.reading_account import Files
+    from calcert.sources.files.reading_account import Files
 
 ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""

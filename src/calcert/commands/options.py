@@ -195,7 +195,7 @@ def rows(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[..., None]:
-    """How files write their values, which files then say themselves (:class:`calcert.sources.reading_account.Files`).
+    """How files write their values, which files then say themselves.
 
     Without `sheets` for a command that reads none.
     """
@@ -212,8 +212,8 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         sheet: str | None = None,
         **options: Any,
     ) -> None:
+        from calcert.sources.files.reading_account import Files
         from calcert.sources.parsed_values import Spelling
-        from calcert.sources.reading_account import Files
 
         if missing and not drop_missing:
             raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")

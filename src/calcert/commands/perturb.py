@@ -58,9 +58,9 @@ def command(
 
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
-    from calcert.serving.appended_column import Wanted
-    from calcert.serving.appended_text_column import STREAM
-    from calcert.serving.file_copy import Perturbation, copy_file
+    from calcert.serving.copies.appended_column import Wanted
+    from calcert.serving.copies.appended_text_column import STREAM
+    from calcert.serving.copies.file_copy import Perturbation, copy_file
     from calcert.sources.parsed_values import Spelling
 
     if target != STREAM and os.path.exists(target) and not overwrite:

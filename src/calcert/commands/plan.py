@@ -12,7 +12,7 @@ from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
-    from calcert.sources.reading_account import Files
+    from calcert.sources.files.reading_account import Files
 
 
 @click.command(

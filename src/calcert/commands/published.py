@@ -10,7 +10,7 @@ from calcert.commands import options
 from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
-    from calcert.sources.reading_account import Files
+    from calcert.sources.files.reading_account import Files
 
 
 @click.command(
@@ -52,7 +52,7 @@ def command(
     from calcert.commands.output import show, working
     from calcert.commands.reading import named_files
     from calcert.published.compare import compare
-    from calcert.sources.files import read_rows
+    from calcert.sources.files.files import read_rows
 
     with named_files(files) as paths:
         scores, labels = read_rows(paths, score, label)

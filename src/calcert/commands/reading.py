@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 if TYPE_CHECKING:
-    from calcert.sources.class_rows import ClassRows
-    from calcert.sources.reading_account import Files
+    from calcert.sources.classes.class_rows import ClassRows
+    from calcert.sources.files.reading_account import Files
     from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
@@ -132,7 +132,7 @@ def _copy_of_standard_input(source: BinaryIO, name: str) -> str:
 
 def _format_of_standard_input(head: bytes) -> str:
     """The suffix of a file that begins so."""
-    from calcert.sources.text_bytes import BYTE_ORDER_MARK
+    from calcert.sources.files.text_bytes import BYTE_ORDER_MARK
 
     text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
     if not text:
@@ -146,7 +146,7 @@ def _format_of_standard_input(head: bytes) -> str:
 
 def is_query_result(path: str) -> bool:
     """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
-    from calcert.sources.csv_file import CsvFile
+    from calcert.sources.files.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
 
     # Whatever cannot be read is no such result, and whoever reads it next says why.
@@ -160,7 +160,7 @@ def is_query_result(path: str) -> bool:
 
 def read_query_result(path: str, **declared: float) -> Summary:
     """The Summary in a saved result of the query of ``calcert sql``."""
-    from calcert.sources.csv_file import CsvFile
+    from calcert.sources.files.csv_file import CsvFile
     from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
     from calcert.summary.summary import Summary
 

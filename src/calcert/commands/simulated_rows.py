@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.grid import absolute_integral
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.grid import absolute_integral
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 

@@ -60,7 +60,7 @@ def command(
     `--odds`, not that column.
     """
     from calcert.serving.sql_expression import perturb_sql
-    from calcert.sources.sql_query import sql
+    from calcert.sources.engines.sql_query import sql
 
     if perturb:
         click.echo(f"SELECT *,\n{perturb_sql(score, dialect=dialect, odds=odds)} AS perturbed\nFROM {table}")

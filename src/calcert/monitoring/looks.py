@@ -15,8 +15,8 @@ from itertools import accumulate
 from typing import ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.checksummed_batches import Batch, BatchPoint
 from calcert.monitoring.look_schedule import schedule, share
+from calcert.monitoring.states.checksummed_batches import Batch, BatchPoint
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
 from calcert.monitoring.windows import Window, WindowStatement, certify_window
 from calcert.reports.settings import Settings

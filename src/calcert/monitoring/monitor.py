@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from calcert.foundation.validation import check_delta, check_seed, check_variation
-from calcert.monitoring import state_opening
 from calcert.monitoring.batch_times import moment, written
-from calcert.monitoring.checksummed_batches import Added, Batch
 from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
-from calcert.monitoring.older_states import update
-from calcert.monitoring.remembered_states import remembered
-from calcert.monitoring.state_content import Checked, State
+from calcert.monitoring.states import state_opening
+from calcert.monitoring.states.checksummed_batches import Added, Batch
+from calcert.monitoring.states.older_states import update
+from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import Checked, State
 from calcert.monitoring.status import Alarm, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, window_key

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.monitoring.checksummed_batches import BatchPoint
 from calcert.monitoring.looks import Look
+from calcert.monitoring.states.checksummed_batches import BatchPoint
 from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
 from calcert.reports.statements import check_statement

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import plain_fields
-from calcert.monitoring.checksummed_batches import Batch
 from calcert.monitoring.look_schedule import schedule, share
+from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
 from calcert.summary.summary import Summary

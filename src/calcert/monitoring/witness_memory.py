@@ -206,7 +206,7 @@ class PairMemory:
         A row is known to its cell, so its gain is the smallest that any place in the cell could give.
         """
         # Numba takes a moment to import: only those who watch a distance wait for it.
-        from calcert.certificates.distance_lower import promised, suggested
+        from calcert.certificates.distances.distance_lower import promised, suggested
 
         low, high = _block_edges()
         points, found = batch.points, []

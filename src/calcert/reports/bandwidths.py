@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from calcert.certificates import perturbed, union_bound
+from calcert.certificates import perturbed
 from calcert.certificates.certificate import total
+from calcert.certificates.limits import union_bound
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 

@@ -200,7 +200,7 @@ def certify(
         return _filed(certify_classes(rows, settings, workers), facts)
     if groups is not None:
         from calcert.reports.groups import certify_groups
-        from calcert.sources.weighing_options import Weighing
+        from calcert.sources.units.weighing_options import Weighing
 
         how = Weighing(**weighing)
         found = certify_groups(scores, labels, groups, score, label, settings, smallest_group, how, workers)

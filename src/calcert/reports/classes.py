@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.worst_of_many import OneOfMany, worst_of
+from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_one_of
 from calcert.foundation.workers import check_workers, spread
@@ -30,7 +30,7 @@ from calcert.reports.statements import (
 )
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.class_rows import ClassRows
+from calcert.sources.classes.class_rows import ClassRows
 from calcert.summary.summary import Summary
 
 OF = ("prediction", "worst", "mean")

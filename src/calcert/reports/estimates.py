@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates.sampling_term import brier
+from calcert.certificates.limits.sampling_term import brier
 from calcert.foundation.array_types import Floats
 from calcert.reports.calibration_slope import calibration_intercept, calibration_slope
 from calcert.summary.design import GAIN

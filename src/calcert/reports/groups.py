@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.worst_of_many import OneOfMany, worst_of
+from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
-from calcert.sources.grouped import summarize_groups
-from calcert.sources.overlapping_groups import summarize_listed
-from calcert.sources.weighing_options import PLAIN_ROWS, Weighing
+from calcert.sources.groups.grouped import summarize_groups
+from calcert.sources.groups.overlapping_groups import summarize_listed
+from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 

@@ -20,7 +20,7 @@ from calcert.certificates import perturbed
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import LARGEST_BANDWIDTH, LARGEST_ODDS
 from calcert.reports.estimates import design_effect
-from calcert.serving.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.noise import Noise
 from calcert.summary import cells
 from calcert.summary.points import Points

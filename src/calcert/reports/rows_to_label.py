@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.deviations import SPLIT, iid_limit, mean_upper
-from calcert.certificates.inversion import invert
-from calcert.certificates.unit_deviations import POPULATION_SPLIT, DrawnWeights
-from calcert.certificates.unit_moments import Gains
+from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.inversion import invert
+from calcert.certificates.units.unit_deviations import POPULATION_SPLIT, DrawnWeights
+from calcert.certificates.units.unit_moments import Gains
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import checked_array, checked_pair

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.coordinate_of_noise import coordinate_of
-from calcert.serving.grid_view import chosen
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.grid_view import chosen
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary

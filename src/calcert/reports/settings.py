@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calcert.certificates.union_bound import share
+from calcert.certificates.limits.union_bound import share
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_variation
 from calcert.serving.noise import DEFAULT, Noise, choose_noise
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from calcert.certificates import crossings, distance, perturbed, ranges, unmodified
+from calcert.certificates import crossings, perturbed, ranges, unmodified
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.distances import distance
+from calcert.certificates.limits.worst_of_many import OneOfMany
 from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
-from calcert.certificates.worst_of_many import OneOfMany
 from calcert.foundation.array_types import Floats, Integers
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary

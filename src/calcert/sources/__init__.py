@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.source_argument import Source, refuse_ignored, source_of
-from calcert.sources.weighing_options import Weighing
+from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
-    from calcert.sources.class_rows import ClassRows
+    from calcert.sources.classes.class_rows import ClassRows
 
 
 def summarize(
@@ -83,11 +83,11 @@ def summarize(
         return _weighed(source, labels, score, label, weighing)
     # Files and engines have imports of their own: only those who bring them pay.
     if source.kind == "files":
-        from calcert.sources.files import summarize_files
+        from calcert.sources.files.files import summarize_files
 
         return summarize_files(source.value, score, label)
     if source.kind == "table":
-        from calcert.sources.tables import summarize_table
+        from calcert.sources.engines.tables import summarize_table
 
         return summarize_table(source.value, score, label)
     return scores if isinstance(scores, Summary) else summarize_arrays(scores, labels)
@@ -97,14 +97,14 @@ def _weighed(source: Source, labels: Any, score: str | None, label: str | None, 
     if source.kind == "summary":
         raise TypeError(f"{weighing.given[0]} must come with rows; got a Summary. Say it where they are summarised.")
     if source.kind == "arrays":
-        from calcert.sources.weighed_arrays import weigh_arrays
+        from calcert.sources.units.weighed_arrays import weigh_arrays
 
         return weigh_arrays(source.value, labels, weighing)
     if source.kind == "files":
-        from calcert.sources.weighed_files import weigh_files
+        from calcert.sources.units.weighed_files import weigh_files
 
         return weigh_files(source.value, score, label, weighing)
-    from calcert.sources.weighed_tables import weigh_table
+    from calcert.sources.units.weighed_tables import weigh_table
 
     return weigh_table(source.value, score, label, weighing)
 
@@ -124,8 +124,8 @@ def rows_of_classes(
     """The rows of a classifier with many classes, in an array or, where columns are named, in a table; else None."""
     if class_columns is None and class_names is None and (groups is not None or not _has_many_classes(scores)):
         return None
-    from calcert.sources.class_reader import read_classes
-    from calcert.sources.class_rows import rows_of_arrays
+    from calcert.sources.classes.class_reader import read_classes
+    from calcert.sources.classes.class_rows import rows_of_arrays
 
     source = source_of(scores)
     refuse_ignored(source, labels, score, label)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.validation import missing_message
 
 if TYPE_CHECKING:
-    from calcert.sources.reading_account import Account
+    from calcert.sources.files.reading_account import Account
 
 Reader = Callable[[Any], float]
 """Reads a score or a label as it stands in a file."""

@@ -22,8 +22,8 @@ with needed_for_reports():
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from calcert.monitoring.checksummed_batches import BatchPoint
     from calcert.monitoring.looks import Look
+    from calcert.monitoring.states.checksummed_batches import BatchPoint
     from calcert.monitoring.status import Status
 
 WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)

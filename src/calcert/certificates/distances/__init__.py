@@ -1,0 +1,1 @@
+"""Theorem 6: the distance from calibration, and the linear program behind it."""

@@ -1,0 +1,1 @@
+"""How far means and shares stray from what they estimate, and how bounds follow from it."""

@@ -1,0 +1,1 @@
+"""Rows in clusters or with weights: independent units in place of rows."""

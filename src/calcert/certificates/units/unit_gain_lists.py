@@ -1,0 +1,131 @@
+"""Theorem LU: lower bounds for units from lists of gains; nothing is thrown and nothing is learnt.
+
+A list of gains is fixed in advance, each with its share of delta: whichever shows most on the rows shows at
+least that much of the error, less its own sampling limit. Signs of K groups of scores are 2^K gains, and the best of
+them for the rows gains the sum of what each group gains in size, so that none need be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from calcert.certificates.limits.deviations import SPLIT
+from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
+from calcert.certificates.units.unit_moments import (
+    any_squares,
+    gains_of,
+    group_squares,
+    run_squares,
+    served_form,
+    signs_squares,
+)
+from calcert.foundation.array_types import Floats
+from calcert.serving.grids.coordinate_of_noise import coordinate_of
+from calcert.serving.grids.grid import ROUNDING
+from calcert.serving.grids.grid_view import unlikely_ends
+from calcert.serving.noise import Noise
+from calcert.summary.pair_sums import TAILS
+from calcert.summary.summary import Summary
+from calcert.summary.units import Units
+
+EDGES = np.unique(np.concatenate([np.arange(1, 16) / 16, TAILS, 1 - TAILS]))
+"""Edges of the groups of ranges and crossings: sixteenths, and finer near the ends. All are edges of cells."""
+
+PARTITIONS = (
+    *(np.arange(1, groups) / groups for groups in (1, 2, 4, 8, 16)),
+    np.concatenate([TAILS[::2][:-1], [0.5], 1 - TAILS[::2][:-1][::-1]]),
+    np.concatenate([TAILS, [0.5], 1 - TAILS[::-1]]),
+)
+"""Edges of groups with signs of their own: equal ones, and two partitions that are finer near the ends."""
+
+
+class Pattern(NamedTuple):
+    """The most that gains of a list show on the rows, what is charged taken off, and the share of delta of each.
+
+    `squares` is at least the sum over units of the squared gains of the rows, for every gain of the list (Lemma PS).
+    """
+
+    seen: float
+    share: float
+    squares: Callable[[Units], float] = any_squares
+
+
+def units_lower(summary: Summary, patterns: Iterable[Pattern], delta: float, noise: Noise | None = None) -> float:
+    """A lower bound at confidence 1 - delta for a quantity that no gain of the lists exceeds in the mean, in size."""
+    units = summary.units
+    if units is None:
+        raise ValueError("summary must be of units; got plain rows")
+    if units.design.population:
+        weights, share = weights_of(summary, units, delta, noise)
+        found = [weights.lower(seen, share * delta * part) for seen, part, _ in patterns]  # LU
+    else:
+        squares = gains_of(summary, units, noise).squares
+        known = FixedWeights.for_lists(summary, units, squares, (1 - SPLIT) * delta, noise)
+        # LU, with pair sums LUP
+        found = [known(own(units), part).lower(seen, SPLIT * delta * part) for seen, part, own in patterns]
+    return max([0.0, *found])
+
+
+def error_patterns(summary: Summary) -> list[Pattern]:
+    """Signs of groups of scores, for the L1 error as it is."""
+    each = 1 / len(PARTITIONS)
+    return [
+        Pattern(
+            float(np.abs(group_sums(summary, edges)).sum()) - ROUNDING,
+            each / 2.0 ** (edges.size + 1),
+            partial(group_squares, edges=edges),
+        )
+        for edges in PARTITIONS
+    ]
+
+
+def range_patterns(summary: Summary, side: str) -> list[Pattern]:
+    """Runs of neighbouring groups, for the largest miscount: how the cumulated excess rises and falls between edges."""
+    total = np.concatenate([[0.0], np.cumsum(group_sums(summary, EDGES))])
+    rise, fall = (total - np.minimum.accumulate(total)).max(), (np.maximum.accumulate(total) - total).max()
+    runs = total.size * (total.size - 1) / 2
+    squares = partial(run_squares, edges=EDGES)
+    if side == "either":
+        return [Pattern(float(max(rise, fall)) - ROUNDING, 1 / (2 * runs), squares)]
+    if summary.units is not None and summary.units.design.population:
+        return []  # LU needs every gain with its negative there.
+    return [Pattern(float(rise if side == "too high" else fall) - ROUNDING, 1 / runs, squares)]
+
+
+def gap_pattern(summary: Summary) -> Pattern:
+    """The two gains x - y and y - x."""
+    return Pattern(abs(summary.mean_score - summary.base_rate) - ROUNDING, 1 / 2, partial(signs_squares, changes=0))
+
+
+def group_sums(summary: Summary, edges: Floats) -> Floats:
+    """The sum of x - y over the rows of each group, a share of all rows."""
+    excess = summary.score_sum.sum(axis=1) - summary.count[:, 1]
+    return np.bincount(np.searchsorted(edges, summary.left, "right"), excess, edges.size + 1) / summary.n
+
+
+def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
+    """Signs of groups of served scores, for the L1 error of the classifier that serves with noise."""
+    where = coordinate_of(noise)
+    assert summary.units is not None
+    # By the number of units: that of rows may depend on labels where clusters differ in size.
+    view, grid = where.joined(summary), where.grid_for(summary.units.number)
+    # End rows with the unlikely label are left out, and may gain 1 each.
+    hidden = where.hidden(view, grid) + sum(unlikely_ends(view)) / view.n
+    if hidden >= 1:
+        return []
+    sums = [np.zeros(edges.size + 1) for edges in PARTITIONS]
+    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
+        t = where.score(place)
+        gap = t * served - positive
+        # Groups are made of whole grid cells, which the noise and the number of units decide.
+        area, middle = (gap[:-1] + gap[1:]) * grid.step / 2, where.score((place[:-1] + place[1:]) / 2)
+        for found, edges in zip(sums, PARTITIONS, strict=True):
+            found += np.bincount(np.searchsorted(edges, middle, "right"), area, edges.size + 1)
+        hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
+    each = 1 / len(PARTITIONS)
+    squares = partial(served_form, summary, noise=noise)
+    return [Pattern(float(np.abs(found).sum()) - hidden, each / 2.0**found.size, squares) for found in sums]

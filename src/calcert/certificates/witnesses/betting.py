@@ -1,0 +1,310 @@
+"""Betting: a lower confidence limit for a mean, from batches each judged by what earlier batches taught.
+
+Rows are thrown into batches at random, independently of everything. Each batch but the first is judged by a witness
+found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a gambler who
+stakes a predictable share on every row is a nonnegative supermartingale. One throw could decide, so there are several,
+and what is owned in the end is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
+probability at most delta (Markov). The lower limit is the largest c that is rejected that way. The probability is over
+the rows and the throws: a seed stands for the latter and must not be shopped for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from calcert.certificates.certificate import Lower
+from calcert.certificates.limits.root_search import crossing
+from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.compiled import compiled_later
+from calcert.foundation.validation import refuse_units
+from calcert.summary.summary import Summary
+
+SMALL_ERROR = 0.1
+"""Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
+
+ROUNDING = 1e-6
+"""Taken off every logarithm of wealth, with a little more for very many rows."""
+
+LARGEST_LOGARITHM = math.log(1e300)
+
+PRECISION = 1e-4
+"""How far a search may stop below the limit, relatively."""
+
+SMALL_STAKE = 0.2
+"""Up to this stake logarithms are bounded by four terms of their series."""
+
+NOTHING = (0.0,) * 5
+"""The series of no bet."""
+
+LARGEST_STAKE = 0.49
+"""Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
+
+TOGETHER = 256
+"""Points whose sums are added up apart from the others: sums of sums are rounded less."""
+
+FEW = 4
+"""Up to so many rows of a point, multiplying takes less time than a logarithm."""
+
+LARGE = 1e200
+"""Products of factors are made logarithms beyond this, and below one over it."""
+
+Witness = Callable[[Integers], Floats]
+"""From rows thrown, shape (throws, batches, points, 2), a guaranteed gain per bet, point and label.
+
+Its shape is (throws, batches - 1, points, 2). Bet b of a throw judges the rows of batch b + 1: the witness may look at
+batches 0 to b of that throw for it, and at nothing else. What it learnt from another throw would be later rows.
+"""
+
+
+class Beside(Protocol):
+    """What may refute small errors beside the bet, for a share of delta (see :func:`lower_limit`)."""
+
+    @property
+    def share(self) -> float:
+        """The share of delta that it needs, below 1."""
+
+    def limit(self, summary: Summary, delta: float, enough: float) -> float:
+        """Every error below this is refuted with probability at most share * delta of being wrong; `enough` will do."""
+
+
+def lower_limit(
+    summary: Summary,
+    delta: float,
+    seed: int,
+    witness: Witness,
+    beside: Beside | None = None,
+    thrown: Integers | None = None,
+) -> Lower:
+    """The largest c at which what is owned in the end, in the mean over throws, reaches 1/delta.
+
+    Beside it the e-value: what is owned in the end of the bets against an error of 0, for each unit at first.
+
+    Guarantee
+        If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
+        most the error with probability at least 1 - delta over the rows and the throws. If the error is 0, the mean of
+        the e-value is at most 1: it reaches 20 with probability at most 1/20.
+
+    The witness is told and judged by counts per cell, or as rows were `thrown` already. Errors below a number that
+    depends on n alone may be refuted by `beside` or by what is left of delta for the bet, larger ones by the bet with
+    all of delta: every error has one test of level delta (theory, "Near calibration").
+    """
+    game = play(summary, delta, seed, witness, thrown)
+    return Lower(_limit(game, summary, delta, beside), game.e_value)
+
+
+def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) -> float:
+    if beside is None:
+        return game.limit(delta)
+    small = SMALL_ERROR / math.sqrt(summary.n)
+    refuted = game.limit((1 - beside.share) * delta)
+    if refuted < small:
+        refuted = max(refuted, beside.limit(summary, delta, small))
+    return refuted if refuted < small else max(small, game.limit(delta))
+
+
+def play(
+    summary: Summary,
+    delta: float,
+    seed: int,
+    witness: Witness,
+    thrown: Integers | None = None,
+) -> Game:
+    """All bets of all throws, with stakes that suit a limit at `delta`."""
+    refuse_units(summary)  # Rows of one unit would be witness and judge.
+    if thrown is None:
+        # Numba takes a moment to import: only those who throw rows wait for it.
+        from calcert.certificates.witnesses import thrown_batches
+
+        thrown = thrown_batches.thrown(summary.cell_points, seed)
+    gain = witness(thrown)
+    bets = judged(gain, thrown, summary.n, delta).tolist()
+    return Game(
+        tuple(
+            tuple(
+                Round(stake, gain[t, b], thrown[t, b + 1], tuple(moments))
+                for b, (stake, *moments) in enumerate(of_throw)
+                if stake > 0
+            )
+            for t, of_throw in enumerate(bets)
+        )
+    )
+
+
+def in_turn(witness: Callable[[Integers, Integers], Floats]) -> Witness:
+    """A witness that is asked for one bet after the other, with the counts of all earlier batches and of the last."""
+
+    def gains(thrown: Integers) -> Floats:
+        found = np.zeros((len(thrown), thrown.shape[1] - 1, *thrown.shape[2:]))
+        for t, batches in enumerate(thrown):
+            known = np.zeros_like(batches[0])
+            for b, last in enumerate(batches[:-1]):
+                known = known + last
+                if known.any():
+                    found[t, b] = witness(known, last)
+        return found
+
+    return gains
+
+
+@dataclass(frozen=True)
+class Game:
+    """The bets of all throws; wealth against every error c."""
+
+    throws: tuple[tuple[Round, ...], ...]
+
+    def log_wealth(self, c: float) -> float:
+        """The logarithm of the mean over throws of what is owned in the end."""
+        final = [_series_at(c, *sums) + math.fsum(r.log_wealth(c) for r in large) for sums, large in self._final]
+        largest = max(final)
+        return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - self._rounding
+
+    @cached_property
+    def _rounding(self) -> float:
+        """More than any logarithm of wealth is off (theory, "The logarithm")."""
+        return ROUNDING + sum(r.rounding for rounds in self.throws for r in rounds)
+
+    @cached_property
+    def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
+        """For each throw the series of all rounds with small stakes, added up, and the other rounds."""
+        return [
+            (
+                tuple(math.fsum(each) for each in zip(NOTHING, *(r.series for r in rounds if r.small), strict=True)),
+                [r for r in rounds if not r.small],
+            )
+            for rounds in self.throws
+        ]
+
+    @property
+    def e_value(self) -> float:
+        """What is owned in the end of a bet against an error of 0, per unit at first; at most 1e300."""
+        return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
+
+    def limit(self, delta: float) -> float:
+        """The largest c that is rejected at `delta`."""
+
+        def evidence(c: float) -> float:
+            return self.log_wealth(c) - math.log(1 / delta)
+
+        # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
+        if evidence(0.0) <= 0:
+            return 0.0
+        earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.throws for r in rounds)
+        # At the mean of what was earned wealth has seldom grown, and at 1 never.
+        return crossing(evidence, 0.0, earned if 0 < earned < 1 and evidence(earned) <= 0 else 1.0, PRECISION)[0]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One batch judged: the stake, the gain per point and label, and the rows of the batch.
+
+    `moments` are sums over the rows of the powers 0..4 of their gains.
+    """
+
+    stake: float
+    gain: Floats
+    rows: Integers
+    moments: tuple[float, ...]
+
+    @property
+    def small(self) -> bool:
+        """True where the stake is so small that the series will do."""
+        return self.stake <= SMALL_STAKE
+
+    @property
+    def rounding(self) -> float:
+        """More than the logarithm is off for sums over points being rounded, of few powers or of many logarithms."""
+        return (2.0**-42 if self.small else 2.0**-32) * self.stake * self.moments[0]
+
+    @cached_property
+    def series(self) -> tuple[float, ...]:
+        """What bounds the logarithm for a small stake, as coefficients of the powers 0..4 of -c."""
+        m0, m1, m2, m3, m4 = self.moments
+        first, second, third = self.stake, -(self.stake**2) / 2, self.stake**3 / 3
+        fourth = -(self.stake**4) / (4 * (1 - 2 * self.stake))
+        return (
+            first * m1 + second * m2 + third * m3 + fourth * m4,
+            first * m0 + 2 * second * m1 + 3 * third * m2 + 4 * fourth * m3,
+            second * m0 + 3 * third * m1 + 6 * fourth * m2,
+            third * m0 + 4 * fourth * m1,
+            fourth * m0,
+        )
+
+    def log_wealth(self, c: float) -> float:
+        """The sum over rows of log(1 + stake (gain - c)), or a little less.
+
+        With z >= -a > -1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a); for small stakes that is as good and needs
+        five sums instead of a logarithm a point.
+        """
+        if self.small:
+            return _series_at(c, *self.series)
+        return float(log_growth(self.stake, self.gain, self.rows, c))
+
+
+def _series_at(c: float, a0: float, a1: float, a2: float, a3: float, a4: float) -> float:
+    return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
+
+
+@compiled_later
+def judged(gain: Floats, thrown: Integers, n: int, delta: float) -> Floats:
+    """The stake of every bet, and sums over the rows that it judges of the powers 0..4 of their gains.
+
+    `gain` has shape (throws, batches - 1, points, 2), what is found one (throws, batches - 1, 6). The stake is the
+    share that wins most against the c just below what n rows can reject, for the spread of the gains of the rows known
+    before, of which a bet knows nothing else; 0 where there are none.
+    """
+    bets = np.zeros((gain.shape[0], gain.shape[1], 6))
+    for t in range(gain.shape[0]):
+        known = np.zeros(thrown.shape[2:], np.int64)
+        for b in range(gain.shape[1]):
+            seen = earned = squares = m0 = m1 = m2 = m3 = m4 = 0.0
+            for start in range(0, len(known), TOGETHER):
+                s0 = s1 = s2 = p0 = p1 = p2 = p3 = p4 = 0.0
+                for k in range(start, min(start + TOGETHER, len(known))):
+                    for y in range(2):
+                        known[k, y] += thrown[t, b, k, y]
+                        g, power = gain[t, b, k, y], float(known[k, y])
+                        s0 += power
+                        s1 += power * g
+                        s2 += power * g * g
+                        power = float(thrown[t, b + 1, k, y])
+                        p0 += power
+                        power *= g
+                        p1 += power
+                        power *= g
+                        p2 += power
+                        power *= g
+                        p3 += power
+                        p4 += power * g
+                seen, earned, squares = seen + s0, earned + s1, squares + s2
+                m0, m1, m2, m3, m4 = m0 + p0, m1 + p1, m2 + p2, m3 + p3, m4 + p4
+            if seen > 0:
+                mean = earned / seen
+                variance = max(squares / seen - mean * mean, 0.0) + 1 / seen
+                bets[t, b, 0] = min(LARGEST_STAKE, math.sqrt(2 * math.log(1 / delta) / (n * variance)))
+            bets[t, b, 1], bets[t, b, 2], bets[t, b, 3], bets[t, b, 4], bets[t, b, 5] = m0, m1, m2, m3, m4
+    return bets
+
+
+@compiled_later
+def log_growth(stake: float, gain: Floats, rows: Integers, c: float) -> float:
+    """The sum over rows of log(1 + stake (gain - c)); factors of few rows are multiplied first."""
+    total, product = 0.0, 1.0
+    for k in range(len(rows)):
+        for y in range(2):
+            here = rows[k, y]
+            if here > FEW:
+                total += here * math.log1p(stake * (gain[k, y] - c))
+            elif here > 0:
+                factor = 1 + stake * (gain[k, y] - c)
+                for _ in range(here):
+                    product *= factor
+                if not 1 / LARGE < product < LARGE:
+                    total += math.log(product)
+                    product = 1.0
+    return total + math.log(product)

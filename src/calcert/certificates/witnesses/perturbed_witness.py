@@ -1,0 +1,249 @@
+"""The witness of Theorem 5 for the perturbed classifier: the sign of m^ on earlier rows, in the served score.
+
+What f earns from a row with score x and label y is G(x, y), the integral of f(z) (t(z) - y) k(z|x) over the places z of
+the grid. For f constant on grid cells, and the mean of t over each of them in place of t, that is F1 - y F0 with F0 and
+F1 the correlations of f and of f t with one kernel. The kernel is put as a sum of exponentials, next to nothing off
+(K4), because sums of these pass along the grid from point to point. Rows are known to their cell, so the smallest G in
+it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.compiled import compiled
+from calcert.serving.grids.coordinate_of_noise import Coordinate
+from calcert.serving.grids.exponentials_on_grid import MARGIN, exponentials, smoothed
+from calcert.serving.grids.grid import BLOCK, Grid
+from calcert.serving.grids.grid_view import View
+
+FREE = (math.nan, math.nan)
+
+Cut = Callable[[Floats, Floats, Floats], Floats]
+"""From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
+
+TINY = 1e-290
+"""Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""
+
+SHORT = 0.483
+"""sech/pi is the density of a sum of Laplace variables of scale 1, 1/3, 1/5, ...; one of this stands for all others."""
+
+
+@dataclass(frozen=True)
+class ServedWitness:
+    """The sign of m^ on known rows, in standard errors and cut to [-1, 1], and what it earns."""
+
+    where: Coordinate
+    view: View
+    grid: Grid
+    cut: Cut | None = None
+
+    def held(self, known: Integers) -> tuple[float, float]:
+        """The values that f is to have near either end of the grid; NaN where it is free."""
+        low, high = self.where.held(self.view, known)
+        if self.cut is None:
+            return low, high
+        return tuple(  # type: ignore[return-value]
+            value if math.isnan(value) else float(self.cut(np.array([end]), np.array([end]), np.array([value]))[0])
+            for end, value in ((0.0, low), (1.0, high))
+        )
+
+    def gain(self, known: Integers, held: tuple[float, float] = FREE) -> Floats:
+        """The smaller of G(x, y) at the ends of every cell, per point between the ends and label.
+
+        `known` are rows at these points; `held` are the values that f is to have near either end of the grid, NaN where
+        it is free.
+        """
+        grid, places, gain = self.grid, self.view.places, np.full(known.shape, np.inf)
+        for block, own in self._blocks:
+            f = self.signs(known, held, block.low, block.high)
+            at_grid = smoothed(f, block.mean_score, block.scale, *exponentials(grid), grid.reach)
+            lower_to(gain[own], at_grid, block.borders, places.low[own], places.high[own], grid.size, grid.cubic)
+        return gain
+
+    def signs(self, known: Integers, held: tuple[float, float], low: int, high: int) -> Floats:
+        """f on the grid cells low, ..., high - 1."""
+        first = low - low % BLOCK
+        blocks = [served_block(self.where, self.grid, at) for at in range(first, max(high, first + 1), BLOCK)]
+        parts = [self._signs_on(block, known, held) for block in blocks]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts))[low - first : high - first]
+
+    def _signs_on(self, block: ServedBlock, known: Integers, held: tuple[float, float]) -> Floats:
+        """f on the grid cells of a block, found from the rows in reach of it."""
+        grid, (base, part) = self.grid, self._middle
+        # Where f is free it is 0 further off all known rows than this.
+        near = grid.reach // 4 if math.isnan(held[0]) and math.isnan(held[1]) else grid.size
+        f: Floats = signs_of(known, base, part, near, block.borders, block.score, block.scale, grid.step, grid.h)
+        if not math.isnan(held[0]):
+            f[: max(self.where.held_cells(grid) - block.first, 0)] = held[0]
+        if not math.isnan(held[1]):
+            f[max(grid.size - self.where.held_cells(grid) - block.first, 0) :] = held[1]
+        if self.cut is None:
+            return f
+        edges = block.score[block.first - block.low : block.last + 1 - block.low]
+        return self.cut(edges[:-1], edges[1:], f)
+
+    # What follows is the same in every round.
+
+    @cached_property
+    def inner(self) -> slice:
+        """The points between the ends: they are in order, so none of the ends is among them."""
+        between = np.flatnonzero(self.view.between)
+        return slice(int(between[0]), int(between[-1]) + 1) if between.size else slice(0, 0)
+
+    @cached_property
+    def _blocks(self) -> list[tuple[ServedBlock, slice]]:
+        """Blocks of the grid in which cells begin or end, and which points these belong to."""
+        grid, places = self.grid, self.view.places
+        low, high = (
+            np.minimum((side * grid.size).astype(np.int64), grid.size - 1) for side in (places.low, places.high)
+        )
+        firsts = [0] if grid.size <= BLOCK else (np.unique(np.append(low, high) // BLOCK) * BLOCK).tolist()
+        return [
+            (
+                served_block(self.where, grid, first),
+                slice(np.searchsorted(high, first), np.searchsorted(low, first + BLOCK)),
+            )
+            for first in firsts
+        ]
+
+    @cached_property
+    def _middle(self) -> tuple[Integers, Floats]:
+        """In which grid cell the middle of each cell is, near enough to its rows to find signs, and where there."""
+        places = self.view.places
+        scaled = (places.low + places.high) / 2 * self.grid.size
+        base = np.minimum(scaled.astype(np.int64), self.grid.size - 1)
+        return base, scaled - base
+
+
+@dataclass(frozen=True)
+class ServedBlock:
+    """Grid cells first, ..., last - 1, and what is the same for all rows at the grid points low, ..., high in reach.
+
+    Blocks are whole: where a witness is computed must not tell where later rows lie.
+    """
+
+    first: int
+    last: int
+    low: int
+    high: int
+    score: Floats
+    mean_score: Floats
+    scale: Floats
+
+    @property
+    def borders(self) -> tuple[int, int, int]:
+        """Where what is known of grid points begins, and the cells of the block, and where these end."""
+        return self.low, self.first, self.last
+
+
+@lru_cache(maxsize=8)
+def served_block(where: Coordinate, grid: Grid, first: int) -> ServedBlock:
+    """The block that begins with a grid cell."""
+    last = min(first + BLOCK, grid.size)
+    low, high = max(first - grid.reach, 0), min(last + grid.reach, grid.size)
+    score = where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
+    scale = np.array(grid.normalizers(low, high + 1))  # A copy may be written to, as far as numba is concerned.
+    return ServedBlock(first, last, low, high, score, where.mean_score(grid, low, high), scale)
+
+
+@compiled(fastmath={"contract"})
+def signs_of(
+    known: Integers,
+    base: Integers,
+    part: Floats,
+    near: int,
+    borders: tuple[int, int, int],
+    score: Floats,
+    scale: Floats,
+    step: float,
+    h: float,
+) -> Floats:
+    """On each grid cell of a block, the mean over its ends of m^ in standard errors, cut to [-1, 1].
+
+    It is 0 further off all known rows than `near` cells. sech/pi is taken for the density of the sum of two Laplace
+    variables, of scale 1 and SHORT: near enough, and their sums over rows pass along the grid from point to point.
+    """
+    low, first, last = borders
+    f = np.zeros(last - first)
+    i, j = 0, base.size - 1
+    while i < base.size and known[i, 0] + known[i, 1] == 0:
+        i += 1
+    while j > i and known[j, 0] + known[j, 1] == 0:
+        j -= 1
+    if i == base.size:
+        return f
+    begin, end = max(base[i] - near - low, 0), min(base[j] + near + 1 - low, score.size - 1)
+    if begin >= end:
+        return f
+    zeros, ones = np.full(score.size, TINY), np.full(score.size, TINY)
+    for k in range(i, j + 1):
+        here, s = base[k] - low, part[k]
+        if 0 <= here < score.size - 1:
+            zeros[here] += known[k, 0] * (1 - s)
+            zeros[here + 1] += known[k, 0] * s
+            ones[here] += known[k, 1] * (1 - s)
+            ones[here + 1] += known[k, 1] * s
+    slow, fast = math.exp(-step / h), math.exp(-step / h / SHORT)
+    left_zeros, left_ones = np.empty(score.size), np.empty(score.size)
+    a = b = c = d = 0.0
+    for i in range(begin, end + 1):
+        zero, one = zeros[i] / scale[i], ones[i] / scale[i]
+        zeros[i], ones[i] = zero, one
+        a, b, c, d = a * slow + zero, b * fast + zero, c * slow + one, d * fast + one
+        left_zeros[i], left_ones[i] = a - SHORT * b, c - SHORT * d
+    sharp = math.sqrt(math.pi**3 * h / (4 * (1 - SHORT**2)))  # The square of sech/pi has the integral 2/pi^2.
+    a = b = c = d = after = 0.0
+    for i in range(end, begin - 1, -1):
+        zero, one, t = left_zeros[i] + a - SHORT * b, left_ones[i] + c - SHORT * d, score[i]
+        spread = math.sqrt(zero * t * t + one * (1 - t) * (1 - t))
+        sign = min(max(sharp * (t * zero - (1 - t) * one) / spread, -1.0), 1.0)
+        if i < end and 0 <= i + low - first < f.size:
+            f[i + low - first] = (sign + after) / 2
+        after = sign
+        a, b, c, d = (a + zeros[i]) * slow, (b + zeros[i]) * fast, (c + ones[i]) * slow, (d + ones[i]) * fast
+    return f
+
+
+@compiled(fastmath={"contract"})
+def lower_to(
+    gain: Floats,
+    at_grid: Floats,
+    borders: tuple[int, int, int],
+    low: Floats,
+    high: Floats,
+    size: int,
+    cubic: bool,
+) -> None:
+    """Lower gains per cell and label to G at those of its ends that lie in a block: G(x, 0) = F1, G(x, 1) = F1 - F0."""
+    start, first, last = borders
+    before, inside, zero, one = -1.0, False, 0.0, 0.0
+    for i in range(low.size):
+        for end in range(2):
+            place = high[i] if end else low[i]
+            if place != before:  # Mostly one cell begins where another ends.
+                base = min(int(place * size), size - 1)
+                before, inside, s = place, first <= base < last, place * size - base
+                if inside and cubic:
+                    at = base - start + MARGIN - 1
+                    inner, after, on = s * (1 - s) / 6, 2 - s, 1 + s
+                    p, q, r, t = -inner * after, on * (1 - s) * after / 2, on * s * after / 2, -inner * on
+                    zero = (p * at_grid[at, 0] + q * at_grid[at + 1, 0]) + (
+                        r * at_grid[at + 2, 0] + t * at_grid[at + 3, 0]
+                    )
+                    one = (p * at_grid[at, 1] + q * at_grid[at + 1, 1]) + (
+                        r * at_grid[at + 2, 1] + t * at_grid[at + 3, 1]
+                    )
+                elif inside:
+                    at = base - start + MARGIN
+                    zero = (1 - s) * at_grid[at, 0] + s * at_grid[at + 1, 0]
+                    one = (1 - s) * at_grid[at, 1] + s * at_grid[at + 1, 1]
+            if inside:
+                gain[i, 0] = min(gain[i, 0], one)
+                gain[i, 1] = min(gain[i, 1], one - zero)

@@ -1,0 +1,1 @@
+"""The file that a monitor keeps: opened, checked, read, written and remembered."""

@@ -1,0 +1,294 @@
+"""The content of a state in SQL: reads are checked against their checksums, writes are whole batches.
+
+A batch is one transaction, acknowledged when SQLite has synced it to the disk (rollback journal, synchronous=EXTRA): a
+process killed at any instant loses at most the batch that was not acknowledged, and the state is one file whenever
+nobody is writing. Writers queue for the write lock before they read, so that none works on stale numbers.
+
+What is checked when: whatever is asked, :meth:`State.tip` checks the settings and what betting knows against the last
+line, and :meth:`State.batches` the chain of all lines, those that this process has not checked before. A status checks
+every certificate that was kept, and the pool, gains and rows that it reads. Rows that nobody reads are checked by
+:meth:`State.check` alone, which reads everything.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.array_types import Floats
+from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
+from calcert.monitoring.looks import EVERYTHING, Due, Life
+from calcert.monitoring.states.checksummed_batches import Batch, digest
+from calcert.monitoring.states.state_opening import DamagedState
+from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
+from calcert.monitoring.witness_memory import HALF_LIVES, NODES
+from calcert.reports.settings import Settings
+from calcert.summary.packed import pack, unpack
+from calcert.summary.summary import Summary
+
+FIELDS = tuple(field.name for field in fields(Certificate))
+"""What is kept of a certificate of a look."""
+
+STRETCH = 64
+"""Batches whose gains are read at a time."""
+
+
+@dataclass(frozen=True)
+class Tip:
+    """Where a state stands: what the next batch is chained to and judged by.
+
+    Attributes
+    ----------
+    number, digest
+        The number of the last batch and its digest; 0 and that of the settings where there is none.
+    memory, wealth
+        What betting knows.
+    """
+
+    number: int
+    digest: bytes
+    memory: Learned
+    wealth: Wealth
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a state holds, once all of it has been read and nothing of it is damaged.
+
+    Attributes
+    ----------
+    batches, rows
+        Its batches, and their rows.
+    due, kept
+        Looks that are due, at all rows and at windows, and those of them that are kept; the next status computes the
+        others.
+
+    Examples
+    --------
+    >>> from calcert.monitoring.states.state_content import Checked
+    >>> print(Checked(batches=42, rows=63_000, due=30, kept=28))
+    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due; the next status computes the rest.
+    """
+
+    batches: int
+    rows: int
+    due: int
+    kept: int
+
+    def __str__(self) -> str:
+        batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        rest = "" if self.kept == self.due else "; the next status computes the rest"
+        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due{rest}."
+
+
+class State:
+    """The content of a state, inside one transaction of :mod:`calcert.monitoring.states.state_opening`."""
+
+    def __init__(self, database: sqlite3.Connection, path: Path) -> None:
+        self._database = database
+        self._path = path
+
+    def settings(self) -> dict[str, float]:
+        """What was fixed when the state was started; empty for a new one."""
+        return dict(self._database.execute("SELECT name, value FROM settings").fetchall())
+
+    def chosen(self) -> Settings:
+        """The settings as certificates take them."""
+        found = self.settings()
+        return Settings.of(**found | {"seed": int(found["seed"])})
+
+    def statement(self) -> str:
+        """What the state watches."""
+        return self._watched() or BEFORE_THERE_WAS_A_CHOICE
+
+    def _watched(self) -> str | None:
+        """The statement in the table of what is watched; None in states from before there was a choice."""
+        found = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
+        if len(found) > 1 or not set(found) <= set(WATCHED):
+            raise self.damaged(f"it cannot watch {', '.join(map(repr, found))}")
+        return found[0] if found else None
+
+    def set(self, settings: Settings, statement: str) -> None:
+        """Fix the settings of a new state, those that its statements are certified with, and what it watches."""
+        known = settings.to_dict()
+        kept = [(name, float(known[name])) for name in ("delta", *settings.noise.parameters, "variation", "seed")]
+        self._database.executemany("INSERT INTO settings VALUES (?, ?)", kept)
+        self._database.execute("INSERT INTO watched VALUES (?)", (statement,))
+
+    def origin(self) -> bytes:
+        """What the first batch is chained to: the settings, and what is watched where the state says so."""
+        settings, watched = sorted(self.settings().items(), key=repr), self._watched()
+        return digest(settings) if watched is None else digest(settings, watched)
+
+    def tip(self) -> Tip:
+        """Where the state stands, with the settings and what betting knows checked against the last line."""
+        last = self._database.execute("SELECT number, digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
+        found = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
+        memory = WATCHED[self.statement()].memory
+        if last is None and not found and not self._database.execute("SELECT 1 FROM contents LIMIT 1").fetchall():
+            return Tip(0, self.origin(), memory.blank(), Wealth.blank())
+        if last is None or [line[0] for line in found] != [last[0]]:
+            raise self.damaged("it has the lines of more or fewer batches than there were")
+        _, *known, checksum = found[0]
+        if checksum != digest(last[1], self.origin(), *known):
+            raise self.damaged("its settings, or what earlier batches taught, do not fit their checksum")
+        wealth = np.frombuffer(known[1]).reshape(-1, STAKES.size, LIMITS.size)
+        return Tip(last[0], last[1], memory.unpacked(known[0]), Wealth(last[0], wealth))
+
+    def batches(self, tip: Tip, after: Batch | None = None) -> list[Batch]:
+        """The batches up to the tip, or those after one that the state holds, with the chain of their digests checked.
+
+        A digest stands for all lines up to its own: those up to `after` are what they were when it was checked.
+        """
+        number, before = (0, self.origin()) if after is None else (after.number, after.digest)
+        found = self._database.execute("SELECT * FROM batches WHERE number > ? ORDER BY number", (number,))
+        lines = list(map(Batch._make, found))
+        for place, batch in enumerate(lines, start=number + 1):
+            if batch.number != place or batch.chained(before) != batch.digest:
+                raise self.damaged(f"the line of batch {place} does not fit its checksum")
+            before = batch.digest
+        if before != tip.digest:
+            raise self.damaged("it has the lines of more or fewer batches than there were")
+        return lines
+
+    def holds(self, batch: Batch) -> bool:
+        """Whether this is a state of the same life: with this very batch, and therefore with all before it."""
+        found = self._database.execute("SELECT digest FROM batches WHERE number = ?", (batch.number,)).fetchone()
+        return bool(found == (batch.digest,))
+
+    def append(
+        self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
+    ) -> tuple[Batch, Tip]:
+        """Judge the batch after `tip` by what earlier ones taught, learn from it, write it; `packed` are its rows."""
+        # The order matters: witnesses must be fixed before the batch is learned from (see gamblers).
+        histograms = tip.memory.gains(rows)
+        wealth = tip.wealth.after(histograms)
+        batch = Batch(
+            number=tip.number + 1,
+            id=name,
+            rows=rows.n,
+            positives=rows.positives,
+            time=time,
+            window=window,
+            lower=wealth.lower(self.settings()["delta"]),
+            gains_digest=digest(histograms.tobytes()),
+            summary_digest=digest(packed),
+            digest=b"",
+        )
+        batch = batch._replace(digest=batch.chained(tip.digest))
+        memory = tip.memory.after(rows)
+        self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(batch))})", batch)
+        self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, histograms.tobytes(), packed))
+        self._database.execute("DELETE FROM learned")
+        known = (memory.packed(), wealth.logarithm.tobytes())
+        checksum = digest(batch.digest, self.origin(), *known)
+        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (batch.number, *known, checksum))
+        return batch, Tip(batch.number, batch.digest, memory, wealth)
+
+    def gains(self, batches: Sequence[Batch]) -> Iterator[Floats]:
+        """The histograms of gains of consecutive batches, the latest first, a stretch of batches at a time."""
+        for stop in range(len(batches), 0, -STRETCH):
+            stretch = batches[max(stop - STRETCH, 0) : stop]
+            found = self._database.execute(
+                "SELECT gains FROM contents WHERE number BETWEEN ? AND ? ORDER BY number DESC",
+                (stretch[0].number, stretch[-1].number),
+            ).fetchall()
+            if [digest(gains) for (gains,) in found] != [batch.gains_digest for batch in reversed(stretch)]:
+                raise self.damaged("the gains of a batch do not fit their checksum")
+            yield np.array([np.frombuffer(gains) for (gains,) in found]).reshape(-1, len(HALF_LIVES), NODES.size)
+
+    def summary(self, batch: Batch) -> Summary:
+        """The rows of one batch."""
+        found = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
+        if found is None or digest(found[0]) != batch.summary_digest:
+            raise self.damaged(f"the rows of batch {batch.number} do not fit their checksum")
+        return unpack(found[0])
+
+    def looks(self, due: Iterable[Due]) -> dict[Due, dict[str, Certificate]]:
+        """Of the looks that are due, those that were kept and are about the very rows that they must be about.
+
+        Any other is as good as none: it is computed again, and nothing is refused.
+        """
+        found = {}
+        for one in due:
+            key = (one.stretch, one.number)
+            kept = self._database.execute(
+                "SELECT certificates, digest FROM looks WHERE stretch = ? AND number = ?", key
+            ).fetchone()
+            if kept is not None and kept[1] == digest(one.covered, key, kept[0]):
+                made = _certificates(kept[0])
+                spoken_of = {(certificate.n, certificate.delta) for certificate in made.values()}
+                if tuple(made) == one.statements and spoken_of == {(one.rows, one.delta)}:
+                    found[one] = made
+        return found
+
+    def keep_looks(self, made: Mapping[Due, Mapping[str, Certificate]]) -> None:
+        """Keep the certificates of looks, so that none is computed twice."""
+        for one, certificates in made.items():
+            key = (one.stretch, one.number)
+            content = json.dumps({name: certificate.to_dict() for name, certificate in certificates.items()})
+            self._database.execute(
+                "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?)", (*key, content, digest(one.covered, key, content))
+            )
+            if one.stretch != EVERYTHING:
+                # Nobody asks for earlier looks at a window.
+                self._database.execute("DELETE FROM looks WHERE stretch = ? AND number < ?", key)
+
+    def pool(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
+        """How many of the first batches are pooled, those up to the last look at all rows, and their rows together.
+
+        Nothing is pooled where what was kept is not about the first of these batches.
+        """
+        found = self._database.execute("SELECT batches, summary, digest FROM pool").fetchall()
+        for size, packed, checksum in found:
+            if 0 < size <= len(batches) and checksum == digest(batches[size - 1].digest, packed):
+                return size, unpack(packed)
+        return 0, Summary.empty()
+
+    def keep_pool(self, last: Batch, pool: Summary) -> None:
+        """Keep the rows of all batches up to `last` together."""
+        packed = pack(pool)
+        self._database.execute("DELETE FROM pool")
+        self._database.execute("INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed)))
+
+    def check(self) -> Checked:
+        """Check every page, line, histogram and Summary, and that rows add up; raises where something is damaged."""
+        pages = [says for (says,) in self._database.execute("PRAGMA integrity_check")]
+        if pages != ["ok"]:
+            raise self.damaged(f"SQLite says: {pages[0]}")
+        batches = self.batches(self.tip())
+        for _ in self.gains(batches):
+            pass
+        pooled, pool = self.pool(batches)
+        together = Summary.empty()
+        for batch in batches:
+            rows = self.summary(batch)
+            if (rows.n, rows.positives) != (batch.rows, batch.positives):
+                raise self.damaged(f"batch {batch.number} has other rows than its line says")
+            if batch.number <= pooled:
+                together += rows
+        if together != pool:
+            raise self.damaged("the rows of all batches together are not those of the batches")
+        if not batches:
+            return Checked(0, 0, 0, 0)
+        life = Life(self.chosen(), self.statement()).after(batches)
+        return Checked(len(batches), life.rows, len(life.due), len(self.looks(life.due)))
+
+    def damaged(self, what: str) -> DamagedState:
+        """The error that says what is damaged."""
+        return DamagedState(f"{self._path} is damaged: {what}. Nothing was changed; restore the file from a copy.")
+
+
+def _certificates(content: str) -> dict[str, Certificate]:
+    """Certificates by statement from what fits its checksum; none where another version wrote it in another form."""
+    try:
+        return {name: Certificate(*[values[field] for field in FIELDS]) for name, values in json.loads(content).items()}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return {}

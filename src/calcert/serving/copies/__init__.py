@@ -1,0 +1,1 @@
+"""Copies of files with one more column."""

@@ -1,0 +1,1 @@
+"""The law of served scores on a grid: coordinates, placed rows, and what placing hides."""

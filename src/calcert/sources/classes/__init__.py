@@ -1,0 +1,1 @@
+"""Tables and arrays with the probabilities of many classes."""

@@ -1,0 +1,219 @@
+"""CSV as RFC 4180 has it, record by record, and a file of it: every line belongs to a record, no value is guessed.
+
+A line of column names, then as many values on each record as there are names. A value in double quotes may hold line
+breaks, and a quote in it is written twice; a quote inside a value that does not begin with one is itself. Empty lines
+are no records.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from calcert.foundation.escaped_text import visible
+from calcert.sources.columns import TITLES, Column, check_alone, title_message
+from calcert.sources.files.paths import value_in_folders
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
+from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
+
+DELIMITERS = ",;\t|"
+LINE_ENDS = ("", "\n", "\r\n", "\r")
+SEPARATOR = re.compile('"?sep=.?"?', re.IGNORECASE)
+QUOTED = re.compile('"(?:[^"]|"")*"')
+
+
+class Record(NamedTuple):
+    """The number of its first line, counted from 1, its text as it stands in the file, and its values."""
+
+    line: int
+    text: str
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns, what separates them, and the text of the file up to the end of their line."""
+
+    names: list[str]
+    delimiter: str
+    text: str
+    lines: int
+
+
+def read_header(lines: Iterator[str], source: str, skip: int = 0) -> Header:
+    """The line of column names, taken from the lines after `skip` of them; `source` names the file in errors."""
+    above = list(islice(lines, skip))
+    taken: list[str] = []
+    quotes = size = 0
+    for line in lines:
+        taken.append(line)
+        quotes += line.count('"')
+        size += len(line)
+        # Where quotes do not pair yet, a name goes on in the next line.
+        if (line.removeprefix(BYTE_ORDER_MARK) not in LINE_ENDS and quotes % 2 == 0) or size > LONGEST:
+            break
+    text = "".join(taken)
+    bare = text.removeprefix(BYTE_ORDER_MARK).lstrip("\r\n")
+    if SEPARATOR.fullmatch(bare.strip()):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()!r} on line {skip + len(taken)}, which "
+            f"spreadsheets write above it. Delete that line, or pass --skip-lines {skip + len(taken)}."
+        )
+    if bare.startswith(("{", "[{")):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like JSON. Call "
+            "a file of JSON lines .jsonl."
+        )
+    delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
+    found = list(records(io.StringIO(bare, newline=""), delimiter, source))
+    if len(found) != 1:
+        after = f" after {skip:,} lines" if skip else ""
+        raise ValueError(f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}{after}.")
+    names = found[0].values
+    if all(is_value(name) for name in names if name.strip()):
+        raise ValueError(
+            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like a row. "
+            "Write a line of names above it."
+        )
+    return Header(names, delimiter, "".join([*above, text]), skip + len(taken))
+
+
+def records(lines: Iterator[str], delimiter: str, source: str, line: int = 0) -> Iterator[Record]:
+    """All records; `line` lines have gone before."""
+    for text in lines:
+        line += 1
+        if '"' in text:
+            taken, values = _quoted(text, lines, delimiter, f"on line {line} of {source}")
+            yield Record(line, "".join(taken), values)
+            line += len(taken) - 1
+        elif text not in LINE_ENDS:
+            yield Record(line, text, text.rstrip("\r\n").split(delimiter))
+
+
+def _quoted(text: str, lines: Iterator[str], delimiter: str, where: str) -> tuple[list[str], list[str]]:
+    """The lines that a record with quotes takes, of which `text` is the first, and its values."""
+    values: list[str] = []
+    taken = [text]
+    start = 0
+    while True:
+        if text[start : start + 1] != '"':
+            end = text.find(delimiter, start)
+            if end < 0:
+                values.append(text[start:].rstrip("\r\n"))
+                return taken, values
+            values.append(text[start:end])
+            start = end + 1
+            continue
+        parts, size, start = [], 0, start + 1
+        while True:
+            end = text.find('"', start)
+            if end >= 0 and text[end + 1 : end + 2] == '"':
+                parts.append(text[start : end + 1])
+                start = end + 2
+            elif end >= 0:
+                parts.append(text[start:end])
+                break
+            else:
+                parts.append(text[start:])
+                size += len(text)
+                text, start = next(lines, ""), 0
+                taken.append(text)
+                if not text or size > LONGEST:
+                    raise ValueError(f"every quote must be closed; got one that is not, {where}.")
+        values.append("".join(parts))
+        after = text[end + 1 :]
+        if after in LINE_ENDS:
+            return taken, values
+        if not after.startswith(delimiter):
+            raise ValueError(
+                f"a value in quotes must end with them; got {after.strip()[:20]!r} after {values[-1][:20]!r} {where}. "
+                "A quote inside such a value is written twice."
+            )
+        start = end + 2
+
+
+def _values(line: str) -> list[str]:
+    """The values of a line that is looked at alone."""
+    bare = line.removeprefix(BYTE_ORDER_MARK)
+    delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
+    return next(csv.reader([bare], delimiter=delimiter), [])
+
+
+class CsvFile:
+    """A file by its path, read from the beginning whenever it is asked something."""
+
+    def __init__(self, path: str, skip: int = 0) -> None:
+        self.path = path
+        self.name = visible(path)
+        self.content: TextBytes | None = None
+        self._skip = skip
+
+    score_reader, label_reader = staticmethod(score_in_text), staticmethod(label_in_text)
+
+    def place(self, line: int) -> str:
+        """Where a row stands, in words."""
+        return f"on line {line} of {self.name}"
+
+    def header(self) -> Header:
+        """The line of column names."""
+        with self._opened() as (header, _):
+            return header
+
+    def title_message(self) -> str:
+        """What is wrong where titles stand above the column names; nothing where none do."""
+        with opened(self.path) as (text, _):
+            lines = list(islice(lines_of(text, self.name), TITLES))
+        header = self.header()
+        return title_message(header.names, header.lines, enumerate(map(_values, lines), 1), "line", self.name)
+
+    def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
+        """The names of all columns, and what their first rows hold."""
+        with self._opened() as (header, found):
+            values = [record.values for record in islice(found, rows)]
+        return [(name, [row[k] for row in values if k < len(row)]) for k, name in enumerate(header.names)]
+
+    def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
+        """The line that each row begins on, and what it holds in some columns; all rows must be of one length."""
+        with self._opened() as (header, found):
+            places, added = self.places(header, names)
+            pick = itemgetter(*places)
+            width = len(header.names)
+            for line, _, values in found:
+                if len(values) != width:
+                    raise ValueError(
+                        f"every row must have as many values as there are columns, {width}; got {len(values)} "
+                        f"{self.place(line)}. Delete lines that are no rows, such as totals and remarks, and write "
+                        f"a value that holds {header.delimiter!r} in quotes."
+                    )
+                if values == header.names:
+                    raise ValueError(
+                        f"column names must be there once; got them again {self.place(line)}. "
+                        "If files were joined, pass them apart."
+                    )
+                yield line, pick(values + added if added else values)
+
+    def places(self, header: Header, names: Sequence[str]) -> tuple[list[int], list[str]]:
+        """Where the columns stand in each record; those that only folders name follow, with the values they have."""
+        own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(header.names, 1)]
+        places: list[int] = []
+        added: list[str] = []
+        for name in names:
+            check_alone(own, "score, label and groups", name, self.name)
+            given = value_in_folders(self.path, name, header.names)
+            places.append(header.names.index(name) if given is None else len(own) + len(added))
+            added += [] if given is None else [given]
+        return places, added
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:
+        with opened(self.path) as (text, self.content):
+            lines = lines_of(text, self.name)
+            header = read_header(lines, self.name, self._skip)
+            yield header, records(lines, header.delimiter, self.name, header.lines)

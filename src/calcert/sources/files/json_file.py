@@ -1,0 +1,218 @@
+"""JSON objects, in lines or in an array, record by record: half an object, or a key that is there twice, is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any, NamedTuple, TextIO
+
+from calcert.foundation.escaped_text import visible
+from calcert.sources.files.paths import keys_in_folders, value_in_folders
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
+from calcert.sources.parsed_values import label_in_json, score_in_json
+
+WHITE = " \t\r\n"
+PIECE = 1 << 16
+DEEPEST = 8
+"""Objects in objects that columns are looked for in."""
+
+
+class Record(NamedTuple):
+    """The number of its line, counted from 1 (0 in an array), its text as it stands in the file, and its values."""
+
+    line: int
+    text: str
+    values: dict[str, Any]
+
+
+class Ambiguous(dict[str, Any]):
+    """An object in which some keys are there twice."""
+
+    twice: frozenset[str]
+
+
+def value_of(values: dict[str, Any], name: str, where: str) -> Any:
+    """The value of a key, None where it is not there; of a key that is there twice, none can be told.
+
+    ``outer.inner`` is the key ``inner`` of the object ``outer``, unless there is a key with that dot in its name.
+    """
+    if isinstance(values, Ambiguous) and name in values.twice:
+        raise ValueError(f"every key must be there once; got {name!r} twice {where}.")
+    outer, dot, inner = name.partition(".")
+    within = values.get(outer) if dot else None
+    if not isinstance(within, dict):
+        return values.get(name)
+    if isinstance(values, Ambiguous) and outer in values.twice:
+        raise ValueError(f"every key must be there once; got {outer!r} twice {where}.")
+    if name in values:
+        raise ValueError(f"{name!r} must be one value; got that key and {inner!r} of {outer!r} {where}. Rename one.")
+    return value_of(within, inner, where)
+
+
+def names_in(values: dict[str, Any]) -> list[str]:
+    """What the values of an object are called, those of objects in it as ``outer.inner``."""
+    return list(_names(values, DEEPEST))
+
+
+def _names(values: dict[str, Any], depth: int) -> Iterator[str]:
+    for name, value in values.items():
+        if depth and value and isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in _names(value, depth - 1))
+        else:
+            yield name
+
+
+def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
+    """All records where each is a line; empty lines are none."""
+    for number, text in enumerate(lines, 1):
+        bare = text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+        if bare.strip(WHITE):
+            yield Record(number, text, _parsed(bare, f"on line {number} of {source}"))
+
+
+def array_records(text: TextIO, source: str) -> Iterator[Record]:
+    """All records where they are one array, of which little is in memory at a time."""
+    window = _Window(text, source)
+    mark = window.pass_mark("[")
+    if window.mark() == "]":
+        mark = window.pass_mark("]")
+    while mark != "]":
+        yield Record(0, "", _checked(window.value(), f"in {source}"))
+        mark = window.pass_mark(",]")
+    if window.mark():
+        raise ValueError(f"{source} must be one array of JSON objects; got more after it.")
+
+
+class _Window:
+    """The part of a text that is being looked at."""
+
+    def __init__(self, text: TextIO, source: str) -> None:
+        self._text = text
+        self._source = source
+        self._seen = text.read(PIECE).removeprefix(BYTE_ORDER_MARK)
+        self._start = 0
+
+    def mark(self) -> str:
+        """The next character that is not white; nothing at the end."""
+        while True:
+            while self._start < len(self._seen) and self._seen[self._start] in WHITE:
+                self._start += 1
+            if self._start < len(self._seen):
+                return self._seen[self._start]
+            self._seen, self._start = self._text.read(PIECE), 0
+            if not self._seen:
+                return ""
+
+    def pass_mark(self, wanted: str) -> str:
+        """The next character, which must be one of these, and is passed."""
+        mark = self.mark()
+        if not mark or mark not in wanted:
+            found = repr(self._seen[self._start :][:40]) if mark else "the end of the file"
+            raise ValueError(f"{self._source} must be one array of JSON objects; got {found} where {wanted} belongs.")
+        self._start += 1
+        return mark
+
+    def value(self) -> Any:
+        """The JSON value that comes next, which is passed."""
+        self.mark()
+        size = PIECE
+        while True:
+            try:
+                found, self._start = DECODER.raw_decode(self._seen, self._start)
+                return found
+            except RecursionError:
+                raise ValueError(f"values must not be nested so deeply; got some in {self._source}.") from None
+            except ValueError as error:
+                # Perhaps it goes on in what has not been read yet.
+                more = self._text.read(size)
+                self._seen, self._start, size = self._seen[self._start :] + more, 0, 2 * size
+                if not more or len(self._seen) > LONGEST:
+                    raise ValueError(
+                        f"{self._source} must be one array of JSON objects; got {self._seen[:40]!r}, which is none."
+                    ) from error
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        found = DECODER.decode(text.strip(WHITE))
+    except RecursionError:
+        raise ValueError(f"values must not be nested so deeply; got {text[:40]!r} {where}.") from None
+    except ValueError as error:
+        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.") from error
+    return _checked(found, where)
+
+
+def _checked(found: Any, where: str) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError(f"every line must be a JSON object; got {repr(found)[:60]} {where}.")
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) == len(pairs):
+        return values
+    seen: set[str] = set()
+    found = Ambiguous(values)
+    found.twice = frozenset(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return found
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+FIRST = 1 << 12
+
+
+class JsonFile:
+    """A file by its path, read from the beginning whenever it is asked something."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = visible(path)
+        self.content: TextBytes | None = None
+        self._array = False
+
+    score_reader, label_reader = staticmethod(score_in_json), staticmethod(label_in_json)
+
+    def place(self, number: int) -> str:
+        """Where a row stands, in words: on a line or, counted from 0, in an array."""
+        return f"at row {number} of {self.name}" if self._array else f"on line {number} of {self.name}"
+
+    def is_array(self) -> bool:
+        """True where all objects are in one array."""
+        with opened(self.path) as (text, _):
+            return text.read(FIRST).removeprefix(BYTE_ORDER_MARK).lstrip().startswith("[")
+
+    def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
+        """All keys of the first objects, those of objects in them as ``outer.inner``, and what these hold."""
+        with self._opened() as found:
+            objects = [record.values for record in islice(found, rows)]
+        names = dict.fromkeys(chain.from_iterable(map(names_in, objects)))
+        return [(name, [_shown(row, name) for row in objects]) for name in names]
+
+    def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
+        """The line that each object is on, or its number in an array, and what it holds under some keys."""
+        keys = keys_in_folders(self.path).keys() & set(names)
+        with self._opened() as found:
+            for row, (line, _, values) in enumerate(found):
+                # Folders give what the object does not hold itself.
+                given = {name: value_in_folders(self.path, name, list(values)) for name in keys}
+                number = line or row
+                where = self.place(number)
+                yield number, [given[name] if name in given else value_of(values, name, where) for name in names]
+
+    @contextmanager
+    def _opened(self) -> Iterator[Iterator[Record]]:
+        self._array = self.is_array()
+        with opened(self.path, "\n") as (text, self.content):
+            yield array_records(text, self.name) if self._array else line_records(lines_of(text, self.name), self.name)
+
+
+def _shown(values: dict[str, Any], name: str) -> Any:
+    """A value to judge a column by; whoever reads it says what is wrong with one that cannot be told."""
+    try:
+        return value_of(values, name, "")
+    except ValueError:
+        return None

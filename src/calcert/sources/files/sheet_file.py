@@ -1,0 +1,132 @@
+"""One sheet of a workbook (.xlsx, by openpyxl), whose first row has the names of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
+from typing import Any
+
+from calcert.foundation.escaped_text import visible
+from calcert.sources.columns import TITLES, Column, check_alone, title_message
+from calcert.sources.files.paths import value_in_folders
+from calcert.sources.parsed_values import Percentage, label_in_cell, score_in_cell
+
+Rows = Iterator[tuple[int, Any]]
+"""Rows of a sheet with their numbers."""
+
+
+class SheetFile:
+    """A file by its path, and one of its sheets; values are as the program that saved it computed them last."""
+
+    def __init__(self, path: str, sheet: str | None = None, skip: int = 0) -> None:
+        self.path = path
+        self.name = visible(path)
+        self._sheet = sheet
+        self._skip = skip
+
+    score_reader, label_reader = staticmethod(score_in_cell), staticmethod(label_in_cell)
+
+    def place(self, number: int) -> str:
+        """Where a row stands, in words, counted as the sheet does."""
+        return f"in row {number} of {self.name}"
+
+    def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
+        """The names of all columns, and what their first rows hold."""
+        with self._opened() as found:
+            names = self._names(found)
+            values = [row for _, row in islice(filter(_is_filled, found), rows)]
+        return [(name, [row[k].value for row in values if k < len(row)]) for k, name in enumerate(names) if name]
+
+    def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
+        """The number of each row that is not empty, and what it holds in some columns."""
+        with self._opened() as found:
+            known = self._names(found)
+            own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(known, 1)]
+            for name in names:
+                check_alone(own, "score, label and groups", name, self.name)
+            given = [value_in_folders(self.path, name, known) for name in names]
+            places = [
+                known.index(name) if folder is None else len(known) for name, folder in zip(names, given, strict=True)
+            ]
+            formulas: set[tuple[int, int]] | None = None
+            for number, row in found:
+                if any(k < len(row) and row[k].value is None for k in places):
+                    # A cell looks empty also where nobody ever computed what it says.
+                    formulas = self._formulas() if formulas is None else formulas
+                    for name, k in zip(names, places, strict=True):
+                        if (number, k) in formulas:
+                            raise ValueError(_not_computed(name, self.place(number)))
+                if _is_filled((number, row)):
+                    values = zip(places, given, strict=True)
+                    yield number, [_value(row[k]) if k < len(row) else value for k, value in values]
+
+    def title_message(self) -> str:
+        """What is wrong where titles stand above the column names; nothing where none do."""
+        with self._opened() as found:
+            rows = [(number, [cell.value for cell in row]) for number, row in islice(found, TITLES)]
+        filled = ((number, values) for number, values in rows if number > self._skip and any(values))
+        number, names = next(filled, (0, []))
+        return title_message(names, number, rows, "row", self.name)
+
+    def _names(self, found: Rows) -> list[str]:
+        """What columns are called, in the first row that is not empty, which is taken."""
+        first = next(filter(_is_filled, islice(found, self._skip, None)), None)
+        if first is None:
+            raise ValueError(f"{self.name} must begin with a row of column names; got an empty sheet.")
+        return ["" if cell.value is None else str(cell.value).strip() for cell in first[1]]
+
+    def _formulas(self) -> set[tuple[int, int]]:
+        """Where formulas stand: the numbers of row and column."""
+        with self._opened(computed=False) as found:
+            return {(number, k) for number, row in found for k, cell in enumerate(row) if cell.data_type == "f"}
+
+    @contextmanager
+    def _opened(self, *, computed: bool = True) -> Iterator[Rows]:
+        try:
+            import openpyxl
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                f"reading {self.name} needs openpyxl: pip install calcert[excel]. Or save the sheet as CSV UTF-8."
+            ) from None
+        try:
+            book = openpyxl.load_workbook(self.path, read_only=True, data_only=computed)
+        except Exception as error:  # openpyxl lets through whatever its parts raise.
+            raise ValueError(
+                f"{self.name} must be a workbook that can be read; {type(error).__name__}: {error}. "
+                "Save the sheet as CSV UTF-8."
+            ) from error
+        try:
+            # Rows hold the file open until they are closed themselves.
+            with closing(self._chosen(book).iter_rows()) as rows:
+                yield enumerate(rows, 1)
+        finally:
+            book.close()
+
+    def _chosen(self, book: Any) -> Any:
+        names = [sheet.title for sheet in book.worksheets]
+        shown = ", ".join(map(repr, names[:20]))
+        if self._sheet is None and len(names) != 1:
+            raise ValueError(f"{self.name} must have one sheet, or one must be named; it has {shown}. Pass --sheet.")
+        if self._sheet is not None and self._sheet not in names:
+            raise ValueError(f"sheet must be one of {self.name}; got {self._sheet!r}. It has {shown}.")
+        return book[self._sheet or names[0]]
+
+
+def _is_filled(row: tuple[int, Any]) -> bool:
+    return any(cell.value is not None for cell in row[1])
+
+
+def _not_computed(name: str, where: str) -> str:
+    return (
+        f"{name!r} must hold values; got a formula {where} whose value is not stored. Open the workbook in "
+        "a spreadsheet program, which computes it, and save it; or save the sheet as CSV UTF-8."
+    )
+
+
+def _value(cell: Any) -> Any:
+    """What a cell holds; a number that is shown as a percentage keeps its sign, so that nothing divides it again."""
+    value = cell.value
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and "%" in (cell.number_format or ""):
+        return Percentage(value)
+    return value

@@ -1,0 +1,1 @@
+"""Rows of many groups, summarised in one pass."""

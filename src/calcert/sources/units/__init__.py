@@ -1,0 +1,1 @@
+"""Rows in clusters or with weights, as they come and as they are added up."""
