@@ -20,9 +20,9 @@ import numpy as np
 
 import calcert
 from calcert.monitoring import looks
-from calcert.monitoring.look_schedule import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.windows import schedule
 from calcert.summary.summary import Summary
 from tests.campaign import Counts
 

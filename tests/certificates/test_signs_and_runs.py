@@ -14,8 +14,8 @@ import calcert
 from calcert.certificates import crossings, ranges
 from calcert.certificates.crossings import best_signs, most_gained
 from calcert.certificates.ranges import best_run, furthest
+from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
-from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from tests.lab.sums import most_under_signs
 
 Floats = NDArray[np.float64]

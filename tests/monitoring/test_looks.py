@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.monitoring.look_schedule import schedule, share
 from calcert.monitoring.looks import Life
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.windows import Window
+from calcert.monitoring.windows import Window, schedule, share
 from calcert.reports.settings import Settings
 
 SETTINGS = Settings(delta=0.05)

@@ -19,7 +19,7 @@ from calcert.certificates.drifting_pool import drifting_limit
 from calcert.certificates.limits.deviations import SPLIT, Limit, iid_limit, mean_upper
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.gamblers import LIMITS, Wealth
-from calcert.monitoring.look_schedule import share
+from calcert.monitoring.windows import share
 from calcert.monitoring.witness_memory import Memory, gains
 from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise

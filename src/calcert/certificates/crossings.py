@@ -17,9 +17,9 @@ from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.units.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.units.unit_moments import group_squares, run_squares, signs_squares
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
-from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary

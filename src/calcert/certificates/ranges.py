@@ -15,9 +15,9 @@ from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.units.unit_gain_lists import range_patterns, units_lower
 from calcert.certificates.units.unit_moments import range_squares
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_RANGES
-from calcert.certificates.witnesses.unmodified_lower import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary

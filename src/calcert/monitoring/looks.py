@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.look_schedule import schedule, share
-from calcert.monitoring.states.checksummed_batches import Batch, BatchPoint
+from calcert.monitoring.states.checksummed_batches import Batch
+from calcert.monitoring.status import BatchPoint, Look
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
-from calcert.monitoring.windows import Window, WindowStatement, certify_window
+from calcert.monitoring.windows import Window, WindowStatement, certify_window, schedule, share
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 
@@ -190,36 +189,3 @@ class Certifier:
     def _certificates_at(self, due: Due) -> Mapping[str, Certificate]:
         """The certificates of a look, known before or computed now."""
         return self.known[due] if due in self.known else self.fresh[due]
-
-
-@dataclass(frozen=True)
-class Look:
-    """One look at all rows so far, after a batch.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(5_000)
-    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
-    >>> look = monitor.status().looks[0]
-    >>> look.time, round(look.certificate.upper, 2)
-    ('2026-03-02T00:00:00', 0.02)
-    """
-
-    derived: ClassVar = ("rows", "upper")
-
-    number: int
-    time: str
-    certificate: Certificate
-
-    @property
-    def rows(self) -> int:
-        """The rows up to this look."""
-        return self.certificate.n
-
-    @property
-    def upper(self) -> float:
-        """The upper bound."""
-        return self.certificate.upper

@@ -17,11 +17,11 @@ from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.states import state_opening
-from calcert.monitoring.states.checksummed_batches import Added, Batch
+from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import Checked, State
-from calcert.monitoring.status import Alarm, Status
+from calcert.monitoring.status import Added, Alarm, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, window_key
 from calcert.reports.settings import Settings

@@ -7,11 +7,69 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.monitoring.looks import Look
-from calcert.monitoring.states.checksummed_batches import BatchPoint
 from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
 from calcert.reports.statements import check_statement
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of a batch.
+
+    Attributes
+    ----------
+    batch_id, number, rows
+        Its id, its place among the batches (from 1), and its rows.
+    duplicate
+        True if the same batch was there already: nothing was changed.
+    lower
+        The lower bound certified after this batch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> added = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> print(added)
+    Added batch 'monday': 5,000 rows, batch 1 of this state.
+    """
+
+    batch_id: str
+    number: int
+    rows: int
+    duplicate: bool
+    lower: float
+
+    def __str__(self) -> str:
+        if self.duplicate:
+            return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
+        return f"Added batch {self.batch_id!r}: {self.rows:,} rows, batch {self.number:,} of this state."
+
+
+@dataclass(frozen=True)
+class BatchPoint:
+    """One batch on the time axis: `lower` was certified after it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> for day in ("2026-03-02", "2026-03-03"):
+    ...     x = rng.random(5_000)
+    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
+    >>> point = monitor.status().history[-1]
+    >>> point.rows, round(point.lower, 2)
+    (5000, 0.15)
+    """
+
+    number: int
+    batch_id: str
+    time: str
+    rows: int
+    lower: float
 
 
 @dataclass(frozen=True)
@@ -50,6 +108,39 @@ class Alarm:
     between: str
     between_number: int
     statement: str = "unmodified"
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at all rows so far, after a batch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> look = monitor.status().looks[0]
+    >>> look.time, round(look.certificate.upper, 2)
+    ('2026-03-02T00:00:00', 0.02)
+    """
+
+    derived: ClassVar = ("rows", "upper")
+
+    number: int
+    time: str
+    certificate: Certificate
+
+    @property
+    def rows(self) -> int:
+        """The rows up to this look."""
+        return self.certificate.n
+
+    @property
+    def upper(self) -> float:
+        """The upper bound."""
+        return self.certificate.upper
 
 
 @dataclass(frozen=True)

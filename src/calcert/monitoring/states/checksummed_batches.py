@@ -7,7 +7,6 @@ of a batch stands for all that was known when it was added.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -57,63 +56,3 @@ def digest(*parts: object) -> bytes:
         total += len(content).to_bytes(8, "little")
         total += content
     return hashlib.blake2b(total, digest_size=16).digest()
-
-
-@dataclass(frozen=True)
-class Added:
-    """What became of a batch.
-
-    Attributes
-    ----------
-    batch_id, number, rows
-        Its id, its place among the batches (from 1), and its rows.
-    duplicate
-        True if the same batch was there already: nothing was changed.
-    lower
-        The lower bound certified after this batch.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(5_000)
-    >>> added = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
-    >>> print(added)
-    Added batch 'monday': 5,000 rows, batch 1 of this state.
-    """
-
-    batch_id: str
-    number: int
-    rows: int
-    duplicate: bool
-    lower: float
-
-    def __str__(self) -> str:
-        if self.duplicate:
-            return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
-        return f"Added batch {self.batch_id!r}: {self.rows:,} rows, batch {self.number:,} of this state."
-
-
-@dataclass(frozen=True)
-class BatchPoint:
-    """One batch on the time axis: `lower` was certified after it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> for day in ("2026-03-02", "2026-03-03"):
-    ...     x = rng.random(5_000)
-    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
-    >>> point = monitor.status().history[-1]
-    >>> point.rows, round(point.lower, 2)
-    (5000, 0.15)
-    """
-
-    number: int
-    batch_id: str
-    time: str
-    rows: int
-    lower: float

@@ -22,9 +22,7 @@ with needed_for_reports():
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from calcert.monitoring.looks import Look
-    from calcert.monitoring.states.checksummed_batches import BatchPoint
-    from calcert.monitoring.status import Status
+    from calcert.monitoring.status import BatchPoint, Look, Status
 
 WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
 """Inches: for a screen, and for a page whose pictures are readable when they are 300 pixels wide."""

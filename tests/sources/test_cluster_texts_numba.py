@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.sources.units.cluster_names_numba import move_names, number_names
+from calcert.sources.units.cluster_texts_numba import move_names, number_names
 from tests.sources.compiled_and_interpreted import both, same
 
 
