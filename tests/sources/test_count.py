@@ -1,14 +1,12 @@
-"""Compiled kernels against the Python they were written in and against their twins in NumPy, on the same input."""
+"""Compiled kernels against the Python they were written in, on the same input."""
 
 from __future__ import annotations
-
-from types import ModuleType
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.sources import count_numba, count_numpy
+from calcert.sources import count_numba
 from calcert.summary import cells
 from tests.sources.compiled_and_interpreted import both, same
 
@@ -27,15 +25,9 @@ def awkward_scores() -> NDArray[np.float64]:
 def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: type) -> None:
     x = awkward_scores().astype(score_type)
     y = (np.arange(x.size) % 3 == 0).astype(label_type)
-    compiled, interpreted, twin = np.zeros((3, 2 * cells.CELLS), np.uint64)
-    assert (
-        count_numba.fill(x, y, compiled)
-        == count_numba.fill.py_func(x, y, interpreted)
-        == count_numpy.fill(x, y, twin)
-        == -1
-    )
+    compiled, interpreted = np.zeros((2, 2 * cells.CELLS), np.uint64)
+    assert count_numba.fill(x, y, compiled) == count_numba.fill.py_func(x, y, interpreted) == -1
     assert (compiled == interpreted).all()
-    assert (compiled == twin).all()
     assert compiled.any()
 
 
@@ -46,7 +38,7 @@ def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: typ
 def test_fill_stops_at_the_first_row_that_is_not_a_row(score: float, label: float) -> None:
     x, y = np.array([0.2, 0.7, score, -5.0]), np.array([0.0, 1.0, label, 0.0])
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    for fill in (count_numba.fill, count_numba.fill.py_func, count_numpy.fill):
+    for fill in (count_numba.fill, count_numba.fill.py_func):
         assert fill(x, y, packed.copy()) == 2
 
 
@@ -54,34 +46,23 @@ def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> N
     rng = np.random.default_rng(2)
     packed = rng.integers(0, 1 << 63, 1000, dtype=np.uint64) * (rng.random(1000) < 0.5)
     packed = packed.astype(np.uint64)
-    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(3)]
+    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(2)]
     count_numba.flush(*tables[0])
     count_numba.flush.py_func(*tables[1])
-    count_numpy.flush(*tables[2])  # type: ignore[arg-type]
-    for compiled, interpreted, twin in zip(*tables, strict=True):
+    for compiled, interpreted in zip(*tables, strict=True):
         assert (compiled == interpreted).all()
-        assert (compiled == twin).all()
     assert not tables[0][0].any()
 
 
-@pytest.mark.parametrize("module", [count_numba, count_numpy])
-def test_a_full_chunk_in_one_cell_fits_the_packed_word(module: ModuleType) -> None:
+def test_a_full_chunk_in_one_cell_fits_the_packed_word() -> None:
     # The largest offset of the widest cell, as often as a chunk has rows: neither count nor sum may spill over.
-    x = np.full(module.CHUNK, 0.5 - 2.0**-40)
+    x = np.full(count_numba.CHUNK, 0.5 - 2.0**-40)
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert module.fill(x, np.ones(x.size, np.uint8), packed) == -1
+    assert count_numba.fill(x, np.ones(x.size, np.uint8), packed) == -1
     count, offset = np.zeros((2, packed.size), np.int64)
-    module.flush(packed, count, offset)
-    assert count.sum() == module.CHUNK
-    assert offset.sum() == module.CHUNK * (cells.WIDEST - 1)
-
-
-def test_the_twins_have_the_same_layout() -> None:
-    assert (count_numba.CHUNK, count_numba.OFFSET_BITS, count_numba.SLOTS) == (
-        count_numpy.CHUNK,
-        count_numpy.OFFSET_BITS,
-        count_numpy.SLOTS,
-    )
+    count_numba.flush(packed, count, offset)
+    assert count.sum() == count_numba.CHUNK
+    assert offset.sum() == count_numba.CHUNK * (cells.WIDEST - 1)
 
 
 @pytest.mark.parametrize("label_type", LABEL_TYPES)
@@ -91,7 +72,7 @@ def test_tally_compiled_equals_tally_interpreted(label_type: type) -> None:
     bits = rng.choice(values, 2000).view(np.int64)
     labels = (rng.random(2000) < 0.4).astype(label_type)
     results = []
-    for run in (count_numba.tally, count_numba.tally.py_func, count_numpy.tally):
+    for run in (count_numba.tally, count_numba.tally.py_func):
         keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
         with np.errstate(over="ignore"):
             filled = run(bits[:900], labels[:900], keys, counts, 0, 4096)
@@ -109,7 +90,7 @@ def test_tally_gives_up_at_one_score_too_many() -> None:
     bits = np.linspace(0, 1, 11).view(np.int64)
     labels = np.zeros(11, np.uint8)
     with np.errstate(over="ignore"):
-        for run in (count_numba.tally, count_numba.tally.py_func, count_numpy.tally):
+        for run in (count_numba.tally, count_numba.tally.py_func):
             keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
             assert run(bits, labels, keys, counts, 0, 11) == 11
             keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)

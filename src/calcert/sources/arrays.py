@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import missing_message, refuse_bad
 from calcert.sources.collector import Collector, label_chunk, score_chunk
-from calcert.sources.count_numpy import few_rows
+from calcert.sources.few_rows import count_few
 from calcert.sources.parsed_values import text_label_hint
 from calcert.summary.summary import Summary
 
@@ -28,7 +28,7 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
-    if x.size <= FEW_ROWS and (found := few_rows(score_chunk(x), label_chunk(y))) is not None:
+    if x.size <= FEW_ROWS and (found := count_few(score_chunk(x), label_chunk(y))) is not None:
         return found
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:

@@ -7,7 +7,6 @@ which: added up they are what one thread would have counted, bit for bit.
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -42,7 +41,10 @@ def cores() -> int:
 class ThreadCounts:
     """What one thread has counted."""
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self) -> None:
+        # Numba takes a moment to import: those who have few rows do without.
+        from calcert.sources import count_numba as kernel
+
         self.distinct = 0
         self._kernel = kernel
         self._packed = np.zeros(2 * cells.CELLS, np.uint64)
@@ -111,30 +113,16 @@ class _Pending(NamedTuple):
 class Collector:
     """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
 
-    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. Where only `few` rows
-    are to come, a few million, they are counted without numba, which takes longer to import than they take. A bad row
-    is refused when its turn comes, at the latest by `settle` or `summary`, and again by each call after that; the first
-    one is named, whatever the number of `threads`.
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks. A bad row is refused
+    when its turn comes, at the latest by `settle` or `summary`, and again by each call after that; the first one is
+    named, whatever the number of `threads`.
     """
 
-    def __init__(
-        self,
-        place: Callable[[int], str] = "at row {}".format,
-        *,
-        few: bool = False,
-        threads: int | None = None,
-    ) -> None:
-        kernel: Any
-        if few and "numba" not in sys.modules:
-            from calcert.sources import count_numpy as kernel
-        else:
-            from calcert.sources import count_numba as kernel
-
-        self._kernel = kernel
+    def __init__(self, place: Callable[[int], str] = "at row {}".format, *, threads: int | None = None) -> None:
         self._place = place
         self._rows = 0
-        self._threads = 1 if few else threads or min(cores(), MOST_THREADS)
-        self._tables = [ThreadCounts(kernel)]
+        self._threads = threads or min(cores(), MOST_THREADS)
+        self._tables = [ThreadCounts()]
         self._free: SimpleQueue[ThreadCounts] = SimpleQueue()
         self._free.put(self._tables[0])
         self._pool: ThreadPoolExecutor | None = None
@@ -193,7 +181,7 @@ class Collector:
             self._tables[0].add(scores[:0], labels[:0])
             self._pool = ThreadPoolExecutor(self._threads)
             for _ in range(self._threads - 1):
-                self._tables.append(ThreadCounts(self._kernel))
+                self._tables.append(ThreadCounts())
                 self._free.put(self._tables[-1])
         return self._pool.submit(self._count, scores, labels)
 

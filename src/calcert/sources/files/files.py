@@ -20,6 +20,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
+from calcert.sources.few_rows import count_few
 from calcert.sources.files.arrow_columns import arrow_values, unmasked
 from calcert.sources.files.duckdb_parquet import ParquetTable, parquet_table
 from calcert.sources.files.files_row_by_row import Batch, TextTable
@@ -60,7 +61,11 @@ def summarize_files(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> Summary:
     """The Summary of all rows of some files; folders and globs stand for the files in them."""
-    return read_files(paths, score, label, lambda place, few: Collector(place, few=few)).summary()
+
+    def start(place: Callable[[int], str], few: bool) -> Collector | KeptRows:
+        return KeptRows(place) if few and "numba" not in sys.modules else Collector(place)
+
+    return read_files(paths, score, label, start).summary()
 
 
 def read_files(
@@ -204,3 +209,9 @@ class KeptRows:
 
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         return np.concatenate(self._scores), np.concatenate(self._labels)
+
+    def summary(self) -> Summary:
+        """That of all rows: few enough to be counted in memory."""
+        found = count_few(*self.columns())
+        assert found is not None  # Bad rows were refused.
+        return found
