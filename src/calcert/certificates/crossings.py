@@ -16,6 +16,7 @@ from calcert.certificates.running_excess import Excess
 from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.units.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
 from calcert.certificates.units.unit_moments import group_squares, run_squares, signs_squares
+from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
@@ -166,8 +167,6 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
             # Without changes of sign only the mean is seen, and a law may be far from calibrated.
             return Lower(units_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
-    from calcert.certificates.witnesses import thrown_batches
-
     points = middles(summary)
     witness = in_turn(lambda known, last: worst_gain(points, best_signs(net_of(points, known), crossings)))
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.

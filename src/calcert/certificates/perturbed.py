@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +12,9 @@ from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
 from calcert.certificates.units.unit_gain_lists import served_patterns, units_lower
+from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.perturbed_witness import Cut, ServedWitness
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import sech_kernel
@@ -24,9 +25,6 @@ from calcert.serving.grids.grid_view import unlikely_ends
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
-
-if TYPE_CHECKING:
-    from calcert.certificates.witnesses.perturbed_witness import Cut
 
 
 def perturbed(
@@ -182,10 +180,6 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
-    # Numba takes a moment to import: only those who throw rows and bet wait for it.
-    from calcert.certificates.witnesses import thrown_batches
-    from calcert.certificates.witnesses.perturbed_witness import ServedWitness
-
     hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         # The cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet.

@@ -14,6 +14,7 @@ from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
 from calcert.certificates.units.unit_gain_lists import range_patterns, units_lower
 from calcert.certificates.units.unit_moments import range_squares
+from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
@@ -117,8 +118,6 @@ def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either
             return Lower(units_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
-    from calcert.certificates.witnesses import thrown_batches
-
     points = middles(summary)
 
     def witness(known: Integers, last: Integers) -> Floats:

@@ -20,6 +20,7 @@ import numpy as np
 
 from calcert.certificates.certificate import Lower
 from calcert.certificates.limits.root_search import crossing
+from calcert.certificates.witnesses import thrown_batches
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import refuse_units
@@ -118,9 +119,6 @@ def play(
     """All bets of all throws, with stakes that suit a limit at `delta`."""
     refuse_units(summary)  # Rows of one unit would be witness and judge.
     if thrown is None:
-        # Numba takes a moment to import: only those who throw rows wait for it.
-        from calcert.certificates.witnesses import thrown_batches
-
         thrown = thrown_batches.thrown(summary.cell_points, seed)
     gain = witness(thrown)
     bets = judged(gain, thrown, summary.n, delta).tolist()

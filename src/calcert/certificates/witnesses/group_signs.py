@@ -99,5 +99,6 @@ def net_of(points: Points, known: Integers) -> Floats:
 
 def worst_gain(points: Points, f: Floats) -> Floats:
     """The smallest f (x - y) with x in [low, high], per point and label."""
-    worst = np.where(f >= 0, points.low, points.high)
-    return np.stack([f * worst, f * (worst - 1)], axis=1)
+    worst, gain = np.where(f >= 0, points.low, points.high), np.empty((f.size, 2))
+    gain[:, 0], gain[:, 1] = f * worst, f * (worst - 1)
+    return gain

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled
+from calcert.foundation.compiled import compiled_later
 from calcert.serving.grids.coordinate_of_noise import Coordinate
 from calcert.serving.grids.exponentials_on_grid import MARGIN, exponentials, smoothed
 from calcert.serving.grids.grid import BLOCK, Grid
@@ -153,7 +153,7 @@ def served_block(where: Coordinate, grid: Grid, first: int) -> ServedBlock:
     return ServedBlock(first, last, low, high, score, where.mean_score(grid, low, high), scale)
 
 
-@compiled(fastmath={"contract"})
+@compiled_later(fastmath={"contract"})
 def signs_of(
     known: Integers,
     base: Integers,
@@ -211,7 +211,7 @@ def signs_of(
     return f
 
 
-@compiled(fastmath={"contract"})
+@compiled_later(fastmath={"contract"})
 def lower_to(
     gain: Floats,
     at_grid: Floats,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.compiled import compiled
+from calcert.foundation.compiled import compiled_later
 from calcert.summary.points import Points
 
 Words = NDArray[np.uint64]
@@ -97,7 +97,7 @@ def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, .
     return batches.reshape(number, parts.size, *count.shape)
 
 
-@compiled
+@compiled_later
 def throw(count: Integers, bits: Words, into: Integers, batches: Integers) -> None:
     """Add the rows of all piles but those of many to the batches; no bit is looked at twice.
 

@@ -16,6 +16,7 @@ import numpy as np
 from calcert.certificates.certificate import Lower
 from calcert.certificates.units.unit_bets import EVERY, lower_with_bets
 from calcert.certificates.units.unit_gain_lists import error_patterns
+from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import signed_gains
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, middles
@@ -34,8 +35,6 @@ def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
         return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
-    from calcert.certificates.witnesses import thrown_batches
-
     points = middles(summary, min(FOR_WITNESSES, PART / math.sqrt(summary.n)))
     return lower_limit(
         summary,
