@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calcert.certificates.limits.union_bound import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
 
@@ -182,11 +183,6 @@ def bernstein(n: int, delta: float, variance: float) -> float:
     """
     log = math.log(3) - math.log(delta)
     return math.sqrt(2 * variance * log / n) + 3 * log / n
-
-
-def share(delta: float, parts: int) -> float:
-    """delta / parts, the level of each of several statements that must hold together."""
-    return delta / parts
 
 
 def judge(gap: Floats, error: Floats, scale: float, delta: float) -> dict[str, float]:

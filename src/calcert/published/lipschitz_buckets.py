@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.limits.union_bound import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
-from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, share, smallest
+from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
 from calcert.serving.noise import perturb

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.limits.union_bound import share
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
-from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, share, smallest
+from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
 from calcert.serving.noise import perturb

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from calcert.certificates.limits.union_bound import share
 from calcert.foundation.validation import check_delta, check_rng, check_variation
-from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, bernstein, share, smallest
+from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, bernstein, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.taut_string import pieces
 from calcert.sources.arrays import checked_pair
