@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
 SORTED = 1 << 17
 """Up to so many rows, sorting them takes no longer than a table of all cells."""
+
+BLOCK = 1 << 15
+"""Rows that are located at once: what is found on the way stays in memory near the processor."""
 
 
 def count_few(x: NDArray[Any], y: NDArray[Any]) -> Summary | None:
@@ -23,11 +27,15 @@ def count_few(x: NDArray[Any], y: NDArray[Any]) -> Summary | None:
     few = x.size <= SORTED
     order = np.argsort(x) if few else slice(None)
     score, label = x[order].astype(np.float64) + 0.0, y[order].astype(np.int64)  # -0.0 is the score 0.0
-    cell, inside = cells.locate((score * cells.UNIT).astype(np.int64))
-    found, place = _runs(cell) if few else _in_table(cell)
-    slot = 2 * place + label
-    count = np.bincount(slot, minlength=2 * found.size).reshape(-1, 2)
-    offset = np.bincount(slot, inside, 2 * found.size).astype(np.int64).reshape(-1, 2)  # below 2^53, so exact
+    cell, inside = np.empty(score.size, np.int64), np.empty(score.size)
+    for start in range(0, score.size, BLOCK):
+        here = slice(start, start + BLOCK)
+        cell[here], inside[here] = cells.locate((score[here] * cells.UNIT).astype(np.int64))
+    found, place = _runs(cell) if few else (np.arange(cells.CELLS), cell)
+    count, offset = _sums(place, label, found.size), _sums(place, label, found.size, inside)  # below 2^53, so exact
+    if not few:
+        found = np.flatnonzero(across_labels(count))
+        count, offset = count[found], offset[found]
     bits = score.view(np.int64)
     # Many distinct scores show themselves in the first rows, mostly.
     if not few and np.unique(bits[: 2 * DISTINCT_LIMIT]).size > DISTINCT_LIMIT:
@@ -35,8 +43,7 @@ def count_few(x: NDArray[Any], y: NDArray[Any]) -> Summary | None:
     distinct, place = _runs(bits) if few else np.unique(bits, return_inverse=True)
     if distinct.size > DISTINCT_LIMIT:
         return Summary(found, count, offset, None, None)
-    listed = np.bincount(2 * place + label, minlength=2 * distinct.size).reshape(-1, 2)
-    return Summary(found, count, offset, distinct, listed)
+    return Summary(found, count, offset, distinct, _sums(place, label, distinct.size))
 
 
 def _runs(values: Integers) -> tuple[Integers, Integers]:
@@ -45,7 +52,6 @@ def _runs(values: Integers) -> tuple[Integers, Integers]:
     return values[new], np.cumsum(new) - 1
 
 
-def _in_table(cell: Integers) -> tuple[Integers, Integers]:
-    """The cells that hold rows, and for each row the place of its cell among them."""
-    held = np.bincount(cell, minlength=cells.CELLS) > 0
-    return np.flatnonzero(held), (np.cumsum(held) - 1)[cell]
+def _sums(place: Integers, label: Integers, places: int, of: NDArray[Any] | None = None) -> Integers:
+    """Rows by place and label, or what they add up to."""
+    return np.bincount(2 * place + label, of, 2 * places).astype(np.int64).reshape(-1, 2)

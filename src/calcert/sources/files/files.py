@@ -200,8 +200,8 @@ class KeptRows:
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
         refuse_bad(scores, labels, lambda row: self._place(self.rows + row))
-        self._scores.append(scores.astype(np.float64))
-        self._labels.append(labels.astype(np.int8))
+        self._scores.append(scores.astype(np.float64, copy=False))
+        self._labels.append(labels.astype(np.int8, copy=False))
         self.rows += scores.size
 
     def settle(self) -> None:
