@@ -40,15 +40,6 @@ def test_few_rows_are_counted_as_the_kernel_counts_them(score_type: type, label_
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize(
-    ("score", "label"),
-    [(-1e-9, 0), (1 + 1e-9, 0), (np.nan, 1), (np.inf, 1), (-np.inf, 0), (0.5, 2), (0.5, -1), (0.5, np.nan)],
-)
-def test_nothing_is_counted_where_a_row_is_none(score: float, label: float) -> None:
-    assert count_few(np.array([0.2, 0.7, score, 0.1]), np.array([0.0, 1.0, label, 0.0])) is None
-
-
-@pytest.mark.usefixtures("way")
 def test_sums_of_the_largest_offsets_lose_nothing() -> None:
     x, y = np.full(600_000, 0.5 - 2.0**-40), np.ones(600_000, np.uint8)
     found = count_few(x, y)

@@ -28,8 +28,8 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
-    if x.size <= FEW_ROWS and (found := count_few(score_chunk(x), label_chunk(y))) is not None:
-        return found
+    if x.size <= FEW_ROWS and ((x >= 0) & (x <= 1) & ((y == 0) | (y == 1))).all():
+        return count_few(score_chunk(x), label_chunk(y))
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
         for start in range(0, x.size, STRIDE):

@@ -208,10 +208,10 @@ class KeptRows:
         """Nothing waits."""
 
     def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        if len(self._scores) == 1:
+            return self._scores[0], self._labels[0]
         return np.concatenate(self._scores), np.concatenate(self._labels)
 
     def summary(self) -> Summary:
         """That of all rows: few enough to be counted in memory."""
-        found = count_few(*self.columns())
-        assert found is not None  # Bad rows were refused.
-        return found
+        return count_few(*self.columns())
