@@ -9,8 +9,7 @@ import pytest
 
 import calcert
 from calcert.certificates.distances.distance_lower import distance_lower
-from calcert.certificates.units.unit_gain_lists import EDGES
-from calcert.certificates.units.unit_tilts import largest_tilt, tilt_patterns
+from calcert.certificates.units.unit_gain_lists import EDGES, largest_tilt, tilt_patterns
 from tests.lab.distances import by_joint_laws
 
 

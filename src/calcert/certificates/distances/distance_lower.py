@@ -15,7 +15,7 @@ from calcert.certificates.certificate import Lower
 from calcert.certificates.distances.distance_knots import lay, put
 from calcert.certificates.distances.distance_solver import solve
 from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.units.unit_tilts import tilt_patterns
+from calcert.certificates.units.unit_gain_lists import tilt_patterns
 from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles

@@ -14,7 +14,7 @@ from calcert.sources.arrays import as_numpy
 from calcert.sources.files.arrow_columns import numbers_of
 
 if TYPE_CHECKING:
-    from calcert.sources.units.cluster_texts_numba import ClusterTexts
+    from calcert.sources.units.clusters_numba import ClusterTexts
 
 Place = Callable[[int], str]
 
@@ -90,7 +90,7 @@ class Numbering:
         self._refuse(np.diff(ends) == 0, _missing)
         if self._texts is None:
             # Those who have no names in text need no numba here.
-            from calcert.sources.units.cluster_texts_numba import ClusterTexts
+            from calcert.sources.units.clusters_numba import ClusterTexts
 
             self._texts = ClusterTexts()
         found = self._texts.numbers(np.frombuffer(text or b"", np.uint8), ends)

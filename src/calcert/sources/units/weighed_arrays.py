@@ -15,7 +15,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import label_message, score_message
 from calcert.sources import count_numba
 from calcert.sources.arrays import check_indexes, checked_array
-from calcert.sources.units import cluster_sums_numba
+from calcert.sources.units import clusters_numba
 from calcert.sources.units.cluster_names import as_integers
 from calcert.sources.units.clusters_on_disk import KeptParts
 from calcert.sources.units.weighing_options import Weighing
@@ -121,7 +121,7 @@ class Weigher:
         if self._design.clustered:
             ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
-            ends = cluster_sums_numba.sort_out(ids, x_there, slot, weight, *columns)
+            ends = clusters_numba.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
             if self._design.paired:
                 self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
@@ -156,7 +156,7 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(cluster_sums_numba.PARTS):
+            for number in range(clusters_numba.PARTS):
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
@@ -234,11 +234,11 @@ class Weigher:
         found, number = np.empty(key.size, np.int64), -1
         while number < 0:
             table = np.zeros((self._cluster_slots, 3), np.int64)
-            number = cluster_sums_numba.add_up(key, what, weight, table, found)
+            number = clusters_numba.add_up(key, what, weight, table, found)
             # Parts are about as large as each other, so that the next one finds enough room.
             self._cluster_slots *= 1 if number >= 0 else 2
         if self._add_sums(table[:, 1], table[:, 2]):
-            cluster_sums_numba.pair_up(found, what, weight, table, self._pairs)
+            clusters_numba.pair_up(found, what, weight, table, self._pairs)
 
     def _add_sums(self, weight: Integers, gain: Integers) -> bool:
         """Add up powers over units, those without weight left out; False where they are too heavy for 64 bits."""
