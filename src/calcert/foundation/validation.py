@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Place = Callable[[int], str]
+"""Says in words where the row of a number stands, for errors."""
+
 SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6
@@ -138,7 +141,7 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return x
 
 
-def checked_scores(scores: NDArray[np.float64], place: Callable[[int], str]) -> NDArray[np.float64]:
+def checked_scores(scores: NDArray[np.float64], place: Place) -> NDArray[np.float64]:
     """The scores; an invalid one is an error that names its place."""
     bad = ~((scores >= 0) & (scores <= 1))
     if bad.any():
@@ -207,7 +210,7 @@ def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: s
     return f"{head} For one class against the rest pass labels == positive_class."
 
 
-def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Callable[[int], str] = "at row {}".format) -> None:
+def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Place = "at row {}".format) -> None:
     """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
     bad = ~((x >= 0) & (x <= 1) & ((y == 0) | (y == 1)))
     if bad.any():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.validation import label_message, score_message
+from calcert.foundation.validation import Place, label_message, score_message
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
@@ -118,7 +117,7 @@ class Collector:
     named, whatever the number of `threads`.
     """
 
-    def __init__(self, place: Callable[[int], str] = "at row {}".format, *, threads: int | None = None) -> None:
+    def __init__(self, place: Place = "at row {}".format, *, threads: int | None = None) -> None:
         self._place = place
         self._rows = 0
         self._threads = threads or min(cores(), MOST_THREADS)

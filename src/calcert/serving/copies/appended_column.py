@@ -5,15 +5,12 @@ Which columns these are is wanted by somebody; an error says in which row of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.sources.files.reading_account import Account
 from calcert.sources.parsed_values import PLAIN, Reader, Spelling
-
-Place = Callable[[int], str]
-"""Says in words where a row of a chunk stands."""
 
 
 @dataclass(frozen=True)

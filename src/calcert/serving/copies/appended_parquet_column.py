@@ -12,8 +12,8 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import checked_scores, missing_message
-from calcert.serving.copies.appended_column import Place, Wanted, check_new_column, refuse_no_rows
+from calcert.foundation.validation import Place, checked_scores, missing_message
+from calcert.serving.copies.appended_column import Wanted, check_new_column, refuse_no_rows
 from calcert.sources.columns import Column, choose_score
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import checked_scores
+from calcert.foundation.validation import Place, checked_scores
 from calcert.foundation.whole_regular_file import replacing
-from calcert.serving.copies.appended_column import Place, Wanted, check_new_column, refuse_no_rows
+from calcert.serving.copies.appended_column import Wanted, check_new_column, refuse_no_rows
 from calcert.sources.columns import Column, choose_score, named
 from calcert.sources.files.csv_file import CsvFile, read_header, records
 from calcert.sources.files.json_file import line_records, names_in, value_of

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
+from calcert.foundation.validation import Place
 from calcert.foundation.whole_regular_file import check_regular, replacing
-from calcert.serving.copies.appended_column import Place, Wanted
+from calcert.serving.copies.appended_column import Wanted
 from calcert.serving.copies.appended_parquet_column import compression_of, parquet_to_copy
 from calcert.serving.copies.appended_text_column import STREAM, text_to_copy, writing_text
 from calcert.serving.noise import Noise

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import missing_message
+from calcert.foundation.validation import Place, missing_message
 from calcert.sources.parsed_values import is_gap, number_in_text
 
 SHOWN = 6
@@ -59,7 +59,7 @@ class ClassNumbers:
         self._both_ways = self._by_number and self._names != counted
         self._first: tuple[str, str] | None = None
 
-    def of(self, labels: Sequence[Any] | NDArray[Any], place: Callable[[int], str]) -> NDArray[np.int64]:
+    def of(self, labels: Sequence[Any] | NDArray[Any], place: Place) -> NDArray[np.int64]:
         """The number of the class of every row; `place` says in words where a row stands."""
         found = np.empty(len(labels), np.int64)
         seen: dict[tuple[type, Any], int] = {}

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import missing_message
+from calcert.foundation.validation import Place, missing_message
 from calcert.sources.arrays import checked_array
 from calcert.sources.classes.class_columns import FEWEST, ClassColumns, choose_classes
-from calcert.sources.classes.class_rows import AT_ROW, ClassCollector, ClassRows, Place
+from calcert.sources.classes.class_rows import AT_ROW, ClassCollector, ClassRows
 from calcert.sources.files.arrow_columns import arrow_values
 from calcert.sources.files.files_row_by_row import TextTable
 from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text

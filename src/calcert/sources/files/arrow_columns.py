@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import missing_message
+from calcert.foundation.validation import Place, missing_message
 
 
 def numbers_of(array: Any) -> NDArray[Any]:
@@ -22,7 +21,7 @@ def numbers_of(array: Any) -> NDArray[Any]:
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
-def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray[Any]:
+def arrow_values(name: str, column: Any, place: Place) -> NDArray[Any]:
     """An Arrow column of numbers as NumPy, without a copy."""
     if column.null_count:
         first = next(row for row, value in enumerate(column) if not value.is_valid)
@@ -30,7 +29,7 @@ def arrow_values(name: str, column: Any, place: Callable[[int], str]) -> NDArray
     return numbers_of(column)
 
 
-def unmasked(name: str, column: NDArray[Any], place: Callable[[int], str]) -> NDArray[Any]:
+def unmasked(name: str, column: NDArray[Any], place: Place) -> NDArray[Any]:
     """A column that DuckDB made for NumPy, of which no value may be missing."""
     if type(column) is np.ndarray:
         # Not even asking spares the import of numpy.ma.

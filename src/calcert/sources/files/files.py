@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import refuse_bad
+from calcert.foundation.validation import Place, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.few_rows import count_few
@@ -53,7 +53,7 @@ class Taker(Protocol):
 
 Taking = TypeVar("Taking", bound=Taker)
 
-Start = Callable[[Callable[[int], str], bool], Taking]
+Start = Callable[[Place, bool], Taking]
 """Makes a taker, given a function that says where a row stands, and whether the rows are few."""
 
 
@@ -62,7 +62,7 @@ def summarize_files(
 ) -> Summary:
     """The Summary of all rows of some files; folders and globs stand for the files in them."""
 
-    def start(place: Callable[[int], str], few: bool) -> Collector | KeptRows:
+    def start(place: Place, few: bool) -> Collector | KeptRows:
         return KeptRows(place) if few and "numba" not in sys.modules else Collector(place)
 
     return read_files(paths, score, label, start).summary()
@@ -192,7 +192,7 @@ def read_rows(
 class KeptRows:
     """Keeps every row."""
 
-    def __init__(self, place: Callable[[int], str]) -> None:
+    def __init__(self, place: Place) -> None:
         self._place = place
         self._scores: list[NDArray[np.float64]] = []
         self._labels: list[NDArray[np.int8]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import refuse_bad
+from calcert.foundation.validation import Place, refuse_bad
 from calcert.sources.arrays import check_indexes, checked_pair, summarize_arrays
 from calcert.sources.collector import Collector
 from calcert.sources.columns import choose_all
@@ -241,7 +241,7 @@ class ByGroup:
     `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks.
     """
 
-    def __init__(self, place: Callable[[int], str]) -> None:
+    def __init__(self, place: Place) -> None:
         self.rows = 0
         self._place = place
         self._known: dict[str, int] = {}

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.validation import Place
 from calcert.sources.arrays import as_numpy
 from calcert.sources.files.arrow_columns import numbers_of
 
 if TYPE_CHECKING:
     from calcert.sources.units.clusters_numba import ClusterTexts
-
-Place = Callable[[int], str]
 
 NOTHING: Integers = np.zeros(0, np.int64)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.validation import label_message, score_message
+from calcert.foundation.validation import Place, label_message, score_message
 from calcert.sources import count_numba
 from calcert.sources.arrays import check_indexes, checked_array
 from calcert.sources.units import clusters_numba
@@ -78,7 +78,7 @@ class Weigher:
     `place` says in words where a row stands, for errors; rows are counted from 0 over all chunks.
     """
 
-    def __init__(self, weighing: Weighing, place: Callable[[int], str] = "at row {}".format) -> None:
+    def __init__(self, weighing: Weighing, place: Place = "at row {}".format) -> None:
         self.rows = 0
         self._weighing = weighing
         self._design = weighing.design

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
+from calcert.foundation.validation import Place
 from calcert.sources.columns import Column, check_groups, choose_all
 from calcert.sources.files.arrow_columns import arrow_values
 from calcert.sources.files.duckdb_parquet import ParquetTable, parquet_table
@@ -100,9 +101,7 @@ def _cluster_name(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def _weights_as_numbers(
-    name: str, values: Sequence[Any], spelling: Spelling, place: Callable[[int], str]
-) -> NDArray[np.float64]:
+def _weights_as_numbers(name: str, values: Sequence[Any], spelling: Spelling, place: Place) -> NDArray[np.float64]:
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:
