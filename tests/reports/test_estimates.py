@@ -40,6 +40,33 @@ def test_the_floor_of_ece_is_what_calibrated_scores_show_on_average() -> None:
     assert np.mean(shown) == pytest.approx(floor, abs=5 * float(np.std(shown)) / math.sqrt(len(shown)))
 
 
+SAMPLED = {
+    "equal weights": {"weights": np.full(5_000, 1_000.0), "weight_unit": 1.0},
+    "a finer unit of weights": {"weights": np.ones(5_000), "weight_unit": 1 / 64},
+    "hard labels read as shares": {"soft_labels": True, "weight_unit": 1 / 128},
+    "clusters": {"clusters": np.arange(5_000) // 4},
+    "clusters of equal weights": {"clusters": np.arange(5_000) // 4, "weights": np.full(5_000, 7.0)},
+}
+
+
+@pytest.mark.parametrize("sampled", SAMPLED.values(), ids=SAMPLED)
+def test_rows_and_not_units_of_weight_make_the_floor_of_ece(sampled: dict[str, Any]) -> None:
+    rng = np.random.default_rng(6)
+    x = rng.random(5_000)
+    y = (rng.random(5_000) < x).astype(float)
+    plain = calcert.estimates(calcert.summarize(x, y))["noise floor of ECE"]
+    assert calcert.estimates(calcert.summarize(x, y, **sampled))["noise floor of ECE"] == pytest.approx(plain, rel=1e-3)
+
+
+def test_the_floor_of_ece_of_uneven_weights_is_what_calibrated_scores_show_on_average() -> None:
+    rng = np.random.default_rng(7)
+    x, weights = rng.beta(1, 2, 2_000), rng.integers(1, 9, 2_000) ** 2.0
+    drawn = (calcert.summarize(x, rng.random(x.size) < x, weights=weights) for _ in range(60))
+    shown = [calcert.estimates(rows)["ECE (15 bins)"] for rows in drawn]
+    floor = calcert.estimates(calcert.summarize(x, x > 0.5, weights=weights))["noise floor of ECE"]
+    assert np.mean(shown) == pytest.approx(floor, abs=5 * float(np.std(shown)) / math.sqrt(len(shown)))
+
+
 def test_slope_and_intercept_are_those_of_logistic_regression() -> None:
     from sklearn.linear_model import LogisticRegression
 

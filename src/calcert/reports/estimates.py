@@ -58,9 +58,16 @@ def ece(summary: Summary, bins: int = 15) -> float:
 
 
 def ece_floor(summary: Summary, bins: int = 15) -> float:
-    """About the mean of :func:`ece` over labels drawn with the scores as their chances: what noise alone shows."""
-    points = summary.points
-    variance = points.count * points.positions * (1 - points.positions)
+    """About the mean of :func:`ece` over labels drawn with the scores as their chances: what noise alone shows.
+
+    Labels are drawn independently, one for each row. Rows inside clusters count with their mean weight.
+    """
+    points, units, squares = summary.points, summary.units, summary.points.count
+    if units is not None and units.design.clustered:
+        squares = squares * (summary.n / units.rows)
+    elif units is not None:
+        points, squares = summary.cell_points, units.pairs  # The squared weights of rows, which are their own units.
+    variance = squares * points.positions * (1 - points.positions)
     return float(np.sqrt(2 / np.pi * _in_bins(points, variance, bins)).sum() / summary.n)
 
 
