@@ -17,7 +17,7 @@ from calcert.sources.classes.class_names import ClassNumbers
 from calcert.sources.classes.class_reader import read_classes
 from calcert.sources.classes.class_rows import ClassRows, rows_of_arrays
 from calcert.sources.files.reading_account import Files
-from calcert.sources.parsed_values import Spelling
+from calcert.sources.parsed_values import Reading
 from calcert.sources.source_argument import source_of
 
 NAMES = ("cat", "dog", "bird")
@@ -109,7 +109,7 @@ def test_batches_are_put_together(folder: Path, wanted: ClassRows, monkeypatch: 
 def test_files_are_spelled_as_they_say(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a;b;c;y\n50,5%;20%;29,5%;b\n;1%;99%;c\n10%;20%;70%;c\n")
-    files = Files([path], Spelling(decimal=",", percent=True, drop_missing=True))
+    files = Files([path], Reading(decimal=",", percent=True, drop_missing=True))
     found = read_classes(source_of(files), "a,b,c", "y", None)
     assert found.probabilities.tolist() == [[0.505, 0.2, 0.295], [0.1, 0.2, 0.7]]
     assert found.labels.tolist() == [1, 2]

@@ -17,7 +17,7 @@ import pytest
 import calcert
 from calcert.sources.files.reading_account import Files
 from calcert.sources.groups.grouped import summarize_groups
-from calcert.sources.parsed_values import Spelling
+from calcert.sources.parsed_values import Reading
 from calcert.sources.units.weighing_options import Weighing
 
 NUMBERS = ["0", "7.56", "12.5", "0.07", "33.3333333333", "100", "1e-3", "99.99"]
@@ -32,7 +32,7 @@ def write_csv(path: Path, scores: list[str], labels: list[str], header: str = "P
 
 
 def read(path: Path, **said: Any) -> calcert.Summary:
-    return calcert.summarize(Files([path], Spelling(**said)), score="PD", label="Ausfall")
+    return calcert.summarize(Files([path], Reading(**said)), score="PD", label="Ausfall")
 
 
 def refusal(path: Path, **said: Any) -> str:
@@ -57,7 +57,7 @@ def test_the_reviewers_file_is_the_same_in_every_format(tmp_path: Path) -> None:
     files: dict[str, Files] = {}
     for name, decimal in (("a.csv", ","), ("b.csv", ".")):
         path = write_csv(tmp_path / name, [text.replace(".", decimal) for text in scores], labels)
-        files[name] = Files([path], Spelling(decimal=decimal, **said))
+        files[name] = Files([path], Reading(decimal=decimal, **said))
     lines = [json.dumps({"PD": x, "Ausfall": y or None}) for x, y in zip(scores, labels, strict=True)]
     (tmp_path / "c.jsonl").write_text("\n".join(lines))
     (tmp_path / "d.json").write_text(f"[{','.join(lines)}]")
@@ -67,7 +67,7 @@ def test_the_reviewers_file_is_the_same_in_every_format(tmp_path: Path) -> None:
     for x, y in zip(scores, labels, strict=True):
         book.active.append([float(x) if x[:1].isdigit() else x or None, y or None])
     book.save(tmp_path / "f.xlsx")
-    files |= {name: Files([tmp_path / name], Spelling(**said)) for name in ("c.jsonl", "d.json", "e.parquet", "f.xlsx")}
+    files |= {name: Files([tmp_path / name], Reading(**said)) for name in ("c.jsonl", "d.json", "e.parquet", "f.xlsx")}
     for name, source in files.items():
         assert calcert.summarize(source, score="PD", label="Ausfall") == plain, name
         assert source.account.dropped == {"PD": 2, "Ausfall": 1}, name
@@ -79,7 +79,7 @@ def test_the_reviewers_file_is_the_same_in_every_format(tmp_path: Path) -> None:
 def test_groups_and_clusters_are_read_the_same_way(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("PD;Ausfall;Region;Kunde\n10,5;J;Ost;a\n20;N;West;b\nNA;N;West;b\n30;J;;c\n40;N;Ost;\n")
-    said = Spelling(",", True, "J", True)
+    said = Reading(",", True, "J", True)
     groups = summarize_groups(Files([path], said), None, "Region", score="PD", label="Ausfall")
     assert {name: part.n for name, part in groups.items()} == {"Ost": 2, "West": 1, "missing": 1}
     source = Files([path], said)
@@ -150,7 +150,7 @@ def test_where_every_row_lacks_something_that_is_said(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "a.csv", ["#N/A", "0.5"], ["1;a", ";a"], "PD;Ausfall;Kunde")
     words = "got none: 2 of 2 rows were left out: 1 without PD, 1 without Ausfall."
     assert words in refusal(path, drop_missing=True)
-    files = Files([path], Spelling(drop_missing=True))
+    files = Files([path], Reading(drop_missing=True))
     with pytest.raises(ValueError, match=words):
         calcert.summarize(files, score="PD", label="Ausfall", clusters="Kunde")
 
@@ -161,7 +161,7 @@ def test_rows_without_a_group_are_never_left_out(tmp_path: Path, clusters: str |
     lines = [f"0.5;{k % 2};{name};K{k}" for k, name in enumerate(named)]
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["PD;Ausfall;Segment;Kunde", *lines, ";1;A;K9"]) + "\n")
-    files = Files([path], Spelling(drop_missing=True, missing=("k.A.",)))
+    files = Files([path], Reading(drop_missing=True, missing=("k.A.",)))
     found = summarize_groups(files, None, "Segment", score="PD", label="Ausfall", weighing=Weighing(clusters=clusters))
     assert {name: summary.rows for name, summary in found.items()} == {"A": 2, "missing": 3}
     assert files.account.left_out == "1 of 6 rows were left out: 1 without PD"
@@ -180,7 +180,7 @@ def test_any_label_can_be_the_positive_one(tmp_path: Path) -> None:
     rows = [{"p": 0.5, "y": value} for value in (2, 2.0, True, 1, 3)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     for positive, expected in (("2", [1, 1, 0, 0, 0]), ("true", [0, 0, 1, 0, 0]), ("1", [0, 0, 0, 1, 0])):
-        source = Files([tmp_path / "a.jsonl"], Spelling(positive=positive))
+        source = Files([tmp_path / "a.jsonl"], Reading(positive=positive))
         assert calcert.summarize(source, score="p", label="y") == calcert.summarize([0.5] * 5, expected)
 
 
@@ -222,7 +222,7 @@ def test_titles_above_the_names_are_refused_with_the_line_of_the_names_and_passe
     line, shown = TITLES[title]
     (tmp_path / "a.csv").write_text(title.format("PD;Ausfall\n0,25;1\n0,5;0\n"))
     with pytest.raises(ValueError) as raised:
-        calcert.summarize(Files([tmp_path / "a.csv"], Spelling(",")), **columns)
+        calcert.summarize(Files([tmp_path / "a.csv"], Reading(",")), **columns)
     assert f"got {shown!r} on line 1, and line {line} looks like them: 'PD, Ausfall'." in str(raised.value)
     assert str(raised.value).endswith(f"Delete what stands above it, or pass --skip-lines {line - 1}.")
     found = read(tmp_path / "a.csv", decimal=",", skip_lines=line - 1)

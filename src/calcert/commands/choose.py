@@ -18,7 +18,7 @@ from calcert.foundation.number_text import fraction
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
     from calcert.sources.files.reading_account import Files
-    from calcert.sources.parsed_values import Spelling
+    from calcert.sources.parsed_values import Reading
 
 LOG = logging.getLogger("calcert")
 
@@ -108,7 +108,7 @@ def command(
     say(f"  {certifying(out, name, label, column, chosen, replace(spelling, drop_missing=False, missing=()))}")
 
 
-def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice, spelling: Spelling) -> str:
+def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice, spelling: Reading) -> str:
     """The command that reads the chosen rows back."""
     words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL", *said(spelling)]
     if chosen.rule is not None:
@@ -118,7 +118,7 @@ def certifying(file: str, score: str, label: str | None, column: str, chosen: Ch
     return shlex.join(words)
 
 
-def said(spelling: Spelling) -> list[str]:
+def said(spelling: Reading) -> list[str]:
     """How values are written, as it was said on the command line."""
     words = []
     for option in fields(spelling):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
     from calcert.sources.files.reading_account import Files
-    from calcert.sources.parsed_values import Spelling
+    from calcert.sources.parsed_values import Reading
 
     Filed = TypeVar("Filed", bound=Result)
 
@@ -88,7 +88,7 @@ def _rows_of_parquet(path: str) -> int | None:
     return int(load("pyarrow.parquet").read_metadata(path).num_rows)
 
 
-def in_words(spelling: Spelling, account: Any) -> tuple[str, ...]:
+def in_words(spelling: Reading, account: Any) -> tuple[str, ...]:
     """What was made of the values in the files, in sentences."""
     said = []
     if spelling.decimal == ",":

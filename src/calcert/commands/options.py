@@ -213,14 +213,14 @@ def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[.
         **options: Any,
     ) -> None:
         from calcert.sources.files.reading_account import Files
-        from calcert.sources.parsed_values import Spelling
+        from calcert.sources.parsed_values import Reading
 
         if missing and not drop_missing:
             raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
         texts = tuple(text.strip() for text in missing)
         label = positive if positive is None else positive.strip()
         paths = (files,) if isinstance(files, str) else files
-        how = Spelling(decimal, percent, label, drop_missing, texts, sheet, skip_lines)
+        how = Reading(decimal, percent, label, drop_missing, texts, sheet, skip_lines)
         command(files=Files(paths, how), **options)
 
     for option in reversed((*SPELLING, sheet) if sheets else SPELLING):

@@ -61,12 +61,12 @@ def command(
     from calcert.serving.copies.appended_column import Wanted
     from calcert.serving.copies.appended_text_column import STREAM
     from calcert.serving.copies.file_copy import Perturbation, copy_file
-    from calcert.sources.parsed_values import Spelling
+    from calcert.sources.parsed_values import Reading
 
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(Wanted(score, column, Spelling(skip_lines=skip_lines)), noise, np.random.default_rng(drawn))
+    how = Perturbation(Wanted(score, column, Reading(skip_lines=skip_lines)), noise, np.random.default_rng(drawn))
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(

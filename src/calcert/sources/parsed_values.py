@@ -1,6 +1,6 @@
 """Scores and labels as files write them: read as the nearest double, or not at all.
 
-How people write them is said beforehand, as a Spelling: decimal commas, percent, words for labels, gaps. Nothing is
+How people write them is said beforehand, as a Reading: decimal commas, percent, words for labels, gaps. Nothing is
 guessed: what was not said is refused with its line.
 """
 
@@ -166,7 +166,7 @@ def text_label_hint(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Spelling:
+class Reading:
     """How a file writes its values, as its owner says.
 
     Attributes
@@ -216,7 +216,7 @@ class Spelling:
         return number_in_text(text)
 
 
-PLAIN = Spelling()
+PLAIN = Reading()
 """How values are written where nobody says anything."""
 
 
@@ -227,7 +227,7 @@ class Percentage(float):
 class _Spelled:
     """Reads one table, in which a percent sign stands at all scores or at none."""
 
-    def __init__(self, spelling: Spelling, score: Reader, label: Reader, account: Account) -> None:
+    def __init__(self, spelling: Reading, score: Reader, label: Reader, account: Account) -> None:
         self._spelling = spelling
         self._plain_score, self._plain_label = score, label
         self._account = account

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.sources.files.reading_account import Account
-from calcert.sources.parsed_values import PLAIN, Reader, Spelling
+from calcert.sources.parsed_values import PLAIN, Reader, Reading
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Wanted:
 
     score: str | None
     column: str
-    spelling: Spelling = PLAIN
+    spelling: Reading = PLAIN
     label: str | None = None
     account: Account = field(default_factory=Account)
 

@@ -22,7 +22,7 @@ from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.paths import COMPRESSED, Format, columns_of_folders, keys_in_folders, title
 from calcert.sources.files.reading_account import SHOWN, Account
-from calcert.sources.parsed_values import PLAIN, Reader, Spelling, Unreadable, is_value, label_in_text, score_in_text
+from calcert.sources.parsed_values import PLAIN, Reader, Reading, Unreadable, is_value, label_in_text, score_in_text
 
 SAMPLE = 1000
 """Rows that are looked at to find columns that were not named, and to know how labels are written."""
@@ -73,7 +73,7 @@ class TextTable:
     """CSV files, or JSON files, rows in the order of the files."""
 
     def __init__(
-        self, paths: list[str], form: Format, spelling: Spelling = PLAIN, account: Account | None = None
+        self, paths: list[str], form: Format, spelling: Reading = PLAIN, account: Account | None = None
     ) -> None:
         self.files = [_file_of_form(path, form, spelling) for path in paths]
         self.name = title(paths)
@@ -273,7 +273,7 @@ class TextTable:
         return Batch(np.array(scores, np.float64), _labels_as_array(labels), groups), trouble
 
 
-def _file_of_form(path: str, form: Format, spelling: Spelling) -> File:
+def _file_of_form(path: str, form: Format, spelling: Reading) -> File:
     if spelling.sheet is not None and form != "sheet":
         raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
     if spelling.skip_lines and form not in ("csv", "sheet"):

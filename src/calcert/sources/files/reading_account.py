@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from calcert.foundation.facts import ReadFile
-from calcert.sources.parsed_values import PLAIN, Spelling
+from calcert.sources.parsed_values import PLAIN, Reading
 
 MIXED = 5
 """Percentages of which one in so many is 1 or less, without a sign, may be shares in part."""
@@ -56,7 +56,7 @@ class Account:
         why = ", ".join(f"{count:,} without {what}" for what, count in self.dropped.items())
         return f"{dropped:,} of {dropped + sum(self.rows.values()):,} rows were left out: {why}"
 
-    def meaning(self, spelling: Spelling) -> str:
+    def meaning(self, spelling: Reading) -> str:
         """Which labels became 1 and which 0, in words."""
         positive = spelling.label
         others = Counter({value: rows for value, rows in self.labels.items() if value != positive})
@@ -68,7 +68,7 @@ class Account:
 class Files(list[str]):
     """Paths of files, how their values are written, when reading began and, afterwards, an account of it."""
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]], spelling: Spelling = PLAIN) -> None:
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], spelling: Reading = PLAIN) -> None:
         super().__init__(os.fspath(path) for path in paths)
         self.spelling = spelling
         self.account = Account()

@@ -17,7 +17,7 @@ from calcert.sources.files.arrow_columns import arrow_values
 from calcert.sources.files.duckdb_parquet import ParquetTable, parquet_table
 from calcert.sources.files.files import text_or_parquet
 from calcert.sources.files.files_row_by_row import TextTable
-from calcert.sources.parsed_values import Spelling
+from calcert.sources.parsed_values import Reading
 from calcert.sources.units.cluster_names import Numbering
 from calcert.sources.units.weighed_arrays import CHUNK, Weigher
 from calcert.sources.units.weighing_options import Weighing
@@ -101,7 +101,7 @@ def _cluster_name(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def _weights_as_numbers(name: str, values: Sequence[Any], spelling: Spelling, place: Place) -> NDArray[np.float64]:
+def _weights_as_numbers(name: str, values: Sequence[Any], spelling: Reading, place: Place) -> NDArray[np.float64]:
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:
