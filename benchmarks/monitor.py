@@ -27,7 +27,6 @@ from rich.table import Table
 import calcert
 from calcert.monitoring.gamblers import Wealth
 from calcert.monitoring.states import state_opening
-from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.watched_statements import USUAL
 from calcert.monitoring.witness_memory import Memory, gains
@@ -92,7 +91,7 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     rows = [calcert.summarize(*rows_of(rng, 1_000, 1.0)) for _ in range(30)]
     packed = [pack(summary) for summary in rows]
     # One transaction for all, because a sync for each would take longer than everything else.
-    with state_opening.starting(path, update) as database:
+    with state_opening.starting(path) as database:
         state = State(database, path)
         state.set(Settings(), USUAL)
         tip = state.tip()

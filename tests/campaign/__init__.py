@@ -8,6 +8,7 @@ if anything went wrong. A campaign is a module of this package with ``run(budget
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -32,9 +33,11 @@ class Counts:
         self.outcomes[kind, outcome] += 1
 
     def fail(self, kind: str, words: str) -> None:
-        """Count a try that went wrong."""
+        """Count a try that went wrong, and print it."""
         self.add(kind, "WRONG")
         self.failures.append(f"{kind}: {words}")
+        # At once: whatever ends the campaign early does not take it along.
+        print(self.failures[-1].encode("ascii", "backslashreplace").decode(), file=sys.stderr, flush=True)
 
     @property
     def tries(self) -> int:

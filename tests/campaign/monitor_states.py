@@ -21,12 +21,16 @@ import numpy as np
 import calcert
 from calcert.monitoring import looks
 from calcert.monitoring.monitor import Monitor
+from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import schedule
 from calcert.summary.summary import Summary
 from tests.campaign import Counts
 
 PAGE = 4096
+PATIENCE = 20.0
+"""Seconds after which an answer that should come at once has run a stranger's code."""
 SIZES = (400, 300, 500, 200, 900, 100, 700, 1500, 50)
 LAST = len(schedule(SIZES))
 TABLES = ("settings", "batches", "contents", "learned", "looks", "pool")
@@ -283,6 +287,97 @@ def remembering(field: Field) -> None:
             field.counts.fail("remembered", outcome)
 
 
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+FOREIGN = {
+    "endless view": f"ALTER TABLE pool RENAME TO p; CREATE VIEW pool AS {NUMBERS} i, zeroblob(900000), x'' FROM n;",
+    "view of batches": "ALTER TABLE batches RENAME TO b; CREATE VIEW batches AS SELECT * FROM b;",
+    "trigger that loses batches": "CREATE TRIGGER t BEFORE INSERT ON batches BEGIN SELECT raise(IGNORE); END;",
+    "trigger that changes rows": "CREATE TRIGGER t AFTER INSERT ON learned BEGIN DELETE FROM looks; END;",
+    "generated column": "ALTER TABLE settings ADD COLUMN more REAL AS (abs(value)) VIRTUAL;",
+    "checked column": "ALTER TABLE settings ADD COLUMN more REAL CHECK (value >= 0);",
+    "virtual table": "CREATE VIRTUAL TABLE more USING fts5(words);",
+    "table in place of another": "DROP TABLE pool; CREATE TABLE pool (batches, summary, digest);",
+    "extra index": "CREATE INDEX more ON batches (digest);",
+    "extra unique index": "CREATE UNIQUE INDEX more ON batches (id);",
+    "extra table": "CREATE TABLE more (name TEXT);",
+    "statistics": "ANALYZE;",
+    "lost table": "DROP TABLE looks;",
+    "crafted line": "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' ' WHERE name = 'pool';",
+    "crafted name": "CREATE TABLE more (x); PRAGMA writable_schema = ON; "
+    "UPDATE sqlite_schema SET type = NULL, tbl_name = x'00' WHERE name = 'more';",
+}
+"""What strangers may do to the schema of a state, by what it is."""
+
+
+def foreign(field: Field) -> None:
+    """A schema that no monitor makes: nothing of it is run, and nothing is changed."""
+    name = field.chance.choice(list(FOREIGN))
+    field.path.write_bytes(field.sound)
+    with opened(field.path) as database:
+        database.executescript(FOREIGN[name])
+    before, start = field.path.read_bytes(), time.monotonic()
+    outcomes = {field._outcome(ask, []) for ask in (field.told, field.add_next, field.monitor.check)}
+    if outcomes == {"refused"} and field.path.read_bytes() == before and time.monotonic() - start < PATIENCE:
+        field.counts.add("foreign schema", "refused")
+    else:
+        field.counts.fail("foreign schema", f"{name}: {outcomes}, after {time.monotonic() - start:.0f} s")
+
+
+IMPOSSIBLE: dict[str, tuple[Any, ...]] = {
+    "time": ("9999-12-31T00:00:00", "0001-01-01T00:00:00", "1900-01-01T00:00:00", "2026-03-01", "noon", "", 20260301),
+    "rows": (0, -5, "many", 1e300, b"400"),
+    "positives": (-1, 10**9, "all"),
+    "lower": (2.0, -1.0, float("inf"), "none"),
+    "window": (7, b"window 0"),
+    "id": (b"0", 3),
+}
+"""Values that no monitor writes into the line of a batch."""
+
+
+def crafted(field: Field) -> None:
+    """An impossible value in a line, with every checksum made to fit."""
+    field.path.write_bytes(field.sound)
+    column = field.chance.choice(list(IMPOSSIBLE))
+    number, value = field.chance.randrange(1, len(SIZES) + 1), field.chance.choice(IMPOSSIBLE[column])
+    with opened(field.path) as database:
+        state = State(database, field.path)
+        # SQLite would turn some values into the type of the column; a blob keeps its bytes, text its letters.
+        database.execute(f"UPDATE batches SET {column} = ? WHERE number = ?", (value, number))
+        before = state.origin()
+        for line in map(Batch._make, database.execute("SELECT * FROM batches ORDER BY number").fetchall()):
+            before = line.chained(before)
+            database.execute("UPDATE batches SET digest = ? WHERE number = ?", (before, line.number))
+        known = database.execute("SELECT memory, wealth FROM learned").fetchone()
+        database.execute("UPDATE learned SET digest = ?", (digest(before, state.origin(), *known),))
+        (kept,) = database.execute(f"SELECT {column} FROM batches WHERE number = ?", (number,)).fetchone()
+    outcomes = {field._outcome(ask, []) for ask in (field.told, field.add_next, field.monitor.check)}
+    expected = {"OTHER NUMBERS"} if kept != value or type(kept) is not type(value) else {"refused"}
+    if outcomes <= {"refused"} | expected:
+        field.counts.add("crafted line", "refused" if outcomes == {"refused"} else "made possible by SQLite")
+    else:
+        field.counts.fail("crafted line", f"{column} {value!r} of batch {number}: {outcomes}")
+
+
+def times(field: Field) -> None:
+    """A batch whose time is at an end of what states take, or beyond it: shown, or refused."""
+    field.path.write_bytes(field.sound)
+    when = field.chance.choice(
+        ("1900-01-02", "2199-12-31", "1900-01-01", "2200-01-01", "9999-12-31", "0001-01-01", "0001-01-01T00:00+14:00")
+    )
+    try:
+        field.monitor.add(batch(70, 300, 0.1), batch_id="elsewhen", time=when, window="month")
+    except ValueError as error:
+        wrong = "time must lie between" not in str(error) or field.path.read_bytes() != field.sound
+        return field.counts.fail("time", f"{when}: {error}") if wrong else field.counts.add("time", "refused")
+    try:
+        status = field.monitor.status(alarm=0.05)
+        status.plot().savefig(field.folder / "figure.svg")
+        status.to_html(field.folder / "page.html")
+    except Exception as error:
+        return field.counts.fail("time", f"{when}: {error!r}")
+    return field.counts.add("time", "shown")
+
+
 def killed(field: Field, rounds: int) -> None:
     """Writers killed at random moments: what they acknowledged is there, and says what it says without kills."""
     state, calm = field.folder / "killed", field.folder / "calm"
@@ -313,7 +408,7 @@ def batch_of_writers() -> Summary:
     return BATCH
 
 
-KINDS = (flips, flips, flips, rows, rows, pages, torn, cuts, caches, replaced, remembering)
+KINDS = (foreign, crafted, times, flips, flips, flips, rows, rows, pages, torn, cuts, caches, replaced, remembering)
 
 
 def run(budget: float, seed: int) -> Counts:

@@ -17,12 +17,10 @@ from calcert.monitoring import looks
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch, digest
-from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import schedule
 from calcert.reports.settings import Settings
-from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 
 SIZES = (400, 300, 500, 200, 900, 100, 700, 1500, 50)
@@ -314,7 +312,7 @@ def test_a_first_batch_that_was_interrupted_may_be_added_again(tmp_path: Path) -
     path = tmp_path / "state"
 
     def interrupted() -> None:
-        with state_opening.starting(path, update) as database:
+        with state_opening.starting(path) as database:
             State(database, path).set(Settings(), "perturbed")
             raise KeyboardInterrupt
 
@@ -344,25 +342,6 @@ def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_pat
             one.add(Summary.empty(), batch_id="empty", window="empty")
     assert monitor.path.read_bytes() == before
     assert not (tmp_path / "new").exists()
-
-
-def test_a_state_that_took_empty_batches_before_they_were_refused_still_speaks(tmp_path: Path) -> None:
-    assert schedule([0, 0, 5, 0, 2]) == [2, 4]
-    path, full = tmp_path / "state", tmp_path / "full"
-    with state_opening.starting(path, update) as database:
-        state = State(database, path)
-        state.set(Settings(), "perturbed")
-        tip = state.tip()
-        for number, rows in enumerate([Summary.empty(), batch(0, 100), Summary.empty(), batch(1, 100)]):
-            window, time = "a" if number < 3 else "b", f"2026-03-0{number + 1}T00:00:00"
-            _, tip = state.append(tip, str(number), time, window, rows, pack(rows))
-    for number in range(2):
-        Monitor(full, statement="perturbed").add(batch(number, 100), batch_id=str(number), window="ab"[number])
-    found, expected = Monitor(path).status(), Monitor(full).status()
-    assert [look.certificate for look in found.looks] == [look.certificate for look in expected.looks]
-    assert [(w.key, w.rows, w.perturbed) for w in found.windows] == [
-        (w.key, w.rows, w.perturbed) for w in expected.windows
-    ]
 
 
 @pytest.mark.parametrize("extra", [{"labels": [0, 1]}, {"score": "p"}, {"label": "y"}])

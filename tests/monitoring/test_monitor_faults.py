@@ -17,7 +17,6 @@ import pytest
 import calcert
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
-from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import State
 from calcert.summary.summary import Summary
@@ -33,7 +32,7 @@ def batch(seed: int, rows: int = 200, decimals: int = 2) -> Summary:
 
 def ids(path: Path) -> list[str]:
     """The ids in a state whose every checksum, row and number has been read."""
-    with state_opening.reading(path, update) as database:
+    with state_opening.reading(path) as database:
         state = State(database, path)
         tip = state.tip()
         batches = state.batches(tip)
@@ -187,29 +186,6 @@ def test_a_lost_tail_and_a_line_taken_out_are_noticed(tmp_path: Path) -> None:
             Monitor(path).add(batch(9), batch_id="nine")
         with pytest.raises(ValueError, match="is damaged"):
             Monitor(path).status()
-
-
-def test_foreign_files_are_refused_in_words_and_left_alone(tmp_path: Path) -> None:
-    text, database, newer = tmp_path / "notes.txt", tmp_path / "other.db", tmp_path / "newer"
-    text.write_text("score,label\n0.5,1\n" * 100)
-    with sqlite3.connect(database) as other:
-        other.execute("CREATE TABLE users (name TEXT)")
-    other.close()
-    Monitor(newer).add(batch(0), batch_id="one")
-    with sqlite3.connect(newer) as later:
-        later.execute("PRAGMA user_version = 99")
-    later.close()
-    for path, words in (
-        (text, "is a file of another kind"),
-        (database, "is a database of another program"),
-        (newer, "layout 99, which a newer calcert wrote"),
-    ):
-        before = path.read_bytes()
-        with pytest.raises(ValueError, match=words):
-            Monitor(path).add(batch(1), batch_id="two")
-        with pytest.raises(ValueError, match=words):
-            Monitor(path).status()
-        assert path.read_bytes() == before
 
 
 def test_a_missing_state_and_a_missing_folder_are_named(tmp_path: Path) -> None:

@@ -241,14 +241,6 @@ def test_upper_windows_and_alarm_say_which_statement_they_are_about(
     assert f"the {measure}, as it is, exceeded 0.02" in page
 
 
-def test_a_status_written_before_there_was_a_choice_is_read(tmp_path: Path) -> None:
-    values = watched(tmp_path / "state", "perturbed").to_dict()
-    for name in ("statement", "below"):
-        del values[name]
-    del values["alarm"]["statement"]
-    assert Status.from_dict(values).to_dict()["alarm"]["statement"] == "unmodified"
-
-
 def test_a_statement_is_fixed_for_life_and_must_be_one_that_can_be_watched(tmp_path: Path) -> None:
     path = tmp_path / "state"
     Monitor(path, statement="ranges").add([0.2, 0.8], [0, 1], batch_id="1")

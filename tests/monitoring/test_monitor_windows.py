@@ -16,7 +16,6 @@ from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, window_key
@@ -245,7 +244,7 @@ def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> Non
     for noise in kinds:
         path = tmp_path / repr(noise)
         Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
-        with state_opening.reading(path, update) as database:
+        with state_opening.reading(path) as database:
             assert State(database, path).settings() == {"delta": 0.05, "variation": 1.0, "seed": 0.0} | noise
         assert dict(Monitor(path).status().upper.parameters) == noise
     with pytest.raises(

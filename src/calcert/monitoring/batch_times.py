@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
+
+EARLIEST, LATEST = "1900-01-02T00:00:00", "2199-12-31T00:00:00"
+"""Most systems write "unknown" as a time outside, such as 9999-12-31, and no axis shows it beside real ones."""
 
 
 def moment(time: Any) -> datetime:
@@ -32,5 +36,19 @@ def written(time: datetime) -> str:
     >>> written(moment("2026-03-01T01:30:00+02:00"))
     '2026-02-28T23:30:00'
     """
-    plain = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
-    return plain.isoformat(timespec="seconds")
+    with suppress(OverflowError):
+        plain = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+        text = plain.isoformat(timespec="seconds")
+        if EARLIEST <= text <= LATEST:
+            return text
+    raise ValueError(
+        f"time must lie between {EARLIEST[:10]} and {LATEST[:10]}; got {time.isoformat()}. Pass the time that the rows "
+        "are from; for now, leave it out."
+    )
+
+
+def is_written(text: object) -> bool:
+    """Whether a state can have this time."""
+    with suppress(ValueError):
+        return isinstance(text, str) and written(moment(text)) == text
+    return False

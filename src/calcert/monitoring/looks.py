@@ -111,8 +111,7 @@ class Life:
         """All windows, those of these batches with the look that is their last one now."""
         found, more, statements = dict(self.windows), dict[str, list[Batch]](), WATCHED[self.statement].windows
         for batch in batches:
-            # Older states may hold batches without rows; they belong nowhere.
-            if batch.window is not None and batch.rows:
+            if batch.window is not None:
                 more.setdefault(batch.window, []).append(batch)
         for key, new in more.items():
             number, old = (found[key][0].number, found[key][0].batches) if key in found else (len(found) + 1, ())

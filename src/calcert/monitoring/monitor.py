@@ -18,7 +18,6 @@ from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.states.older_states import update
 from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import Checked, State
 from calcert.monitoring.status import Added, Alarm, Status
@@ -67,7 +66,7 @@ class Monitor:
         one: start another state for it.
     statement
         What to watch: "distance", "ranges" or "perturbed"; fixed for life by the first batch. Left out, it is what the
-        state watches, or "distance" for a new one. States started before there was a choice watch "perturbed".
+        state watches, or "distance" for a new one.
     delta, odds, bandwidth, variation, seed
         As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
         the defaults of :func:`calcert.certify` for a new one.
@@ -137,12 +136,13 @@ class Monitor:
         """
         name = _check_name("batch_id", batch_id)
         when = moment(time)
+        at = written(when)
         key = window_key(None if window is None else _check_name("window", window), when)
         rows = _rows_to_add(scores, labels, score, label)
         if not rows.n:
             raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
         packed = pack(rows)
-        with state_opening.starting(self.path, update) as database:
+        with state_opening.starting(self.path) as database:
             state = State(database, self.path)
             if not state.settings():
                 state.set(Settings.of(**self._given), self._statement or USUAL)
@@ -151,7 +151,7 @@ class Monitor:
             batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
             if there is None:
-                new, _ = state.append(tip, name, written(when), key, rows, packed)
+                new, _ = state.append(tip, name, at, key, rows, packed)
             elif state.summary(there) != rows:
                 raise ValueError(
                     f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
@@ -174,7 +174,7 @@ class Monitor:
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
-        with state_opening.reading(self.path, update) as database:
+        with state_opening.reading(self.path) as database:
             state = State(database, self.path)
             tip = state.tip()
             life = book.read(state, tip) if tip.number else None
@@ -221,7 +221,7 @@ class Monitor:
         >>> print(monitor.check())
         1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due; the next status computes the rest.
         """
-        with state_opening.reading(self.path, update) as database:
+        with state_opening.reading(self.path) as database:
             state = State(database, self.path)
             found = state.check()
             if found.batches:
@@ -249,7 +249,7 @@ class Monitor:
     def _rows_of(self, batch: Batch) -> Summary:
         """The rows of one batch, read from the state, which must still be the same one."""
         # A transaction of its own for every batch, so that no writer waits for all of them to be read.
-        with state_opening.reading(self.path, update) as database:
+        with state_opening.reading(self.path) as database:
             state = State(database, self.path)
             if not state.holds(batch):
                 raise ValueError(
@@ -259,14 +259,14 @@ class Monitor:
 
     def _pool_kept(self, batches: Sequence[Batch]) -> tuple[int, Summary]:
         """What the state keeps of the first batches together: how many they are, and their rows."""
-        with state_opening.reading(self.path, update) as database:
+        with state_opening.reading(self.path) as database:
             return State(database, self.path).pool(batches)
 
     def _keep_certificates(self, certifier: Certifier) -> None:
         """Keep new certificates for the next time, if this user may write and the state is still the same one."""
         if certifier.fresh and os.access(self.path, os.W_OK) and os.access(self.path.absolute().parent, os.W_OK):
             # A full disk, or a file that has gone, costs no more than computing them again.
-            with suppress(OSError, ValueError), state_opening.writing(self.path, update) as database:
+            with suppress(OSError, ValueError), state_opening.writing(self.path) as database:
                 state, batches = State(database, self.path), certifier.life.batches
                 if state.holds(batches[-1]):
                     state.keep_looks(certifier.fresh)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED
+from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
 from calcert.reports.statements import check_statement
 
@@ -107,7 +107,7 @@ class Alarm:
     number: int
     between: str
     between_number: int
-    statement: str = "unmodified"
+    statement: str
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Status(Result):
         Lower bounds after every batch, and upper bounds at every look.
     state_fingerprint
         The first 16 hexadecimal digits of the digest of the last batch, which covers its line, its rows and the digest
-        before it, down to the settings: it stands for all that the state held. None where an earlier version wrote it.
+        before it, down to the settings: it stands for all that the state held.
 
     Examples
     --------
@@ -200,8 +200,8 @@ class Status(Result):
     changes: tuple[Change, ...]
     history: tuple[BatchPoint, ...]
     looks: tuple[Look, ...]
-    statement: str = BEFORE_THERE_WAS_A_CHOICE
-    state_fingerprint: str | None = None
+    statement: str
+    state_fingerprint: str
 
     def __post_init__(self) -> None:
         check_statement(self.statement, WATCHED)

@@ -79,6 +79,3 @@ def certify_pool(pool: Summary, statement: str, settings: Settings, delta: float
 
 USUAL = "distance"
 """What a new state watches: it assumes nothing and asks for nothing."""
-
-BEFORE_THERE_WAS_A_CHOICE = "perturbed"
-"""What states watch that were started when nothing else could be watched."""

@@ -49,7 +49,7 @@ def schedule(sizes: Sequence[int], rows: int = 0, last: int = 0) -> list[int]:
     looks = []
     for batch, size in enumerate(sizes):
         rows += size
-        if rows >= GROWTH * last and rows > last:
+        if rows >= GROWTH * last:
             looks.append(batch)
             last = rows
     return looks

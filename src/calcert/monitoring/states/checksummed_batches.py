@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
+from calcert.monitoring.batch_times import is_written
+
 
 class Batch(NamedTuple):
     """What a state says of one batch.
@@ -41,6 +43,17 @@ class Batch(NamedTuple):
     gains_digest: bytes
     summary_digest: bytes
     digest: bytes
+
+    @property
+    def possible(self) -> bool:
+        """Whether a monitor can have written this line: SQLite takes any value in any column."""
+        kinds = (int, str, int, int, str, str if self.window is not None else type(None), float)
+        return (
+            tuple(map(type, self[: len(kinds)])) == kinds
+            and 0 <= self.positives <= self.rows > 0
+            and 0 <= self.lower < 1
+            and is_written(self.time)
+        )
 
     def chained(self, before: bytes) -> bytes:
         """What `digest` must be after a batch whose digest is `before`."""

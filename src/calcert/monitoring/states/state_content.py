@@ -26,7 +26,7 @@ from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due, Life
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_opening import DamagedState
-from calcert.monitoring.watched_statements import BEFORE_THERE_WAS_A_CHOICE, WATCHED, Learned
+from calcert.monitoring.watched_statements import USUAL, WATCHED, Learned
 from calcert.monitoring.witness_memory import HALF_LIVES, NODES
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack, unpack
@@ -106,14 +106,12 @@ class State:
 
     def statement(self) -> str:
         """What the state watches."""
-        return self._watched() or BEFORE_THERE_WAS_A_CHOICE
-
-    def _watched(self) -> str | None:
-        """The statement in the table of what is watched; None in states from before there was a choice."""
         found = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
-        if len(found) > 1 or not set(found) <= set(WATCHED):
-            raise self.damaged(f"it cannot watch {', '.join(map(repr, found))}")
-        return found[0] if found else None
+        if not found and not self.settings():
+            return USUAL  # Nothing was added yet.
+        if len(found) != 1 or found[0] not in WATCHED:
+            raise self.damaged(f"it must watch one of {', '.join(WATCHED)}; it watches {found}")
+        return str(found[0])
 
     def set(self, settings: Settings, statement: str) -> None:
         """Fix the settings of a new state, those that its statements are certified with, and what it watches."""
@@ -123,9 +121,8 @@ class State:
         self._database.execute("INSERT INTO watched VALUES (?)", (statement,))
 
     def origin(self) -> bytes:
-        """What the first batch is chained to: the settings, and what is watched where the state says so."""
-        settings, watched = sorted(self.settings().items(), key=repr), self._watched()
-        return digest(settings) if watched is None else digest(settings, watched)
+        """What the first batch is chained to: the settings, and what is watched."""
+        return digest(sorted(self.settings().items(), key=repr), self.statement())
 
     def tip(self) -> Tip:
         """Where the state stands, with the settings and what betting knows checked against the last line."""
@@ -151,7 +148,7 @@ class State:
         found = self._database.execute("SELECT * FROM batches WHERE number > ? ORDER BY number", (number,))
         lines = list(map(Batch._make, found))
         for place, batch in enumerate(lines, start=number + 1):
-            if batch.number != place or batch.chained(before) != batch.digest:
+            if batch.number != place or batch.chained(before) != batch.digest or not batch.possible:
                 raise self.damaged(f"the line of batch {place} does not fit its checksum")
             before = batch.digest
         if before != tip.digest:

@@ -1,6 +1,6 @@
-"""Opening the SQLite file of a state: its tables and their versions, its transactions, and every failure in words.
+"""Opening the SQLite file of a state: its tables, its transactions, and every failure in words.
 
-The header says whose file it is (application_id) and in which layout (user_version). Batches form a chain
+The header says whose file it is (application_id) and in which format (user_version). Batches form a chain
 (:mod:`calcert.monitoring.states.checksummed_batches`), and everything else is bound to the digest of one:
 
 * `settings`, and in `watched` the statement, to the first line, and to what was learned;
@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -25,9 +25,10 @@ from urllib.parse import quote
 APPLICATION = 0x63616C63
 """Marks an SQLite file as ours: the letters "calc"."""
 
-VERSION = 3
+FORMAT = 4
+"""Of the tables below and of what they hold: a state of any other format is refused by its number."""
 
-TABLES = {
+COLUMNS = {
     "settings": "(name TEXT NOT NULL, value REAL NOT NULL)",
     "watched": "(statement TEXT NOT NULL)",
     "batches": "(number INTEGER PRIMARY KEY, id TEXT NOT NULL, rows INTEGER NOT NULL, positives INTEGER NOT NULL, "
@@ -39,12 +40,11 @@ TABLES = {
     "PRIMARY KEY (stretch, number)) WITHOUT ROWID",
     "pool": "(batches INTEGER PRIMARY KEY, summary BLOB NOT NULL, digest BLOB NOT NULL)",
 }
+TABLES = {name: f"CREATE TABLE {name} {columns}" for name, columns in COLUMNS.items()}
+"""All that a state has, and how SQLite writes it down."""
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
-
-Update = Callable[[sqlite3.Connection, Path, int], None]
-"""Brings a state of an older layout, the third argument, up to date inside the caller's transaction."""
 
 
 class DamagedState(ValueError):
@@ -52,7 +52,7 @@ class DamagedState(ValueError):
 
 
 @contextmanager
-def reading(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A snapshot: everything read inside belongs to one moment."""
     if not path.exists():
         raise FileNotFoundError(
@@ -61,40 +61,28 @@ def reading(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
     _refuse_no_bytes(path)
     with _words(path), _connected(path, "rw" if os.access(path, os.W_OK) else "ro") as database:
         database.execute("BEGIN")
-        found = _version(database, path)
-        if found < VERSION:
-            database.execute("ROLLBACK")
-            try:
-                with writing(path, update):
-                    pass
-            except PermissionError as error:
-                raise PermissionError(
-                    f"{path} has layout {found} and must be brought to layout {VERSION} once. {error}"
-                ) from error
-            database.execute("BEGIN")
+        _refuse_foreign(database, path)
         yield database
 
 
 @contextmanager
-def starting(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
+def starting(path: Path) -> Iterator[sqlite3.Connection]:
     """The only writer of a state that is started where there is none."""
     if not path.exists():
         with _words(path):
             _start(path.resolve())
-    with writing(path, update) as database:
+    with writing(path) as database:
         yield database
 
 
 @contextmanager
-def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
     """The only writer, from before the first read until what was written is safe on the disk, or nothing of it is."""
     _refuse_no_bytes(path)
     with _words(path), _connected(path, "rw") as database:
         database.execute("BEGIN IMMEDIATE")
         try:
-            found = _version(database, path)
-            if found < VERSION:
-                update(database, path, found)
+            _refuse_foreign(database, path)
             yield database
         except BaseException:
             if database.in_transaction:
@@ -103,21 +91,16 @@ def writing(path: Path, update: Update) -> Iterator[sqlite3.Connection]:
         database.execute("COMMIT")
 
 
-def create(database: sqlite3.Connection, tables: Iterable[str] = TABLES) -> None:
-    """Lay out an empty file, or these tables of one; the caller has begun a transaction."""
-    for name in tables:
-        database.execute(f"CREATE TABLE {name} {TABLES[name]}")
-    database.execute(f"PRAGMA application_id = {APPLICATION}")
-    database.execute(f"PRAGMA user_version = {VERSION}")
-
-
 def _start(path: Path) -> None:
     """Lay out a state beside `path` and give it that name, so that a state is never seen unfinished."""
     unfinished = path.with_name(f".calcert-{secrets.token_hex(8)}.part")
     try:
         with _connected(unfinished, "rwc") as database:
             database.execute("BEGIN IMMEDIATE")
-            create(database)
+            for statement in TABLES.values():
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {APPLICATION}")
+            database.execute(f"PRAGMA user_version = {FORMAT}")
             database.execute("COMMIT")
         try:
             os.link(unfinished, path)
@@ -141,15 +124,27 @@ def _refuse_no_bytes(path: Path) -> None:
         )
 
 
-def _version(database: sqlite3.Connection, path: Path) -> int:
-    """The layout of the file. ValueError, in words, for a foreign one."""
+def _refuse_foreign(database: sqlite3.Connection, path: Path) -> None:
+    """ValueError, in words, for a file that no monitor of this format made; asked before anything else is read.
+
+    Views, triggers and generated columns would run a stranger's code, and an index could hide rows: a state has tables
+    alone, each as it is written above.
+    """
     found = int(database.execute("PRAGMA user_version").fetchone()[0])
+    schema = database.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT {len(TABLES) + 1}").fetchall()
+    expected = {("table", name, name, sql) for name, sql in TABLES.items()}
     if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         foreign = "is a database of another program"
-    elif found > VERSION:
-        foreign = f"has layout {found}, which a newer calcert wrote; this one reads up to {VERSION}. Upgrade it"
+    elif found != FORMAT:
+        writer = "a newer" if found > FORMAT else "an older" if found >= 0 else "no"
+        foreign = f"has format {found}, which {writer} calcert wrote; this one reads format {FORMAT} alone"
+    elif expected != set(schema):
+        kind, name, *_ = min(set(schema) - expected or expected - set(schema), key=repr)
+        foreign = f"must have the tables of a state and nothing else, and has not: see {kind} {name!r}"
+    elif database.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        foreign = "keeps a write-ahead log beside it, and a state is one file: set PRAGMA journal_mode = DELETE"
     else:
-        return found
+        return
     raise ValueError(f"{path} must be the state of a monitor; it {foreign}. Nothing was changed.")
 
 
