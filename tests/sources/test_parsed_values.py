@@ -267,66 +267,6 @@ def test_values_inside_objects_have_dotted_names(tmp_path: Path) -> None:
         calcert.summarize(path, score="a.b", label="y")
 
 
-def workbook(path: Path, sheets: dict[str, list[list[Any]]], formats: dict[str, str] | None = None) -> Path:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, rows in sheets.items():
-        sheet = book.create_sheet(title)
-        for row in rows:
-            sheet.append(row)
-        for cell, shown in (formats or {}).items():
-            sheet[cell].number_format = shown
-    book.save(path)
-    return path
-
-
-def test_a_sheet_is_read_as_it_is_stored(tmp_path: Path) -> None:
-    rows: list[list[Any]] = [["PD", "Ausfall"], [0.075, True], [0.5, 0], [None, None], ["0.25", "1"]]
-    path = workbook(tmp_path / "a.xlsx", {"Daten": rows})
-    assert calcert.summarize(path, score="PD", label="Ausfall") == calcert.summarize([0.075, 0.5, 0.25], [1, 0, 1])
-    bad = workbook(tmp_path / "b.xlsx", {"Daten": [*rows, [1.5, 0]]})
-    with pytest.raises(ValueError, match=r"got 1\.5 in row 6 of "):
-        calcert.summarize(bad, score="PD", label="Ausfall")
-
-
-def test_sheets_must_be_named_where_there_are_several(tmp_path: Path) -> None:
-    rows: list[list[Any]] = [["PD", "Ausfall"], [0.5, 1]]
-    path = workbook(tmp_path / "a.xlsx", {"Daten": rows, "Notizen": [["nichts"]]})
-    assert "it has 'Daten', 'Notizen'. Pass --sheet." in refusal(path)
-    assert "sheet must be one of" in refusal(path, sheet="Data")
-    assert read(path, sheet="Daten") == calcert.summarize([0.5], [1])
-
-
-def test_a_share_that_a_sheet_shows_as_percentage_is_not_divided_again(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", {"Daten": [["PD", "Ausfall"], [0.075, 1]]}, {"A2": "0.00%"})
-    assert read(path) == calcert.summarize([0.075], [1])
-    words = refusal(path, percent=True)
-    assert "the sheet shows this as one, so that --percent must be left out; got 0.075 in row 2" in words
-
-
-def test_a_title_in_a_sheet_is_refused_and_passed_over_when_told_so(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", {"Daten": [["Report"], [], ["PD", "Ausfall"], [0.5, 1], [1.5, 1]]})
-    assert "got 'Report' on row 1, and row 3 looks like them: 'PD, Ausfall'." in refusal(path)
-    assert "got 1.5 in row 5" in refusal(path, skip_lines=2)
-
-
-@pytest.mark.parametrize("row", [["=1/4", 1], [0.25, "=1"], ["=1/4", "=1"]])
-def test_a_formula_without_a_stored_value_is_not_a_gap(tmp_path: Path, row: list[Any]) -> None:
-    path = workbook(tmp_path / "a.xlsx", {"Daten": [["PD", "Ausfall"], [0.5, 1], [None, None], [None, 0], row]})
-    words = refusal(path, drop_missing=True)
-    assert "must hold values; got a formula in row 5 of" in words
-    assert "which computes it, and save it; or save the sheet as CSV UTF-8" in words
-    beside = workbook(tmp_path / "b.xlsx", {"Daten": [["PD", "Ausfall", "x"], [0.5, 1, "=1"], [None, 0, "=1"]]})
-    assert read(beside, drop_missing=True) == calcert.summarize([0.5], [1])
-
-
-def test_what_is_no_workbook_gets_a_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("openpyxl")
-    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04 nothing")
-    assert "must be a workbook that can be read" in refusal(tmp_path / "a.xlsx")
-
-
 def test_numbers_shown_by_a_spreadsheet_export_survive_quotes(tmp_path: Path) -> None:
     with open(tmp_path / "a.csv", "w", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)

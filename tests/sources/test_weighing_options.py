@@ -57,11 +57,22 @@ def test_counts_are_plain_rows() -> None:
 
 def test_shares_for_labels_are_a_row_of_either_label() -> None:
     summary = calcert.summarize([0.25, 0.5, 0.5], [1 / 3, 0.5, 1.0], soft_labels=True)
-    assert summary.count.tolist() == [[1680, 840], [1260, 1260 + 2520]]
-    assert (summary.rows, units_of(summary).number, units_of(summary).largest) == (3, 3, 2520)
+    assert summary.count.tolist() == [[8400, 4200], [6300, 6300 + 12_600]]
+    assert (summary.rows, units_of(summary).number, units_of(summary).largest) == (3, 3, 12_600)
     assert calcert.summarize([0.25, 0.5], [0.0, 0.0], soft_labels=True).base_rate == 0
     whole = calcert.summarize(X, Y, soft_labels=True)
-    assert np.array_equal(whole.count, 2520 * calcert.summarize(X, Y).count)
+    assert np.array_equal(whole.count, 12_600 * calcert.summarize(X, Y).count)
+
+
+def test_shares_with_two_decimals_are_exact_and_more_decimals_name_their_unit() -> None:
+    shares = [k / 100 for k in range(101)]
+    found = calcert.summarize([0.5] * 101, shares, soft_labels=True)
+    assert found.count.tolist() == [[126 * sum(range(101))] * 2]
+    with pytest.raises(ValueError, match=r"weight_unit = 1/12600; got 0\.123 at row 1\. Pass weight_unit=0\.001, or"):
+        calcert.summarize([0.5] * 2, [0.5, 0.123], soft_labels=True)
+    assert calcert.summarize([0.5] * 2, [0.5, 0.123], soft_labels=True, weight_unit=0.001).count.tolist() == [
+        [1377, 623]
+    ]
 
 
 @pytest.mark.parametrize(

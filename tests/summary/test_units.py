@@ -128,7 +128,7 @@ def test_only_what_is_alike_is_added() -> None:
     clustered, soft = calcert.summarize(*ROWS, clusters=CLUSTERS), calcert.summarize(*ROWS, soft_labels=True)
     with pytest.raises(ValueError, match="got rows with clusters=clusters and plain rows"):
         clustered + plain
-    with pytest.raises(ValueError, match=r"\(in units of 0.000396825 and 0.5\)"):
+    with pytest.raises(ValueError, match=r"\(in units of 1/12600 and 1/2\)"):
         soft + calcert.summarize(*ROWS, soft_labels=True, weight_unit=0.5)
     whole = calcert.summarize([*ROWS[0], 0.5], [*ROWS[1], 1], weights=[*WEIGHTS, 2])
     assert weighted + calcert.summarize([0.5], [1], weights=[2]) == whole

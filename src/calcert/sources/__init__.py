@@ -57,7 +57,7 @@ def summarize(
     largest_gain
         A bound, known likewise, on the weight times the distance of label and score, added up over a cluster.
     weight_unit
-        What all weights are whole multiples of; 1 where it is left out, 1/2520 for soft labels.
+        What all weights are whole multiples of; 1 where it is left out, 1/12600 for soft labels.
     soft_labels
         True where labels are shares between 0 and 1: ties, or votes of several annotators.
     pair_sums

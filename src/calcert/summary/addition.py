@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.number_text import fraction
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.pair_sums import HEAVIEST_SQUARES
@@ -61,7 +62,7 @@ def _refuse_mixed(one: Summary, two: Summary) -> None:
     if designs[0] != designs[1]:
         kinds = ["plain rows" if kind is None else f"rows with {kind.arguments}" for kind in designs]
         units = {kind.quantum for kind in designs if kind is not None}
-        apart = f" (in units of {' and '.join(f'{unit:g}' for unit in sorted(units))})" if len(units) > 1 else ""
+        apart = f" (in units of {' and '.join(fraction(unit) for unit in sorted(units))})" if len(units) > 1 else ""
         raise ValueError(
             "Summaries that are added must be of one kind, with the same weight_unit, largest_weight, largest_gain and "
             f"pair_sums; got {kinds[0]} and {kinds[1]}{apart}. Summarise their rows alike."

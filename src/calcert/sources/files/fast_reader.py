@@ -116,7 +116,8 @@ class _Watched:
 
 
 def _json(file: JsonFile, score: Column, label: Column) -> Iterator[Batch]:
-    if {score.name, label.name} & keys_in_folders(file.path).keys():
+    # A name with a dot may be that of a key, or of one inside another object: in one file it must not be both.
+    if {score.name, label.name} & keys_in_folders(file.path).keys() or "." in score.name + label.name:
         raise Doubt
     duckdb = load("duckdb")
     count = RecordCount()

@@ -1,7 +1,11 @@
-"""One sheet of a workbook (.xlsx, by openpyxl), whose first row has the names of the columns."""
+"""One sheet of a workbook (.xlsx, by openpyxl), whose first row has the names of the columns.
+
+Rows are those that the sheet has, whatever it says of its size, and their numbers must increase.
+"""
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
@@ -12,8 +16,15 @@ from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.files.paths import value_in_folders
 from calcert.sources.parsed_values import Percentage, label_in_cell, score_in_cell
 
-Rows = Iterator[tuple[int, Any]]
-"""Rows of a sheet with their numbers."""
+Rows = Iterator[tuple[int, list[Any]]]
+"""Rows of a sheet with their numbers, up to the last cell that each has."""
+
+MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14
+"""What a sheet can have."""
+
+
+class NotComputed:
+    """In place of a formula."""
 
 
 class SheetFile:
@@ -36,7 +47,7 @@ class SheetFile:
         with self._opened() as found:
             names = self._names(found)
             values = [row for _, row in islice(filter(_is_filled, found), rows)]
-        return [(name, [row[k].value for row in values if k < len(row)]) for k, name in enumerate(names) if name]
+        return [(name, [row[k] for row in values if k < len(row)]) for k, name in enumerate(names) if name]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
         """The number of each row that is not empty, and what it holds in some columns."""
@@ -46,40 +57,42 @@ class SheetFile:
             for name in names:
                 check_alone(own, "score, label and groups", name, self.name)
             given = [value_in_folders(self.path, name, known) for name in names]
-            places = [
-                known.index(name) if folder is None else len(known) for name, folder in zip(names, given, strict=True)
-            ]
+            places = [known.index(name) if folder is None else -1 for name, folder in zip(names, given, strict=True)]
             formulas: set[tuple[int, int]] | None = None
             for number, row in found:
-                if any(k < len(row) and row[k].value is None for k in places):
+                values = [
+                    folder if k < 0 else row[k] if k < len(row) else None
+                    for k, folder in zip(places, given, strict=True)
+                ]
+                if None in values:
                     # A cell looks empty also where nobody ever computed what it says.
                     formulas = self._formulas() if formulas is None else formulas
                     for name, k in zip(names, places, strict=True):
                         if (number, k) in formulas:
                             raise ValueError(_not_computed(name, self.place(number)))
                 if _is_filled((number, row)):
-                    values = zip(places, given, strict=True)
-                    yield number, [_value(row[k]) if k < len(row) else value for k, value in values]
+                    yield number, values
 
     def title_message(self) -> str:
         """What is wrong where titles stand above the column names; nothing where none do."""
         with self._opened() as found:
-            rows = [(number, [cell.value for cell in row]) for number, row in islice(found, TITLES)]
-        filled = ((number, values) for number, values in rows if number > self._skip and any(values))
-        number, names = next(filled, (0, []))
+            rows = list(islice(found, TITLES))
+        widest = max((len(row) for _, row in rows), default=0)
+        rows = [(number, row + [None] * (widest - len(row))) for number, row in rows]
+        number, names = next(filter(_is_filled, (row for row in rows if row[0] > self._skip)), (0, []))
         return title_message(names, number, rows, "row", self.name)
 
     def _names(self, found: Rows) -> list[str]:
         """What columns are called, in the first row that is not empty, which is taken."""
-        first = next(filter(_is_filled, islice(found, self._skip, None)), None)
-        if first is None:
-            raise ValueError(f"{self.name} must begin with a row of column names; got an empty sheet.")
-        return ["" if cell.value is None else str(cell.value).strip() for cell in first[1]]
+        for number, row in found:
+            if number > self._skip and _is_filled((number, row)):
+                return ["" if value is None else str(value).strip() for value in row]
+        raise ValueError(f"{self.name} must begin with a row of column names; got an empty sheet.")
 
     def _formulas(self) -> set[tuple[int, int]]:
         """Where formulas stand: the numbers of row and column."""
         with self._opened(computed=False) as found:
-            return {(number, k) for number, row in found for k, cell in enumerate(row) if cell.data_type == "f"}
+            return {(number, k) for number, row in found for k, value in enumerate(row) if value is NotComputed}
 
     @contextmanager
     def _opened(self, *, computed: bool = True) -> Iterator[Rows]:
@@ -90,18 +103,44 @@ class SheetFile:
                 f"reading {self.name} needs openpyxl: pip install calcert[excel]. Or save the sheet as CSV UTF-8."
             ) from None
         try:
+            with zipfile.ZipFile(self.path) as archive:
+                damaged = archive.testzip()
+            if damaged is not None:
+                raise zipfile.BadZipFile(f"{damaged!r} does not have its checksum")
             book = openpyxl.load_workbook(self.path, read_only=True, data_only=computed)
-        except Exception as error:  # openpyxl lets through whatever its parts raise.
-            raise ValueError(
-                f"{self.name} must be a workbook that can be read; {type(error).__name__}: {error}. "
-                "Save the sheet as CSV UTF-8."
-            ) from error
+        except Exception as error:
+            raise self._unreadable(error) from error
         try:
             # Rows hold the file open until they are closed themselves.
-            with closing(self._chosen(book).iter_rows()) as rows:
-                yield enumerate(rows, 1)
+            with closing(self._rows(self._chosen(book))) as rows:
+                yield rows
         finally:
             book.close()
+
+    def _rows(self, sheet: Any) -> Generator[tuple[int, list[Any]]]:
+        """Rows as the XML has them: those of openpyxl end where the sheet says it ends, and leave out numbers twice."""
+        before = 0
+        with closing(_parsed(sheet)) as parsed:
+            while True:
+                try:
+                    number, row = next(parsed, (0, None))
+                except Exception as error:  # openpyxl lets through whatever its parts raise.
+                    raise self._unreadable(error) from error
+                if row is None:
+                    return
+                if not before < number <= MOST_ROWS:
+                    raise ValueError(
+                        f"rows of {self.name} must have increasing numbers up to {MOST_ROWS:,}; got {number:,} after "
+                        f"{before:,}. Open it in a spreadsheet program and save it, or save the sheet as CSV UTF-8."
+                    )
+                before = number
+                yield number, row
+
+    def _unreadable(self, error: Exception) -> ValueError:
+        return ValueError(
+            f"{self.name} must be a workbook that can be read; {type(error).__name__}: {error}. "
+            "Save the sheet as CSV UTF-8."
+        )
 
     def _chosen(self, book: Any) -> Any:
         names = [sheet.title for sheet in book.worksheets]
@@ -113,8 +152,33 @@ class SheetFile:
         return book[self._sheet or names[0]]
 
 
+def _parsed(sheet: Any) -> Generator[tuple[int, list[Any]]]:
+    from openpyxl.cell.read_only import ReadOnlyCell
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    book = sheet.parent
+    with sheet._get_source() as source:
+        parser = WorkSheetParser(
+            source,
+            sheet._shared_strings,
+            data_only=book.data_only,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )
+        for number, cells in parser.parse():
+            row: list[Any] = []
+            for cell in cells:
+                column = cell["column"]
+                if cell["row"] != number or not len(row) < column <= MOST_COLUMNS:
+                    raise ValueError(f"row {number} holds a cell of row {cell['row']} and column {column} out of order")
+                row += [None] * (column - 1 - len(row))
+                row.append(_value(ReadOnlyCell(sheet, **cell)))
+            yield number, row
+
+
 def _is_filled(row: tuple[int, Any]) -> bool:
-    return any(cell.value is not None for cell in row[1])
+    return any(value is not None for value in row[1])
 
 
 def _not_computed(name: str, where: str) -> str:
@@ -127,6 +191,8 @@ def _not_computed(name: str, where: str) -> str:
 def _value(cell: Any) -> Any:
     """What a cell holds; a number that is shown as a percentage keeps its sign, so that nothing divides it again."""
     value = cell.value
+    if cell.data_type == "f":
+        return NotComputed
     if isinstance(value, (int, float)) and not isinstance(value, bool) and "%" in (cell.number_format or ""):
         return Percentage(value)
     return value

@@ -6,12 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import Place, label_message, score_message
 from calcert.sources import count_numba
 from calcert.sources.arrays import check_indexes, checked_array
@@ -222,9 +224,13 @@ class Weigher:
             where = self._place(self.rows + row)
             if name == "counts":
                 raise ValueError(f"counts must be whole numbers; got {values[row]:g} {where}.")
+            value = float(values[row])
+            # What has up to six decimals is a multiple of the last of them.
+            decimals = -int(Decimal(repr(value)).as_tuple().exponent)
+            way = f"weight_unit={10.0**-decimals:g}" if 0 < decimals <= 6 else "a weight_unit that divides all of them"
             raise ValueError(
-                f"{name} must be whole multiples of weight_unit = {unit:g}; got {float(values[row])!r} {where}. Pass "
-                "a weight_unit that divides all of them, or round on purpose: numpy.round(values / unit) * unit."
+                f"{name} must be whole multiples of weight_unit = {fraction(unit)}; got {value!r} {where}. Pass {way}, "
+                "or round on purpose: numpy.round(values / unit) * unit."
             )
         # What is too large for an integer is too large for a Summary, too.
         return np.minimum(found, 2.0 * ROW_LIMIT).astype(np.int64)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from calcert.foundation.validation import is_real
 from calcert.summary.design import Design
 
-SHARE_UNIT = 1 / 2520
-"""Shares of up to ten annotators are whole multiples of it: 2520 is divisible by 1, ..., 10."""
+SHARE_UNIT = 1 / 12_600
+"""Shares of up to ten annotators and two decimals are whole multiples of it: 12,600 is divisible by 1, ..., 10, 100."""
 
 
 @dataclass(frozen=True)
