@@ -248,3 +248,18 @@ def test_a_score_that_cannot_be_read_gets_all_options_that_would_help(
     refused = run("certify", str(tmp_path / "bad.csv"), "--score", "p", "--label", "y", *options)
     assert refused.exit_code == 2
     assert hint in refused.stderr
+
+
+def test_a_page_goes_to_standard_output_alone(run: Run) -> None:
+    done = run("certify", "rows.csv", "--html", "-")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("<!DOCTYPE html>")
+    assert done.stdout.rstrip().endswith("</html>")
+    checked = run("check", "rows.csv", "--statement", "distance", "--max", "0.9", "--html", "-")
+    assert checked.stdout.rstrip().endswith("</html>")
+    assert checked.stderr.count("Certified: at most") == 1
+    assert not Path("-").exists()
+    both = run("certify", "rows.csv", "--html", "-", "--json")
+    assert both.exit_code == 2
+    assert "neither read nor written otherwise" in both.stderr
+    assert "only --html writes to standard output" in run("certify", "rows.csv", "--plot", "-").stderr

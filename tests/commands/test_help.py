@@ -108,14 +108,22 @@ def test_help_loads_no_engine_and_no_terminal_library() -> None:
     assert done.stderr == "[]\n"
 
 
-def test_the_shell_completes_commands() -> None:
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("pub", "plain,published"),
+        *((f"{words} ro", "file,ro") for words in ("certify", "check", "perturb", "perturb a.csv", "choose", "plan")),
+        ("certify rows.csv --html ro", "file,ro"),
+    ],
+)
+def test_the_shell_completes_commands_and_leaves_names_of_files_to_itself(words: str, found: str) -> None:
+    line = {"COMP_WORDS": f"calcert {words}", "COMP_CWORD": str(len(words.split()))}
     done = subprocess.run(
         [sys.executable, "-m", "calcert"],
-        env=plain_environment()
-        | {"_CALCERT_COMPLETE": "bash_complete", "COMP_WORDS": "calcert pub", "COMP_CWORD": "1"},
+        env=plain_environment() | {"_CALCERT_COMPLETE": "bash_complete"} | line,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.stdout == "plain,published\n"
+    assert done.stdout == f"{found}\n"

@@ -134,6 +134,7 @@ def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
         ('version = "1"\nmax = 0.1\nstatement = "perfect"', "'perfect' is not one of"),
         ('version = "1"\nmax = 0.1\nodds = 0.1\nbandwidth = 0.1\nstatement = "distance"', "odds"),
         ("version = ", "must be a policy in TOML"),
+        (f"a = {'[' * 3000}{']' * 3000}", "must be a policy in TOML; got values nested too deeply."),
     ],
 )
 def test_a_policy_that_says_something_else_is_refused(run: Run, policy: Path, text: str, said: str) -> None:

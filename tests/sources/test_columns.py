@@ -54,6 +54,8 @@ def test_names_are_checked() -> None:
         choose(known, "probability", "yy", "t")
     with pytest.raises(ValueError, match=r"got 'zzz'. It has the columns [^?]*$"):
         choose(known, "zzz", "y", "t")
+    with pytest.raises(ValueError, match=r"got 'forecast_model'. It has the columns [^?]*$"):
+        choose(columns("fourth_middle:f y:i"), "forecast_model", "y", "t")
     with pytest.raises(ValueError, match="two columns; got 'y' for both"):
         choose(known, "y", "y", "t")
     with pytest.raises(TypeError, match="score must be the name of a column; got 1 of type int"):

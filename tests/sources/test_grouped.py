@@ -151,3 +151,11 @@ def test_a_group_called_missing_is_not_that_of_rows_without_one() -> None:
     rows = pa.table({"p": [0.5] * 5, "y": [0, 1, 0, 1, 1], "g": ["missing", None, "missing", "<NA>", "a"]})
     found = summarize_groups(rows, None, "g", score="p", label="y")
     assert {name: part.rows for name, part in found.items()} == {"'missing'": 2, "<NA>": 1, "a": 1, "missing": 1}
+
+
+def test_groups_that_are_called_missing_in_quotes_are_kept_apart() -> None:
+    names = ["missing", "'missing'", "\"'missing'\"", "'\"\\'missing\\'\"'", "\\missing", None]
+    rows = pa.table({"p": [0.5] * 6, "y": [0, 1] * 3, "g": names})
+    found = summarize_groups(rows, None, "g", score="p", label="y")
+    assert len(found) == len(names)
+    assert found["missing"].rows == 1

@@ -62,7 +62,7 @@ Examples:
 @class_options.names
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
+@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
 @click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
 @click.option(
     "--curve",
@@ -90,13 +90,13 @@ def command(
     said: dict[str, str],
 ) -> None:
     """Rows in files become a report."""
-    from calcert.commands.output import note, picture_path, refuse_overwriting, show, working, write_picture
+    from calcert.commands.output import picture_path, refuse_overwriting, show, working, write_page, write_picture
     from calcert.commands.reading import named_files, read_classes, summarize
     from calcert.reports.groups import certify_groups
     from calcert.reports.report import certify_summary
     from calcert.sources.units.weighing_options import Weighing
 
-    refuse_overwriting(files, {"--html": html, "--plot": picture})
+    refuse_overwriting(files, {"--html": html, "--plot": picture, "--json": "-" if as_json else None})
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
@@ -127,8 +127,9 @@ def command(
     if drawn is not None:
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
-    if html is not None:  # After the picture: a curve that was asked for is on the page as well.
-        note(f"report written to {report.to_html(html, command=again)}")
+    # After the picture: a curve that was asked for is on the page as well.
+    if html is not None and write_page(report, html, again):
+        return
     if as_json:
         import json
 

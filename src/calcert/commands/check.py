@@ -62,7 +62,9 @@ Examples:
 @class_options.of
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write the page of all statements, as certify does.")
+@click.option(
+    "--html", metavar="PATH", type=Written(), help="Also write the page of all statements; - is standard output."
+)
 @click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
 @options.debug.option
 def command(
@@ -92,12 +94,12 @@ def command(
     their number costs nothing.
     """
     from calcert.commands.filed_facts import filed
-    from calcert.commands.output import note, refuse_overwriting
+    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, write_page
     from calcert.commands.reading import read_classes
     from calcert.commands.repeated_command import repeat
     from calcert.show.exports.junit import JUnitOutcome
 
-    refuse_overwriting(files, {"--html": html, "--junit": junit})
+    refuse_overwriting(files, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})
     started = time.monotonic()
     about = statement if groups is None else f"{statement} of every group by {groups}"
     if class_columns is not None:
@@ -130,10 +132,8 @@ def command(
         if html is not None:
             said = {"verdict": words.split("\n")[0], "statement": about}
             said |= {} if demanded is None else {"policy": demanded.words}
-            page = filed(found.report(), said, files).to_html(
-                html, command=repeat(policy=demanded.file if demanded else None)
-            )
-            note(f"report written to {page}")
+            again = repeat(policy=demanded.file if demanded else None)
+            write_page(filed(found.report(), said, files), html, again)
         outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
         outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
@@ -144,7 +144,7 @@ def command(
     if as_json:
         _write_json(found, passed, words, about, largest, demanded, files)
     else:
-        click.echo(words)
+        click.echo(words, err=html == STANDARD_OUTPUT)
     if not passed:
         click.get_current_context().exit(NOT_CERTIFIED)
 

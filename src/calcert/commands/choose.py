@@ -34,8 +34,8 @@ Examples:
   calcert choose loans.csv --score PD --label Ausfall --positive J --percent --decimal , --budget 2000
 """,
 )
-@click.argument("files", metavar="FILE")
-@click.argument("target", metavar="[OUT]", required=False)
+@click.argument("files", metavar="FILE", type=click.Path())
+@click.argument("target", metavar="[OUT]", required=False, type=click.Path())
 @click.option("--budget", metavar="ROWS", type=int, required=True, help="About how many rows to choose.")
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 @click.option("--label", metavar="COLUMN", help="Column of labels, if all of them are known: chances then use them.")

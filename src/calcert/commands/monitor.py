@@ -105,7 +105,7 @@ def add(
 @state
 @alarm
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page to read in a browser.")
+@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
 @facts
 @options.debug.option
 @click.pass_context
@@ -113,12 +113,13 @@ def status(
     ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
 ) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
-    from calcert.commands.output import note, refuse_overwriting, show
+    from calcert.commands.output import refuse_overwriting, show, write_page
 
-    refuse_overwriting([state], {"--html": html})
+    refuse_overwriting([state], {"--html": html, "--json": "-" if as_json else None})
     found = _monitor_of(state).status(alarm=alarm)
     if said:
         found = found.with_facts(said)
+    printed = False
     if html is not None:
         import shlex
 
@@ -127,12 +128,12 @@ def status(
         limit = [] if alarm is None else ["--alarm", given(alarm)]
         filed = [word for name, value in said.items() for word in (f"--{name}", value)]
         again = shlex.join(["calcert", "monitor", "status", state, *limit, *filed, "--html", html])
-        note(f"report written to {found.to_html(html, command=again)}")
+        printed = write_page(found, html, again)
     if as_json:
         import json
 
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
-    else:
+    elif not printed:
         show(found)
     if found.alarm is not None:
         ctx.exit(ALARMED)

@@ -105,7 +105,7 @@ class DebugFlag:
 
 debug = DebugFlag()
 
-files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
 
 score = click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or boolean.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from calcert.foundation.result import Result
 
+STANDARD_OUTPUT = "-"
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -68,7 +70,8 @@ def working(words: str) -> Iterator[None]:
 
 def refuse_overwriting(read: Iterable[str], written: Mapping[str, str | None]) -> None:
     """What a command writes must not take the place of what it reads, nor of what else it writes."""
-    sources = {os.path.realpath(found) for path in read for found in [path, *glob.glob(path)]}
+    named = [path for path in read if path != STANDARD_OUTPUT]
+    sources = {os.path.realpath(found) for path in named for found in [path, *glob.glob(path)]}
     for option, path in written.items():
         if path is None:
             continue
@@ -84,6 +87,8 @@ class Written(click.Path):
     """A file to be written: in a folder that is there, and no folder itself."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == STANDARD_OUTPUT and (param is None or param.name != "html"):
+            self.fail("'-' must be the path of a file; only --html writes to standard output.", param, ctx)
         folder = os.path.dirname(value) or "."
         if os.path.isdir(value):
             own = "" if param is None or param.name is None else os.path.join(value, NAMES_OF_FILES[param.name])
@@ -112,6 +117,16 @@ def picture_path(name: str, argument: str) -> Path:
     if path.suffix.lower() not in PICTURE_FORMATS:
         raise ValueError(f"{argument} must end in .png, .svg or .pdf; got {name!r}.")
     return path
+
+
+def write_page(result: Result, path: str, command: str) -> bool:
+    """Write it, and say where; True where it went to standard output, which then holds nothing else."""
+    if path != STANDARD_OUTPUT:
+        note(f"report written to {result.to_html(path, command=command)}")
+        return False
+    with tempfile.TemporaryDirectory(prefix="calcert-") as folder:
+        click.echo(result.to_html(Path(folder, "report.html"), command=command).read_text("utf-8"), nl=False)
+    return True
 
 
 def write_picture(figure: Figure, path: Path) -> None:

@@ -8,6 +8,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.options_given_once import Once
+from calcert.foundation.number_text import rows_text
 from calcert.serving.noise import Noise
 
 
@@ -21,8 +22,8 @@ Examples:
   generate-scores | calcert perturb - - --score p > served.csv
 """,
 )
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", type=click.Path())
+@click.argument("target", metavar="OUT", type=click.Path())
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 @options.noise
 @click.option(
@@ -70,7 +71,7 @@ def command(
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(
-        f"{done.rows:,} rows in {place}; column {column!r} is {done.score!r} perturbed with {noise.keyword} "
+        f"{rows_text(done.rows)} in {place}; column {column!r} is {done.score!r} perturbed with {noise.keyword} "
         f"{noise.size!r}, seed {drawn}",
         err=target == STREAM,
     )

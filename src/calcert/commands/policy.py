@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import rows_text
 
 KEY = "calcert.policy"
 OWN_ENTRIES = {"name": str, "version": str, "owner": str, "minimum_rows": int, "looks": list}
@@ -79,7 +80,7 @@ class Policy:
         """That rows are too few; nothing where they are not."""
         if rows >= self.minimum_rows:
             return ""
-        return f"{rows:,} rows, and the policy asks for {self.minimum_rows:,}"
+        return f"{rows_text(rows)}, and the policy asks for {self.minimum_rows:,}"
 
 
 def option(command: Any) -> Any:
@@ -118,6 +119,8 @@ def _read_policy(context: click.Context, option: click.Parameter, path: str | No
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{visible(path)} must be UTF-8; line {line} is not. Save it as UTF-8.") from error
+    except RecursionError as error:
+        raise ValueError(f"{visible(path)} must be a policy in TOML; got values nested too deeply.") from error
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{visible(path)} must be a policy in TOML; {error}.") from error
     own = {name: values.pop(name) for name in OWN_ENTRIES if name in values}

@@ -122,6 +122,17 @@ def fraction(size: float) -> str:
     return f"1/{whole}" if whole and 1 / whole == size else f"{size:.4g}"
 
 
+def rows_text(rows: int) -> str:
+    """A number of rows.
+
+    Examples
+    --------
+    >>> rows_text(1), rows_text(1_234)
+    ('1 row', '1,234 rows')
+    """
+    return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
 def rows_about(rows: int) -> str:
     """Two digits of a number of rows, upwards: more would pretend to know more.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
@@ -45,7 +46,7 @@ class Added:
     def __str__(self) -> str:
         if self.duplicate:
             return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
-        return f"Added batch {self.batch_id!r}: {self.rows:,} rows, batch {self.number:,} of this state."
+        return f"Added batch {self.batch_id!r}: {rows_text(self.rows)}, batch {self.number:,} of this state."
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
@@ -187,7 +188,7 @@ def _refuse_other_units(a: Summary, b: Summary) -> None:
     """Units of two models must be the same: bounds speak of a law that their sizes and weights decide."""
     known = [None if s.units is None else (s.units.design, s.units.number, s.n, s.units.squares) for s in (a, b)]
     if known[0] != known[1]:
-        words = [f"{s.rows:,} rows{'' if s.units is None else s.units.words}" for s in (a, b)]
+        words = [f"{rows_text(s.rows)}{'' if s.units is None else s.units.words}" for s in (a, b)]
         raise ValueError(
             "scores_a and scores_b must be of the same rows, in the same clusters and with the same weights; got "
             f"{words[0]} and {words[1]}, told different things of them."

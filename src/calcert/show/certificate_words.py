@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation import number_text
-from calcert.foundation.number_text import at_least, at_most, e_value, given, number, percent_sure
+from calcert.foundation.number_text import at_least, at_most, e_value, given, number, percent_sure, rows_text
 from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
     c = certificate
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{c.n:,} rows, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
+        f"{rows_text(c.n)}, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
     if c.upper <= largest and few:
         return f"Not certified: {few}.\n{about_what}"

@@ -154,7 +154,7 @@ def named(columns: Sequence[Column], argument: str, name: Any, source: str) -> C
     by_name = {column.name: column for column in columns}
     if name in by_name:
         return by_name[name]
-    nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in by_name], n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in by_name], n=1, cutoff=0.65)
     meant = next((known for known in by_name if nearest and known.lower() == nearest[0]), None)
     hint = "" if meant is None else f" Did you mean {meant!r}?"
     raise ValueError(f"{argument} must be a column of {source}; got {name!r}. It has {_column_list(columns)}.{hint}")

@@ -13,10 +13,13 @@ LOG = logging.getLogger("calcert")
 
 NAME = re.compile(
     r"((user|patient|account|session|game|customer|client|member|person|household|driver|student|device|visitor|question"
-    r"|prompt)s?([ ._-]?(id|no|nr|number|name|key|hash))?)|(.+[ ._-](id|uuid))",
+    r"|prompt)s?([ ._-]?(id|no|nr|number|name|key|hash))?)|((.+[ ._-])?(id|uuid|nr))|.+nummer|(?-i:.+[a-z](Id|ID|Nr))",
     re.IGNORECASE,
 )
 """How such columns are called."""
+
+KEY = re.compile(r"(?!(19|20)\d\d-?[01]\d)(?=(\D*\d){4})[\w#/.-]{5,}")
+"""How such columns are filled, whatever they are called: no blanks, at least four digits, and no dates."""
 
 WEIGHT = re.compile(r"((sample|sampling|row|case|survey)[ _-]?)?weights?", re.IGNORECASE)
 """How columns of weights are called; ``weight`` is what ``calcert choose`` writes."""
@@ -29,19 +32,24 @@ FEWEST = 20
 
 
 def remark_on_clusters(
-    columns: Sequence[Column], chosen: Iterable[Column], source: str, values: Callable[[str], Iterable[Any]]
+    columns: Sequence[Column],
+    chosen: Iterable[Column],
+    source: str,
+    values: Callable[[str], Iterable[Any]],
+    *,
+    by_values: bool = False,
 ) -> None:
     """Say, through the logger ``calcert``, that rows of one user may not be independent, if there seem to be users.
 
-    `values` gives the first values of a column.
+    `values` gives the first values of a column; `by_values` says that it is cheap to look at those of every column.
     """
     taken = {column.name for column in chosen}
     _remark_on_weights([column for column in columns if column.name not in taken], source, values)
-    for column in columns:
-        if column.name in taken or column.kind in ("boolean", "real") or NAME.fullmatch(column.name.strip()) is None:
-            continue
+    others = [column for column in columns if column.name not in taken and column.kind not in ("boolean", "real")]
+    named = [column for column in others if NAME.fullmatch(column.name.strip())]
+    for column in [*named, *(column for column in others if by_values and column not in named)]:
         seen = [str(value) for value in values(column.name) if value is not None and value != ""]
-        if FEWEST <= len(set(seen)) < len(seen):
+        if FEWEST <= len(set(seen)) < len(seen) and (column in named or all(map(KEY.fullmatch, set(seen)))):
             LOG.warning(
                 "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
                 "it: clusters=%r (--cluster)",

@@ -280,7 +280,7 @@ class _Spelled:
         if self._signed not in (None, signed):
             raise Unreadable(value, "percentages all with the sign % or all without it")
         self._signed = signed
-        self._account.low += not signed and found <= 1
+        self._account.low += not signed and 0 < found <= 1
         digits, _, exponent = text.removesuffix("%").rstrip().replace(",", ".").lower().partition("e")
         return float(f"{digits}e{int(exponent or 0) - 2}")
 

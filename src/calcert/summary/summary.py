@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.number_text import rows_text
 from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
@@ -246,8 +247,8 @@ class Summary:
         known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"
         among = "" if self.units is None else self.units.words
         return (
-            f"Summary of {self.rows:,} rows{among}: base rate {self.base_rate:.4f}, mean score {self.mean_score:.4f}, "
-            f"{self.cell.size:,} cells, {known} distinct scores"
+            f"Summary of {rows_text(self.rows)}{among}: base rate {self.base_rate:.4f}, "
+            f"mean score {self.mean_score:.4f}, {self.cell.size:,} cells, {known} distinct scores"
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.number_text import at_most
+from calcert.foundation.number_text import at_most, rows_text
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, group_columns, group_lines, meanings
 from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render
@@ -62,7 +62,7 @@ def notebook_view(report: GroupReport) -> str:
     lines = group_lines(report, names)
     return fragment(
         "notebook_lines.html.jinja",
-        heading=f"{TITLE}, {report.n:,} rows",
+        heading=f"{TITLE}, {rows_text(report.n)}",
         first="group",
         subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,

@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, confidence, given, number
+from calcert.foundation.number_text import at_least, at_most, confidence, given, number, rows_text
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def band_view(band: CalibrationBand) -> RenderableType:
         stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
         shown.add_row(stretch, at_least(lower), at_most(upper), number(estimate))
     return Group(
-        Text(f"{band.n:,} rows; chance of label 1 given the served score, {band.noise.words}"),
+        Text(f"{rows_text(band.n)}; chance of label 1 given the served score, {band.noise.words}"),
         Text(""),
         shown,
         Text("From the lowest to the highest served score, but for half a percent of the rows on either side."),
@@ -51,7 +51,7 @@ def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
 
 def monotone_view(band: MonotoneBand) -> RenderableType:
     """The band at eleven scores, what it assumes, and where it bends; or where rows refute what it assumes."""
-    lead = Text(f"{band.n:,} rows; chance of label 1 given the score, as it is")
+    lead = Text(f"{rows_text(band.n)}; chance of label 1 given the score, as it is")
     sure = confidence(band.delta)
     if band.refuted_at is not None:
         where = number(band.refuted_at)
@@ -75,7 +75,7 @@ def score_table_view(found: ScoreTable) -> RenderableType:
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
     return Group(
-        Text(f"{found.n:,} rows; chance of label 1 at each score, as it is"),
+        Text(f"{rows_text(found.n)}; chance of label 1 at each score, as it is"),
         Text(""),
         shown,
         *map(Text, [*more, promise, *_bend_lines(found)]),

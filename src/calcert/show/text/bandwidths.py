@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, confidence, fraction, given
+from calcert.foundation.number_text import at_least, at_most, confidence, fraction, given, rows_text
 from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
             style="bold" if row is best else "",
         )
     lines: list[RenderableType] = [
-        Text(f"{costs.n:,} rows, mean score {costs.mean_score:.4g}"),
+        Text(f"{rows_text(costs.n)}, mean score {costs.mean_score:.4g}"),
         Text(""),
         known,
         Text(

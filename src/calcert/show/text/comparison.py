@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, confidence
+from calcert.foundation.number_text import at_least, at_most, confidence, rows_text
 from calcert.show.certificate_words import assumed
 from calcert.show.text.tables import table
 
@@ -30,7 +30,7 @@ def comparison_view(comparison: Comparison) -> RenderableType:
     )
     summary = comparison.a.summary
     units = "" if summary is None or summary.units is None else summary.units.words
-    return Group(Text(f"{comparison.a.n:,} rows{units}"), Text(""), shown, Text(together))
+    return Group(Text(f"{rows_text(comparison.a.n)}{units}"), Text(""), shown, Text(together))
 
 
 def verdict_words(verdict: Verdict) -> str:

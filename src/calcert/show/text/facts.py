@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import rows_text
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts
@@ -16,7 +17,7 @@ def filed_lines(facts: Facts, fingerprint: str | None) -> list[Text]:
     """Lines to stand under the result."""
     lines = [f"{name[:1].upper()}{name[1:]}: {said}" for name, said in facts.said.items()]
     shown = [
-        f"{file.name} ({'' if file.rows is None else f'{file.rows:,} rows, '}SHA-256 {file.sha256[:16]}...)"
+        f"{file.name} ({'' if file.rows is None else f'{rows_text(file.rows)}, '}SHA-256 {file.sha256[:16]}...)"
         for file in facts.files[:3]
     ]
     if len(facts.files) > 3:

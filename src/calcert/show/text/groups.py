@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import rows_text
 from calcert.reports.statements import columns
 from calcert.show.certificate_words import each_side, worst
 from calcert.show.interval_lines import group_columns, group_lines, meanings
@@ -24,7 +25,7 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
     together = each_side("groups", report.delta)
     lines = group_lines(report, shown)
     return Group(
-        Text(f"{report.n:,} rows in {len(report.groups)} groups, worst first"),
+        Text(f"{rows_text(report.n)} in {len(report.groups)} groups, worst first"),
         Text(""),
         interval_table("group", shown, lines),
         Text(f"{together} {meanings(shown, lines)}"),
@@ -36,7 +37,7 @@ def worst_group(report: GroupReport, names: Collection[str]) -> str:
     """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
     law = next(iter(report.groups.values())).distance.subject.removeprefix("as it is").removeprefix(", ")
     of_rows = f" All bounds are {law}." if law else ""
-    large = f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
+    large = f" of at least {rows_text(report.smallest)}" if report.smallest > 1 else ""
     if report.empty:
         return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}.{of_rows}"
     counted = [group for group in report.groups.values() if group.n >= report.smallest]

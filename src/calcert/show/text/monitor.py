@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.number_text import at_least, at_most, confidence, given
+from calcert.foundation.number_text import at_least, at_most, confidence, given, rows_text
 from calcert.reports.statements import columns
 from calcert.show.certificate_words import MEASURE, STATEMENTS, assumed
 from calcert.show.interval_lines import window_lines
@@ -100,7 +100,7 @@ def upper_sentence(status: Status) -> str:
     c = status.upper
     return (
         f"At most {at_most(c.upper)}: the {MEASURE[status.statement]} of the classifier {c.subject}, over the first "
-        f"{c.n:,} rows pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
+        f"{rows_text(c.n)} pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
     )
 
 
@@ -112,7 +112,7 @@ def always(status: Status) -> str:
 
 def reach(status: Status) -> str:
     """How many rows, and from when."""
-    return f"{status.rows:,} rows in {status.batches:,} batches, {day(status.first)} to {day(status.last)}"
+    return f"{rows_text(status.rows)} in {status.batches:,} batches, {day(status.first)} to {day(status.last)}"
 
 
 def _window_table(status: Status) -> Table:

@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import number
+from calcert.foundation.number_text import number, rows_text
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def moves_view(moves: Moves) -> RenderableType:
         mean = float(np.average(moves.mean_goal[part], weights=share))
         shown.add_row(f"{score:.3f}", f"{float(share.sum()):.3f}", f"{mean:.3f}", *goals)
     return Group(
-        Text(f"{moves.n:,} rows; the nearest calibrated score, an estimate without guarantee"),
+        Text(f"{rows_text(moves.n)}; the nearest calibrated score, an estimate without guarantee"),
         Text(""),
         shown,
         Text(f"Rows move by {number(moves.distance)} on average. report.distance certifies how near one lies."),

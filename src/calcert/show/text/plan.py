@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, given, number, rows_about
+from calcert.foundation.number_text import at_least, at_most, given, number, rows_about, rows_text
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def plan_view(found: Plan) -> RenderableType:
         answer = f"about {rows_about(found.rows)} rows{among} would certify at most {given(found.target)}."
     return Group(
         Text(f"{now.quantity} of the classifier {now.subject}"),
-        Text(f"Certified now, from {now.n:,} rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),
+        Text(f"Certified now, from {rows_text(now.n)}: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),
         Text(f"Estimate, without guarantee: {answer}", style="bold"),
         Text(""),
         shown,

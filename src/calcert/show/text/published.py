@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, number
+from calcert.foundation.number_text import at_least, at_most, number, rows_text
 from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
@@ -36,4 +36,4 @@ def published_view(comparison: Comparison) -> RenderableType:
             line.promise,
             style="bold" if ours else "",
         )
-    return Group(Text(f"{comparison.report.n:,} rows"), Text(""), shown)
+    return Group(Text(f"{rows_text(comparison.report.n)}"), Text(""), shown)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, confidence, number, rounded_up
+from calcert.foundation.number_text import at_least, confidence, number, rounded_up, rows_text
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def ratio_view(found: Ratio) -> RenderableType:
     expected = f"{found.expected:,.1f}" if found.expected >= 1 else number(found.expected)
     shown.add_row(f"{found.observed:,}", expected, number(found.estimate), at_least(found.lower), upper)
     return Group(
-        Text(f"{found.n:,} rows; observed over expected positives of the classifier as it is"),
+        Text(f"{rows_text(found.n)}; observed over expected positives of the classifier as it is"),
         Text(""),
         shown,
         Text(f"Nothing is assumed. Both bounds hold together with probability {confidence(found.delta)} (Theorem 11)."),
@@ -38,7 +38,7 @@ def sides_view(found: Sides) -> RenderableType:
         shown.add_row(name.replace("_", " "), side.at_least, side.at_most)
     sure = confidence(any_side.delta)
     return Group(
-        Text(f"{any_side.n:,} rows; sides of the L1 calibration error of the classifier {any_side.subject}"),
+        Text(f"{rows_text(any_side.n)}; sides of the L1 calibration error of the classifier {any_side.subject}"),
         Text(""),
         shown,
         Text(f"Nothing is assumed. Each bound holds with probability {sure} ({any_side.theorem})."),
@@ -51,7 +51,7 @@ def p_value_view(found: CalibrationTest) -> RenderableType:
     median = number(found.drawn[len(found.drawn) // 2])
     shown.add_row(rounded_up(found.p_value), number(found.statistic), median, f"{found.draws:,}")
     return Group(
-        Text(f"{found.n:,} rows; is every score the chance of label 1?"),
+        Text(f"{rows_text(found.n)}; is every score the chance of label 1?"),
         Text(""),
         shown,
         Text("Independent rows are assumed and nothing else; a large p-value certifies nothing (Theorem 15)."),

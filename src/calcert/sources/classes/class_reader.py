@@ -181,7 +181,7 @@ def _list_in_text(value: Any, place: Place, row: int) -> list[Any]:
     if isinstance(value, str):
         try:
             found = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = value
     if not isinstance(found, list):
         if is_gap(found):

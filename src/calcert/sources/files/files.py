@@ -104,7 +104,7 @@ def _read_text(table: TextTable, score: str | None, label: str | None, start: St
         x, y = choose(columns, score, label, table.name, beside={"groups": groups})
     table.check_names(x.name, y.name, given=score is not None and label is not None)
     if groups is None:
-        remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
+        remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True)
     table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
     small = table.is_small(SMALL)
     if not small and table.is_plain:
@@ -154,7 +154,9 @@ def _read_parquet(
         account.rows.update(table.rows_by_file)
         table.check_same(*account.columns.values())
         if groups is None:
-            remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT))
+            remark_on_clusters(
+                columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True
+            )
         others = {name: column for name in beside for column in columns if column.name == groups}
         return _pass_on(table, x, y, others, start)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import rows_text
 from calcert.sources.columns import WORDS, Column, Kind, kind_of
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
@@ -81,6 +82,7 @@ class TextTable:
         self.account = account or Account()
         self._reading, self._first_of_batch = self.files[0], 0
         self._lines_of_batch: list[int] = []
+        self._sampled: dict[str, list[Any]] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -99,7 +101,9 @@ class TextTable:
 
     def examples(self, name: str, rows: int) -> list[Any]:
         """The first values of a column of the first file; none where the name of a folder gives it."""
-        return dict(self.files[0].sample(rows)).get(name, [])
+        if self._sampled is None:
+            self._sampled = dict(self.files[0].sample(rows))
+        return self._sampled.get(name, [])
 
     def check_names(self, score: str, label: str, *, given: bool) -> None:
         """Columns that were found, or both of them, must not be called like values: that would be the first row."""
@@ -189,7 +193,7 @@ class TextTable:
         """Rows that were left out, and labels in words, through the logger ``calcert``."""
         positive, seen = self.spelling.positive, self.account.labels
         if positive is not None and seen and self.spelling.label not in seen:
-            shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in seen.most_common(SHOWN))
+            shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in seen.most_common(SHOWN))
             raise ValueError(f"positive must be a label of {self.name}; got {positive!r}. {label!r} holds {shown}.")
         meaning = f"label {self.account.meaning(self.spelling)}" if positive is not None else ""
         for words in filter(None, (meaning, self.account.left_out, self.account.doubt)):

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from calcert.foundation.facts import ReadFile
+from calcert.foundation.number_text import rows_text
 from calcert.sources.parsed_values import PLAIN, Reading
-
-MIXED = 5
-"""Percentages of which one in so many is 1 or less, without a sign, may be shares in part."""
 
 SHOWN = 6
 """Different labels that are named one by one."""
@@ -39,12 +37,11 @@ class Account:
     @property
     def doubt(self) -> str:
         """That scores look as if some were percentages and some shares, in words; nothing where they do not."""
-        rows = sum(self.rows.values())
-        if not self.low or MIXED * self.low < rows:
+        if not self.low:
             return ""
         return (
-            f"{self.low:,} of {rows:,} scores are 1 or less, and taken for 1% or less (--percent); if these are shares "
-            "in [0, 1], the bounds are wrong: write all scores in one way"
+            f"{self.low:,} of {rows_text(sum(self.rows.values()))} have scores of 1 or less, taken for 1% or less "
+            "(--percent); if these are shares in [0, 1], the bounds are wrong: write all scores in one way"
         )
 
     @property
@@ -54,15 +51,15 @@ class Account:
         if not dropped:
             return ""
         why = ", ".join(f"{count:,} without {what}" for what, count in self.dropped.items())
-        return f"{dropped:,} of {dropped + sum(self.rows.values()):,} rows were left out: {why}"
+        return f"{dropped:,} of {rows_text(dropped + sum(self.rows.values()))} were left out: {why}"
 
     def meaning(self, spelling: Reading) -> str:
         """Which labels became 1 and which 0, in words."""
         positive = spelling.label
         others = Counter({value: rows for value, rows in self.labels.items() if value != positive})
-        shown = ", ".join(f"{value!r} ({rows:,} rows)" for value, rows in others.most_common(SHOWN))
+        shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in others.most_common(SHOWN))
         more = f" and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
-        return f"{positive!r} is 1 ({self.labels[positive]:,} rows); {shown or 'nothing'}{more} is 0"
+        return f"{positive!r} is 1 ({rows_text(self.labels[positive])}); {shown or 'nothing'}{more} is 0"
 
 
 class Files(list[str]):

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 MISSING = "missing"
 """The group of rows that have none: shown like any other, never dropped. A group of that name is shown in quotes."""
 
+MARKS = "'\"\\"
+"""What stands around a name that is shown in quotes."""
+
 MOST = 1000
 """More values than this are no groups but names of rows."""
 
@@ -63,7 +66,7 @@ def group_name(value: Any) -> str:
     """What the group is called that a column names so."""
     text = str(value)
     if isinstance(value, str):
-        # A group that is called so is not that of rows without one.
-        return repr(MISSING) if text == MISSING else text
+        # A group that is called so is not that of rows without one, nor one that is called so in quotes.
+        return repr(text) if text.strip(MARKS) == MISSING else text
     # Before it is compared with itself, as <NA> refuses that.
     return MISSING if value is None or text in ("<NA>", "NaT") or value != value else text
