@@ -183,11 +183,11 @@ def test_band_says_nothing_where_there_are_no_rows() -> None:
     assert 0.4 < band.lower[there] < 1
 
 
-def test_densities_of_both_labels_integrate_to_one() -> None:
+def test_shares_of_both_labels_add_up_to_one() -> None:
     x = np.random.default_rng(3).random(2000)
     band = calibration_band(calcert.summarize(x, x > 0.7), bandwidth=1 / 32)
-    assert abs(float(np.trapezoid(band.negative + band.positive, band.t)) - 1) < 1e-3
-    assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3
+    assert abs(float((band.negative + band.positive).sum()) - 1) < 1e-3
+    assert abs(band.positive.sum() - (x > 0.7).mean()) < 1e-3
 
 
 def exact_averaging(hits: float, misses: float) -> mpmath.mpf:

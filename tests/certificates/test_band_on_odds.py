@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.stats import binom, hypsecant
 
 import calcert
-from calcert.certificates.band import CalibrationBand, calibration_band, odds_slack
+from calcert.certificates.band import END, CalibrationBand, calibration_band, end_means, odds_slack
 from calcert.serving.grids.odds_coordinate import ENDS, OddsCoordinate
 from calcert.serving.grids.odds_discretisation import widest_cell
 from calcert.summary import cells
@@ -181,8 +181,62 @@ def test_the_band_is_as_fine_among_rare_events_as_in_the_middle() -> None:
     assert part.edges[-1] >= 0.005
 
 
-def test_densities_of_both_labels_integrate_to_one() -> None:
+def test_shares_of_both_labels_add_up_to_one_with_crowded_ends() -> None:
     x = np.random.default_rng(3).random(2000)
+    x[:500] = np.repeat([0.0, 1e-9, 0.999, 1 - 1e-9, 1.0], 100)
     band = calibration_band(calcert.summarize(x, x > 0.7), odds=1 / 32)
-    assert abs(float(np.trapezoid(band.negative + band.positive, band.t)) - 1) < 1e-3
-    assert abs(np.trapezoid(band.positive, band.t) - (x > 0.7).mean()) < 1e-3
+    for shares in (band, band.thinned(64)):
+        assert abs(float((shares.negative + shares.positive).sum()) - 1) < 1e-3
+        assert abs(shares.positive.sum() - (x > 0.7).mean()) < 1e-3
+
+
+def truth_of_ends(b: float) -> list[float]:
+    """The true chance of label 1 given that the served score is within 1e-6 of 0, and of 1."""
+    inner, found = (SCORE > 0) & (SCORE < 1), []
+    for end in (0.0, 1.0):
+        weight = (end == SCORE).astype(float)
+        away = np.abs(logit(END)) - np.where(end, logit(SCORE[inner]), -logit(SCORE[inner]))
+        weight[inner] = hypsecant.sf(away / b)
+        found.append(float((MASS * weight * CHANCE).sum() / (MASS * weight).sum()))
+    return found
+
+
+@pytest.mark.parametrize("b", [1 / 16, 1 / 2])
+@pytest.mark.parametrize("listed", [True, False])
+def test_the_mean_chance_of_each_end_is_enclosed_and_narrow_limits_are_caught(b: float, listed: bool) -> None:
+    runs, delta, rng, truth = 100, 0.2, np.random.default_rng(4), truth_of_ends(b)
+    missed, allowed = {1.0: 0, 0.3: 0}, binom.isf(1e-6, runs, 2 * delta)
+    for _ in range(runs):
+        rows = calcert.summarize(*draw(2000, rng))
+        if not listed:
+            rows = Summary(rows.cell, rows.count, rows.offset, None, None)
+        view = OddsCoordinate(b).by_cell(rows)
+        ends = end_means(view, rows.cell_points, b, rows.n, np.log(1 / delta))
+        for narrowed in missed:
+            low = [end.estimate - narrowed * (end.estimate - end.lower) for end in ends]
+            high = [end.estimate + narrowed * (end.upper - end.estimate) for end in ends]
+            missed[narrowed] += not all(a <= c <= z for a, c, z in zip(low, truth, high, strict=True))
+    assert missed[1.0] <= allowed < missed[0.3]
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-9, 1 - 1e-9, 1.0])
+def test_a_crowded_end_is_among_the_ranges_that_are_off(score: float) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(20_000)
+    y = np.append(rng.random(20_000) < x, rng.random(1_000) < 0.28)
+    band = calibration_band(calcert.summarize(np.append(x, np.full(1_000, score)), y), odds=1 / 16)
+    (bend,) = band.bends
+    assert bend.side == ("above" if score < 0.5 else "below")
+    assert bend.by < (0.28 if score < 0.5 else 0.72) < bend.by + 0.12
+    # Score 1 is known apart from others; what is next to 0 or 1 is known on average.
+    if score == 1:
+        assert str(bend) == "at 1 the chance is below the score by at least 0.62"
+    else:
+        where = "between 0 and 1e-06" if score < 0.5 else "between 0.999999 and 1"
+        assert str(bend).startswith(f"{where} the chance is on average {bend.side} the score by at least 0.")
+
+
+def test_calibrated_ends_are_not_said_to_be_off() -> None:
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.random(20_000), np.repeat([0.0, 1e-9, 1 - 1e-9, 1.0], 1_000)])
+    assert calibration_band(calcert.summarize(x, rng.random(x.size) < x), odds=1 / 16).bends == ()

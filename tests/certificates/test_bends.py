@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,15 @@ def test_a_calibrated_classifier_seldom_bends() -> None:
     assert bent <= binom.isf(1e-6, runs, delta)
 
 
+def test_a_score_with_many_rows_counts_by_its_rows_however_narrow_its_range_is() -> None:
+    rng = np.random.default_rng(8)
+    x = np.append(rng.random(10_000) * 0.5, np.ones(100_000))
+    band = calcert.monotone_band(calcert.summarize(x, rng.random(x.size) < 0.985 * x))
+    first = band.bends[0]
+    assert (first.high, first.side) == (1.0, "below")
+    assert 0.004 < first.by < 0.015
+
+
 def test_a_curve_that_falls_has_no_bends_that_assume_it_does_not() -> None:
     rng = np.random.default_rng(5)
     x = rng.random(20_000)
@@ -149,9 +159,7 @@ def test_a_report_says_where_it_bends_in_text_page_and_json(report: Report, tmp_
     sentence = str(report.bends[0])
     assert sentence in " ".join(str(report).split())
     values = json.loads(json.dumps(report.to_dict()))
-    assert values["bends"][0] == {"low": report.bends[0].low, "high": report.bends[0].high, "side": "below"} | {
-        "by": report.bends[0].by
-    }
+    assert values["bends"][0] == asdict(report.bends[0])
     read_back = Report.from_dict(values)
     assert read_back == report
     assert read_back.bends == report.bends

@@ -210,10 +210,6 @@ def test_all_rows_that_are_placed_are_forty_bandwidths_from_the_ends_of_the_grid
         assert abs(float(logit(ENDS[0]))) < FARTHEST
         t = where.score(np.linspace(0, 1, 1001))
         assert where.place(t[300:700]) == pytest.approx(np.linspace(0, 1, 1001)[300:700], abs=1e-12)
-        slope = where.steepness(np.array([0.4, 0.5]))
-        step = 1e-6
-        risen = where.score(np.array([0.4, 0.5]) + step) - where.score(np.array([0.4, 0.5]) - step)
-        assert slope == pytest.approx(risen / (2 * step), rel=1e-6)
 
 
 def test_a_grid_too_fine_for_its_blocks_is_refused() -> None:

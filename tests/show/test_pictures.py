@@ -21,7 +21,7 @@ from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.canvas import Picture
 from calcert.show.pictures.intervals import short
-from calcert.show.pictures.served_curve import STRETCHES, reliability
+from calcert.show.pictures.served_curve import BINS, STRETCHES, reliability
 from calcert.show.pictures.terms import TERMS, terms
 
 
@@ -40,6 +40,11 @@ def legend(axes: Axes) -> list[str]:
     found = axes.get_legend()
     assert found is not None
     return [text.get_text() for text in found.get_texts()]
+
+
+def outlines(axes: Axes) -> list[StepPatch]:
+    """The steps that are drawn as lines."""
+    return [patch for patch in axes.patches if isinstance(patch, StepPatch) and not patch.get_fill()]
 
 
 def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
@@ -95,9 +100,24 @@ def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Repor
     assert legend(below) == ["label 0", "label 1"]
     assert below.get_xlabel() == "served score"
     assert below.get_xlim() == axes.get_xlim()
-    negative, positive = (np.asarray(line.get_ydata()) for line in below.get_lines())
+    negative, positive = (np.asarray(steps.get_data().values) for steps in outlines(below))
     assert negative.max() == positive.max() == 1
     assert negative.argmax() < positive.argmax()
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-9, 1 - 1e-9, 1.0])
+def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
+    rng = np.random.default_rng(0)
+    x = np.append(rng.random(4_000), np.full(1_000, score))
+    report = calcert.certify(x, rng.random(5_000) < 0.2 + 0.1 * x)
+    axes = reliability(report)
+    (mark,) = axes.containers
+    end = report.band.ends[round(score)]
+    assert mark.get_children()[0].get_xydata().tolist() == [[round(score), end.estimate]]  # type: ignore[union-attr]
+    assert "served within 1e-06 of 0 or 1: mean, 95%" in legend(axes)
+    below = next(other for other in axes.figure.axes if other is not axes)
+    for steps in outlines(below):
+        assert np.argmax(steps.get_data().values) == (0 if score < 0.5 else BINS - 1)
 
 
 def test_lines_differ_without_colour(report: Report) -> None:
@@ -105,7 +125,7 @@ def test_lines_differ_without_colour(report: Report) -> None:
     curve, diagonal = axes.get_lines()
     assert curve.get_linestyle() != diagonal.get_linestyle()
     below = next(other for other in axes.figure.axes if other is not axes)
-    assert len({line.get_linestyle() for line in below.get_lines()}) == 2
+    assert len({steps.get_linestyle() for steps in outlines(below)}) == 2
     hatches = {bar.get_hatch() for bar in terms(report).patches}
     colours = {bar.get_facecolor() for bar in terms(report).patches}
     assert len(hatches) == len(colours) >= 4

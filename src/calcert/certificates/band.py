@@ -13,7 +13,8 @@ In c it is a constant times c^-hits (1-c)^-misses, so that the values not exclud
 Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little: the
 logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h; and rows are known to
 their cell and placed on a grid, which changes every weight by a factor near 1. For noise on the odds all of it happens
-in log-odds, and scores 0 and 1, which are served as they are, are two more points.
+in log-odds, and scores 0 and 1, which are served as they are, are two more points. Next to these cells are too wide for
+a curve, so that its mean over each end is enclosed instead: w is then the probability of a served score there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.bends import Bend, bends_of
+from calcert.certificates.bends import Bend, RangeMean, bends_of
 from calcert.certificates.limits.share_limits import share_limits
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
@@ -33,12 +34,17 @@ from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.grids.grid import Grid
 from calcert.serving.grids.grid_view import View
 from calcert.serving.noise import Noise, choose_noise
+from calcert.serving.odds_kernel import distribution
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
 FINENESS = 512
 POINT_LIMIT = 1 << 17
 CUT_OFF = 1e-16
 """More than the weight of any row further away than the grid's reach: sech(40) times at most pi."""
+
+END = 1e-6
+"""Served scores so near to 0 or 1 have a mean chance; just before, the grid of log-odds ends."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,12 @@ class CalibrationBand(Result):
         With probability at least 1 - delta they enclose the chance of label 1 at every served score in [0, 1], each on
         its stretch between edges. 0 and 1 where too few rows are near.
     negative, positive
-        Densities at t of served scores with label 0 and with label 1; together they integrate to 1. Estimates.
+        The shares of all rows whose served scores are in the stretch, with label 0 and with label 1. Estimates.
     noise, delta, n
         What is served, as given, and the number of rows.
+    ends
+        For noise on the odds, the mean chance over served scores next to 0 and next to 1, enclosed together with the
+        curve.
 
     Examples
     --------
@@ -83,16 +92,18 @@ class CalibrationBand(Result):
     noise: Noise
     delta: float
     n: int
+    ends: tuple[RangeMean, ...] = ()
 
     def thinned(self, stretches: int, between: tuple[float, float] = (0.0, 1.0)) -> CalibrationBand:
         """The part between two scores in at most so many stretches, about as wide as each other.
 
         Each is the envelope of those that it replaces, so that they are a band too.
         """
-        first = int(np.searchsorted(self.edges, between[0], "right")) - 1
-        last = int(np.searchsorted(self.edges, between[1], "left"))
+        # Scores 0 and 1 may be stretches without any width.
+        first = int(np.searchsorted(self.edges[1:], between[0], "left"))
+        last = int(np.searchsorted(self.edges[:-1], between[1], "right"))
         begin = np.searchsorted(self.edges, np.linspace(*between, stretches, endpoint=False), "right") - 1
-        starts = np.unique(np.clip(begin, first, last - 1))
+        starts = np.unique(np.clip(np.append(first, begin[1:]), first, last - 1))
         edges = self.edges[np.append(starts, last)]
         middle = np.searchsorted(self.edges, (edges[1:] + edges[:-1]) / 2, "right") - 1
         centre = np.clip(middle, starts, np.append(starts[1:], last) - 1)
@@ -103,8 +114,8 @@ class CalibrationBand(Result):
             estimate=self.estimate[centre],
             lower=np.minimum.reduceat(self.lower[:last], starts),
             upper=np.maximum.reduceat(self.upper[:last], starts),
-            negative=self.negative[centre],
-            positive=self.positive[centre],
+            negative=np.add.reduceat(self.negative[:last], starts),
+            positive=np.add.reduceat(self.positive[:last], starts),
         )
 
     @property
@@ -119,8 +130,7 @@ class CalibrationBand(Result):
         >>> print(band.bends[0])
         between 0.21 and 0.76 the chance is below the score by at least 0.14
         """
-        share = (self.negative + self.positive) * np.diff(self.edges)
-        return bends_of(self.edges, self.lower, self.upper, share)
+        return bends_of(self.edges, self.lower, self.upper, self.negative + self.positive, self.ends)
 
     def _rows(self) -> list[dict[str, Any]]:
         names = ("t", "estimate", "lower", "upper", "negative", "positive")
@@ -188,28 +198,30 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
     hits = np.maximum(tosses * positive / top - error, 0.0)
     misses = np.maximum(tosses * (served - positive) / top - error, 0.0)
     excess = 4 * error + where.end_weight(view, place) * (tosses / summary.n)
-    known = math.log((index.size + where.atoms) / delta)
+    known = math.log((index.size + 2 * where.atoms) / delta)  # With each atom goes the mean of an end.
     lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
     slack = float(np.diff(place).max()) / grid.h + odds_slack(where.weight_change(grid, place))
-    t, steepness = where.score(place), where.steepness(place)
+    between = (place[1:] + place[:-1]) / 2
+    width = np.diff(between, prepend=place[0], append=place[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(hits + misses > 0, positive / served, np.nan)
         middle = CalibrationBand(
-            t=t,
-            edges=np.concatenate([[0.0], where.score((place[1:] + place[:-1]) / 2), [1.0]]),
+            t=where.score(place),
+            edges=np.concatenate([[0.0], where.score(between), [1.0]]),
             estimate=np.clip(estimate, 0.0, 1.0),
             lower=_limit_moved(lower, -slack),
             upper=_limit_moved(upper, slack),
-            negative=np.maximum(served - positive, 0.0) / steepness,
-            positive=np.maximum(positive, 0.0) / steepness,
+            negative=np.maximum(served - positive, 0.0) * width,
+            positive=np.maximum(positive, 0.0) * width,
             noise=noise,
             delta=delta,
             n=summary.rows,
         )
     if not where.atoms:
         return middle
-    atoms = np.asarray(_rows_at_0_and_1(summary) * (tosses / summary.n), np.float64)
-    return _with_ends(middle, where.score(np.array([place[0], place[-1]])), atoms, known)
+    outermost = where.score(np.array([place[0], place[-1]]))
+    found = _with_ends(middle, outermost, _rows_at_0_and_1(summary), view, tosses, known)
+    return replace(found, ends=end_means(view, summary.cell_points, noise.size, tosses, known))
 
 
 def _rows_at_0_and_1(summary: Summary) -> Integers:
@@ -219,26 +231,47 @@ def _rows_at_0_and_1(summary: Summary) -> Integers:
     return np.stack([points.count[which].sum(axis=0) for which in (zero, one)])
 
 
-def _with_ends(band: CalibrationBand, outermost: Floats, atoms: Floats, evidence: float) -> CalibrationBand:
+def _with_ends(
+    band: CalibrationBand, outermost: Floats, atoms: Integers, view: View, tosses: float, evidence: float
+) -> CalibrationBand:
     """The band with a stretch on either side about which nothing is said, and with scores 0 and 1 as points."""
-    hits, misses = atoms[:, 1], atoms[:, 0]
+    misses, hits = atoms.T * (tosses / view.n)
     lower, upper = share_limits(hits, misses, evidence)
     share = np.where(hits + misses > 0, hits / np.maximum(hits + misses, 1e-300), np.nan)
+    low_end = view.ends.high < 0.5
+    near = np.stack([view.ends.count[which].sum(axis=0) for which in (low_end, ~low_end)]) - atoms
 
-    def around(middle: Floats, beside: float, ends: Floats) -> Floats:
-        return np.concatenate([ends[:1], [beside], middle, [beside], ends[1:]])
+    def around(middle: Floats, beside: Floats, ends: Floats) -> Floats:
+        return np.concatenate([ends[:1], beside[:1], middle, beside[1:], ends[1:]])
 
     low, high = outermost
     return replace(
         band,
         t=np.concatenate([[0.0, low / 2], band.t, [(1 + high) / 2, 1.0]]),
         edges=np.concatenate([[0.0, 0.0, low], band.edges[1:-1], [high, 1.0, 1.0]]),
-        estimate=around(band.estimate, math.nan, share),
-        lower=around(band.lower, 0.0, lower),
-        upper=around(band.upper, 1.0, upper),
-        negative=around(band.negative, 0.0, np.zeros(2)),
-        positive=around(band.positive, 0.0, np.zeros(2)),
+        estimate=around(band.estimate, np.full(2, np.nan), share),
+        lower=around(band.lower, np.zeros(2), lower),
+        upper=around(band.upper, np.ones(2), upper),
+        negative=around(band.negative, near[:, 0] / view.n, atoms[:, 0] / view.n),
+        positive=around(band.positive, near[:, 1] / view.n, atoms[:, 1] / view.n),
     )
+
+
+def end_means(view: View, points: Points, b: float, tosses: float, evidence: float) -> tuple[RangeMean, ...]:
+    """The mean chance over served scores within `END` of 0, and of 1, which are counted."""
+    found, rounding = [], 1e-11  # Logarithms of odds are good to 1e-14, and divided by 1/256 at the least.
+    ends = ((0.0, END, points.high, points.low), (1 - END, 1.0, 1 - points.low, 1 - points.high))
+    for low, high, farthest, nearest in ends:
+        # The nearer to the end a row is, the likelier it is served there; where in its cell it is, nobody knows.
+        weight = distribution(END, farthest, b) * (1 - rounding)
+        missed = distribution(END, nearest, b) * (1 + rounding) - weight
+        misses, hits = (points.count * weight[:, None]).sum(axis=0, keepdims=True).T * (tosses / view.n)
+        unknown = float((points.count.sum(axis=1) * missed).sum()) * tosses / view.n
+        lower, upper = share_limits(hits, misses, evidence + unknown * (2 + np.log1p(hits + misses + unknown)))
+        total = float(hits[0] + misses[0])
+        estimate = float(hits[0]) / max(total, 1e-300)
+        found.append(RangeMean(low, high, estimate, float(lower[0]), float(upper[0]), total / tosses))
+    return tuple(found)
 
 
 def odds_slack(change: Floats) -> Floats:

@@ -3,16 +3,16 @@
 Where the limits of a band hold for every score of a stretch, the chance is below the score by at least the smallest
 score of the stretch less the upper limit, and above it by at least the lower limit less the largest score. Whatever is
 said of a range follows from the stretches that it is made of, so that all of it holds wherever the band does, and needs
-no delta of its own (theory, Theorem 8 and Theorem 13).
+no delta of its own (theory, Theorem 8 and Theorem 13). Next to 0 and 1 a band may enclose the mean chance alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import given
 
 Side = Literal["below", "above"]
+Gap = TypeVar("Gap", Floats, float)
 
 ROUNDING = 1e-12
 """Taken off every difference, far more than the rounding of it."""
@@ -43,6 +44,8 @@ class Bend:
         "below" if the chance is below the score, "above" if it is above.
     by
         By at least so much, at every score of the range.
+    on_average
+        True where that is certain of the mean over the scores of the range that occur, and not of each.
 
     Examples
     --------
@@ -55,16 +58,20 @@ class Bend:
     high: float
     side: Side
     by: float
+    on_average: bool = False
 
     def __str__(self) -> str:
         amount = Decimal(repr(self.by))
         least = amount.quantize(Decimal(1).scaleb(amount.adjusted() - 1), ROUND_FLOOR)
-        return f"{self._where()} the chance is {self.side} the score by at least {float(least):g}"
+        on_average = "on average " * self.on_average
+        return f"{self._where()} the chance is {on_average}{self.side} the score by at least {float(least):g}"
 
     def _where(self) -> str:
         """The range, rounded inward by little of its width."""
         if self.low == self.high:
             return f"at {given(self.low)}"
+        if self.on_average:  # The mean over a part of it may be anything.
+            return f"between {given(self.low)} and {given(self.high)}"
         unit = Decimal(1).scaleb(math.floor(math.log10((self.high - self.low) / 10)))
         low, high = (
             Decimal(repr(end)).quantize(unit, rounding)
@@ -73,17 +80,37 @@ class Bend:
         return f"between {given(float(low))} and {given(float(high))}"
 
 
-def bends_of(edges: Floats, lower: Floats, upper: Floats, weight: Floats) -> tuple[Bend, ...]:
+@dataclass(frozen=True)
+class RangeMean:
+    """The mean chance of label 1 over scores from `low` to `high`: its estimate and limits, and the share of rows."""
+
+    low: float
+    high: float
+    estimate: float
+    lower: float
+    upper: float
+    share: float
+
+
+def bends_of(
+    edges: Floats, lower: Floats, upper: Floats, weight: Floats, means: Sequence[RangeMean] = ()
+) -> tuple[Bend, ...]:
     """The ranges in which limits that hold on stretches between edges leave the diagonal, the largest first.
 
     Each run of stretches that are off to one side gives one range: that with the largest weight times depth. What a
-    stretch weighs decides what is said first, or not at all, and nothing else.
+    stretch weighs decides what is said first, or not at all, and nothing else. Of a range with a known mean something
+    is said if nothing is said of scores inside of it.
     """
     through, found = np.concatenate([[0.0], np.cumsum(weight)]), []
     for side, gap in _off_diagonal(edges[:-1] - upper, lower - edges[1:]):
         for start, end in _runs_off(gap):
             size, first, stop, by = _widest_and_deepest(through[start : end + 1], gap[start:end])
             found.append((size, Bend(float(edges[start + first]), float(edges[start + stop]), side, by)))
+    for mean in means:
+        inside = [bend for size, bend in found if size >= NOTHING and mean.low <= bend.low <= bend.high <= mean.high]
+        for side, gap in _off_diagonal(mean.low - mean.upper, mean.lower - mean.high):
+            if gap > 0 and not inside:
+                found.append((mean.share * gap, Bend(mean.low, mean.high, side, gap, on_average=True)))
     return _largest_bends(found)
 
 
@@ -102,7 +129,7 @@ def _largest_bends(found: list[tuple[float, Bend]]) -> tuple[Bend, ...]:
     return tuple(found[place][1] for _, place in order)
 
 
-def _off_diagonal(below: Floats, above: Floats) -> Iterator[tuple[Side, Floats]]:
+def _off_diagonal(below: Gap, above: Gap) -> Iterator[tuple[Side, Gap]]:
     yield "below", below - ROUNDING
     yield "above", above - ROUNDING
 

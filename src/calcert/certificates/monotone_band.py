@@ -43,6 +43,8 @@ class MonotoneBand(Result):
         that never falls shows this with probability at most delta. None where the rows show nothing like it.
     delta, n
         As given, and the number of rows.
+    share
+        The shares of rows at the first edge, between it and the second, at the second, and so on.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class MonotoneBand(Result):
     refuted_at: float | None
     delta: float
     n: int
+    share: Floats
 
     def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Lower and upper limits at the given scores."""
@@ -78,7 +81,10 @@ class MonotoneBand(Result):
         """Ranges of scores in which the chance is certainly off, if it never falls; none where rows refute that."""
         if self.refuted_at is not None:
             return ()
-        return bends_of(self.edges, self.lower[:-1], self.upper[1:], np.diff(self.edges))
+        # At an edge both of its limits hold, and there may be many rows.
+        return bends_of(
+            np.repeat(self.edges, 2), np.repeat(self.lower, 2)[:-1], np.repeat(self.upper, 2)[1:], self.share
+        )
 
     @property
     def mean_width(self) -> float:
@@ -133,6 +139,8 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     lower = np.append(0.0, lower)[np.searchsorted(ends, edges, "right")]
     upper = np.append(1.0, upper)[np.searchsorted(-begins, -edges, "right")]
     worst = int((lower - upper).argmax())
+    place = np.searchsorted(edges, points.high)
+    place = 2 * place - 1 + (edges[place] == points.low)
     return MonotoneBand(
         edges=edges,
         lower=lower,
@@ -140,6 +148,7 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
         refuted_at=float(edges[worst]) if lower[worst] > upper[worst] else None,
         delta=delta,
         n=summary.n,
+        share=np.bincount(place, across_labels(points.count), 2 * edges.size - 1) / summary.n,
     )
 
 

@@ -80,11 +80,6 @@ class OddsCoordinate:
         """The score at a place of the grid."""
         return np.asarray(1 / (1 + np.exp(self.half - 2 * self.half * place)))
 
-    def steepness(self, place: Floats) -> Floats:
-        """How fast the score grows with the place."""
-        t = self.score(place)
-        return np.asarray(2 * self.half * t * (1 - t))
-
     def inside(self, score: Floats) -> Floats:
         """The score, moved to where it can be placed; for estimates."""
         return np.clip(score, ENDS[0], 1 - ENDS[0])

@@ -56,10 +56,6 @@ class ScoreCoordinate:
         """Where a score stands on the grid."""
         return score
 
-    def steepness(self, place: Floats) -> Floats:
-        """How fast the score grows with the place."""
-        return np.ones_like(place)
-
     def mean_score(self, grid: Grid, low: int, high: int) -> Floats:
         """The mean score over each of the grid cells low, ..., high - 1."""
         return np.asarray((np.arange(low, high) + 0.5) * grid.step)

@@ -41,6 +41,7 @@ READING = {
     "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
     "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
     "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
+    "A mark at 0 or 1 is the mean chance of served scores within a millionth of it, between its limits. "
     "Below are the densities of the served scores of either label, each drawn to its own peak.",
     "as it is": "Of the scores as they are, without noise. Few distinct scores are points, each with limits that hold "
     "together and assume nothing; nothing is said between them. More of them have a band that holds the curve "

@@ -10,7 +10,7 @@ from calcert.foundation.number_text import percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import score_quantiles
 from calcert.show import certificate_words as words
-from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, axes_below, axes_for, figure_of
+from calcert.show.pictures.canvas import BLUE, FAINT, INK, ORANGE, RED, axes_below, axes_for, figure_of
 
 with needed_for_reports():
     from matplotlib.axes import Axes
@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 STRETCHES = 400
 """Steps of the band in a picture: finer than a pixel on a page, and a small file."""
 
+BINS = 64
+"""Of the served scores of either label, below the curve: wide enough that a crowded score leaves the others visible."""
+
 
 def reliability(report: Report, ax: Axes | None = None) -> Axes:
     """The calibration curve of the perturbed classifier in its band, over the densities of both labels.
 
     How to read it: the curve is the estimated chance of label 1 at each served score; a calibrated classifier lies on
     the dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
-    leaves the diagonal outside, the classifier is off there. Below: where the served scores of either label are.
+    leaves the diagonal outside, the classifier is off there. A mark next to 0 or 1 is the mean chance there, between
+    its limits. Below: where the served scores of either label are.
 
     Parameters
     ----------
@@ -84,8 +88,9 @@ def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float]
         # Thin only what is shown, or a picture of rare events would be a few coarse steps.
         part = band.thinned(STRETCHES, shown)
         _draw_curve(axes, part)
+        _draw_ends(axes, band)
         axes.set_title(title, loc="left")
-        _draw_densities(axes_below(axes, 0.25), part)
+        _draw_densities(axes_below(axes, 0.25), band.thinned(BINS, shown))
         axes.set_xlim(shown)
         axes.set_ylim(shown[0], max(shown[1], min(1.2 * _largest_usual(part), 1.0)))
         return axes
@@ -108,18 +113,29 @@ def _draw_curve(axes: Axes, band: CalibrationBand) -> None:
     axes.plot(band.t, band.estimate, color=BLUE, lw=1.8, label="estimate, no guarantee")
     axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="perfect calibration")
     axes.set_ylabel("chance of label 1")
+
+
+def _draw_ends(axes: Axes, band: CalibrationBand) -> None:
+    """The mean chance of served scores next to 0 and 1, where something is known of it: a band has no width there."""
+    ends = [end for end in band.ends if end.upper - end.lower < 1]
+    if ends:
+        place, estimate = [round(end.low) for end in ends], np.array([end.estimate for end in ends])
+        room = np.abs([[end.lower, end.upper] for end in ends] - estimate[:, None]).T
+        label = f"served within {ends[0].high - ends[0].low:g} of 0 or 1: mean, {percent_sure(band.delta)}"
+        axes.errorbar(place, estimate, room, fmt="D", color=ORANGE, ms=5, capsize=4, clip_on=False, label=label)
     axes.legend(loc="upper left")
 
 
 def _draw_densities(axes: Axes, band: CalibrationBand) -> None:
     """Both labels, each to its own peak: the rarer one would else be a flat line."""
-    for label, density, colour, line in (
+    for label, share, colour, line in (
         ("label 0", band.negative, FAINT, "--"),
         ("label 1", band.positive, RED, "-"),
     ):
+        density = share / np.diff(band.edges)
         height = density / max(float(density.max()), 1e-300)
-        axes.fill_between(band.t, height, color=colour, alpha=0.18, lw=0)
-        axes.plot(band.t, height, color=colour, ls=line, lw=1.3, label=label)
+        axes.stairs(height, band.edges, fill=True, color=colour, alpha=0.18, lw=0)
+        axes.stairs(height, band.edges, color=colour, ls=line, lw=1.3, label=label)
     axes.set_ylim(0, 1.45)
     axes.set_yticks([])
     axes.set_ylabel("density")

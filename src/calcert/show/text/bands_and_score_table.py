@@ -42,7 +42,7 @@ def band_view(band: CalibrationBand) -> RenderableType:
 
 def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
     """The served scores between which all but few rows are."""
-    share = np.cumsum((band.negative + band.positive) * np.diff(band.edges))
+    share = np.cumsum(band.negative + band.positive)
     if not share[-1] > 0:
         return 0.0, 1.0
     low, high = np.searchsorted(share / share[-1], (RARE, 1 - RARE))
