@@ -42,6 +42,23 @@ def test_two_classes_are_served_the_law_at_every_score(x: float, random_state: A
         assert not follows(Noise("odds", 1.1 / 16), x, served)
 
 
+@pytest.mark.parametrize(
+    "random_state", [np.random.default_rng(7), 7, b"a secret of sixteen"], ids=["drawn", "keyed", "secret"]
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_no_probability_inside_is_served_as_0_or_1(classes: int, random_state: Any) -> None:
+    near = np.repeat([5e-324, 1e-310, 1e-20, 1 - 2.0**-53] if classes == 2 else [1 - 2.0**-53], ROWS)
+    rest = np.zeros((near.size, classes - 2))
+    model = PerturbedClassifier(Given(classes).fit(None, None), odds=1 / 2, random_state=random_state)
+    keys = {} if isinstance(random_state, np.random.Generator) else {"keys": np.arange(near.size)}
+    served = model.predict_proba(np.column_stack([near, rest]), **keys)
+    assert 0 < served[:, 1].min() <= served[:, 1].max() < 1
+    assert served[:, 0].max() < 1
+    ends = model.predict_proba(np.column_stack([[0.0, 1.0], rest[:2]]), **{name: [0, 1] for name in keys})
+    assert ends[1, 1] == 1
+    assert classes > 2 or ends[0].tolist() == [1, 0]
+
+
 def test_of_more_classes_the_logit_on_top_is_moved_and_the_others_keep_their_ratios() -> None:
     p = np.array([[0.2, 0.7, 0.1]])
     model = PerturbedClassifier(Given(3).fit(None, None), random_state=np.random.default_rng(3))

@@ -51,6 +51,19 @@ def test_scores_zero_and_one_and_infinite_logits_stay_as_they_are():
     assert (PerturbLogits(odds=1 / 2)(far) == far).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize("size", [{"odds": 1 / 16}, {"odds": 1 / 2}, {"bandwidth": 1e-9}, {"bandwidth": 3.0}])
+def test_no_probability_inside_is_served_as_0_or_1(dtype, size):
+    limits = torch.finfo(dtype)
+    near = [limits.tiny * limits.eps, limits.tiny, 1 - limits.eps, 1 - limits.eps / 2]
+    x = torch.tensor(near, dtype=dtype).repeat_interleave(20_000).requires_grad_()
+    served = Perturb(generator=seeded(), **size)(x)
+    assert 0 < served.min() < served.max() < 1
+    served.sum().backward()
+    if "odds" in size:
+        assert (x.grad > 0).all()  # type: ignore[operator, union-attr]
+
+
 def test_draws_are_those_of_numpy_at_the_same_chances():
     x = torch.rand(1000, dtype=torch.float64, generator=seeded())
     u = torch.rand(1000, dtype=torch.float64, generator=seeded())

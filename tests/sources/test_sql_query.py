@@ -164,6 +164,14 @@ def test_perturbed_scores_follow_the_law_they_name_at_every_score(engine: tuple[
         assert follows(Noise("odds", 1 / 16), x, part, ulp=2.0**-49), x
 
 
+@pytest.mark.parametrize("odds", [1 / 16, 1 / 2])
+def test_no_score_inside_is_served_as_0_or_1(engine: tuple[str, Run], odds: float) -> None:
+    near_ends = [5e-324, 1e-310, 1e-300, 1 - 2.0**-52, 1 - 2.0**-53]
+    drawn = np.array(served(engine, np.repeat(near_ends, ROWS), odds))
+    assert 0 < drawn.min() < 1e-299
+    assert 1 - 2.0**-40 < drawn.max() < 1
+
+
 def test_perturbed_scores_of_another_size_are_told_apart(engine: tuple[str, Run]) -> None:
     drawn = np.array(served(engine, np.full(4 * ROWS, 0.3), odds=1.15 / 16))
     assert not follows(Noise("odds", 1 / 16), 0.3, drawn)

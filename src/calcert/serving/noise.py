@@ -17,6 +17,9 @@ from calcert.serving import odds_kernel, sech_kernel
 
 Kind = Literal["odds", "additive"]
 
+SMALLEST_SERVED, LARGEST_SERVED = 2.0**-1074, 1 - 2.0**-53
+"""The doubles next to 0 and 1, which are served where a score inside (0, 1) would be rounded to an end (O5)."""
+
 
 class _Kernel(Protocol):
     """What :mod:`calcert.serving.sech_kernel` and :mod:`calcert.serving.odds_kernel` both are."""
@@ -88,8 +91,11 @@ class Noise:
         return f"odds moved by about {percent:.0f}%" if percent >= 1 else f"odds moved by about {percent:.1g}%"
 
     def sample(self, x: Floats, uniform: Floats) -> Floats:
-        """The served score at `uniform`, a chance in [0, 1), of the noise around x."""
-        return self._kernel.sample(x, self.size, uniform)
+        """The served score at `uniform`, a chance in [0, 1), of the noise around x; 0 and 1 for 0 and 1 alone (O5)."""
+        served = self._kernel.sample(x, self.size, uniform)
+        np.copyto(served, SMALLEST_SERVED, where=(served <= 0) & (x > 0))
+        np.copyto(served, LARGEST_SERVED, where=(served >= 1) & (x < 1))
+        return served
 
     def density(self, t: ArrayLike, x: ArrayLike) -> Floats:
         """The density at t of the score served for x; for noise on the odds both lie inside (0, 1)."""
@@ -148,7 +154,8 @@ def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.ran
 
     Guarantee
         Independent draws whose scores, 1 / (1 + exp(-logit)), follow the law of :func:`calcert.perturb` with the same
-        `odds`; no precision is lost to scores next to 0 and 1.
+        `odds`; no precision is lost to scores next to 0 and 1. What a band says of scores 0 and 1 is true of infinite
+        logits alone: a score in float64 is 1 from a logit of 36.7 on, in the rows and in what is made of served logits.
 
     Parameters
     ----------
@@ -190,7 +197,7 @@ def perturb(
         Scores in [0, 1], any shape.
     odds
         b in [1/256, 1/2]: the odds of every score are multiplied by tan(pi u/2)^b, u uniform; at 1/16, the default,
-        they move by about 7%. Scores exactly 0 and 1 stay as they are.
+        they move by about 7%. Scores exactly 0 and 1 stay as they are, and no other score becomes 0 or 1.
     bandwidth
         h > 0, such as 1/64, instead of `odds`: the score is drawn from the sech kernel around it, cut to [0, 1]; it
         moves by 1.17 h on average. The published kernel (Ciosek et al., ICLR 2026).

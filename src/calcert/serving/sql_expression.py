@@ -11,10 +11,12 @@ REALS = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
 UNIFORM = {"duckdb": "random()", "postgres": "random()", "spark": "rand()"}
 
 TEXT = """\
-CASE WHEN {x} = 0 THEN {x}
-     WHEN {x} > 0 AND {x} <= 1 THEN
-       1 / (1 + (1 - {x}) / {x} * power(tan(pi() / 2 * greatest({u}, {least!r})), -{b!r}))
+CASE WHEN {x} IN (0, 1) THEN {x}
+     WHEN {x} > 0 AND {x} < 1 THEN
+       least(1 - 1.1102230246251565e-16,
+         1 / (1 + (1 - {x}) / greatest({x}, 1e-300) * power(tan(pi() / 2 * greatest({u}, {least!r})), -{b!r})))
 END"""
+"""No score inside (0, 1) is rounded to 0 or 1 (O5), and no odds are too large for an engine that refuses infinity."""
 
 
 def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
@@ -22,7 +24,7 @@ def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
 
     Guarantee
         Draws of the law of :func:`calcert.perturb` with the same `odds`, as good as the database's random numbers.
-        Scores 0 and 1 stay as they are, and what is no score becomes NULL.
+        Scores 0 and 1 stay as they are, no other score becomes one of them, and what is no score becomes NULL.
 
     Parameters
     ----------

@@ -62,6 +62,13 @@ def log_factor(u: Tensor) -> Tensor:
     return torch.copysign(torch.log(torch.tan(math.pi / 2 * near)), u - 0.5)
 
 
+def inside(drawn: Tensor, x: Tensor, dtype: torch.dtype) -> Tensor:
+    """What was drawn for x, between what `dtype` has next to 0 and 1, which are for scores 0 and 1 alone (O5)."""
+    limits = torch.finfo(dtype)
+    kept = torch.clamp(drawn, x.clamp_max(limits.tiny), x.clamp_min(1 - limits.eps / 2))
+    return drawn + (kept - drawn).detach()  # The slope is that of what was drawn.
+
+
 def _gauss() -> tuple[list[float], list[float]]:
     """Nodes and weights of Gauss for the law of N, density sech(u)/pi: the recurrence of its polynomials is n^2/4."""
     beside = np.arange(1, NODES) / 2

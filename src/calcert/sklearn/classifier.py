@@ -28,7 +28,7 @@ from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
 from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
-from calcert.serving.noise import Noise, choose_noise
+from calcert.serving.noise import LARGEST_SERVED, Noise, choose_noise
 
 
 class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -131,7 +131,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         score = check_scores(top_label.score(original))
         served = self._noise.sample(score, self._uniform(X, keys, len(score)))
         if original.shape[1] == 2:
-            return np.column_stack([1 - served, served])
+            return np.column_stack([np.where(served > 0, np.minimum(1 - served, LARGEST_SERVED), 1.0), served])
         return top_label.share_out(original, served)
 
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
