@@ -287,6 +287,36 @@ def test_bandwidth_that_drowns_rare_events_is_warned_of_with_numbers():
     PerturbedClassifier(GaussianNB(), bandwidth=2**-9).fit(X[rare], y[rare])
 
 
+SECRET = b"0123456789abcdef-not-for-eyes"
+
+
+def test_a_secret_is_printed_nowhere_and_serves_the_same_after_cloning(fitted):
+    model, X, _ = fitted
+    keyed = PerturbedClassifier(FrozenEstimator(model), random_state=SECRET)
+    pipeline = make_pipeline(StandardScaler(), keyed)
+    search = GridSearchCV(pipeline, {"perturbedclassifier__random_state": [SECRET]})
+    for printed in (keyed, sklearn.clone(keyed), pipeline, search.estimator):
+        for shown in (repr(printed), str(printed), printed._repr_html_(), str(printed.get_params())):
+            assert "not-for-eyes" not in shown
+    with sklearn.config_context(print_changed_only=False):
+        assert "random_state=<secret of 29 bytes>" in repr(keyed)
+    assert keyed.get_params()["random_state"] == SECRET
+    for same in (sklearn.clone(keyed), pickle.loads(pickle.dumps(sklearn.clone(keyed)))):
+        assert (same.predict_proba(X) == keyed.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("kind", [bytearray, memoryview, bytes.decode])
+def test_a_secret_of_the_wrong_type_is_not_in_the_error(fitted, kind):
+    model, X, _ = fitted
+    with pytest.raises(ValueError, match="random_state must be None") as of_classifier:
+        PerturbedClassifier(model, random_state=kind(SECRET)).predict_proba(X)
+    with pytest.raises(TypeError, match="rng must be") as of_perturb:
+        calcert.perturb([0.5], rng=kind(SECRET))
+    with pytest.raises(ValueError, match="seed must be") as of_certify:
+        calcert.certify([0.5], [1], seed=kind(SECRET))
+    assert all("not-for-eyes" not in str(found.value) for found in (of_classifier, of_perturb, of_certify))
+
+
 def test_import_calcert_loads_neither_scikit_learn_nor_torch():
     code = "import sys, calcert; print([m for m in ('sklearn', 'torch', 'calcert.sklearn') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

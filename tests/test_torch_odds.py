@@ -179,6 +179,27 @@ def test_compiles_whole():
     assert follows(NOISE, float(np.float32(0.3)), serve(torch.full((4_000,), 0.3)).double().numpy(), ulp=2.0**-22)
 
 
+MODULES = [Perturb(odds=1 / 16), Perturb(odds=1 / 2), Perturb(bandwidth=1 / 16), Perturb(bandwidth=1 / 3)]
+
+
+@pytest.mark.parametrize("saved", [*MODULES, PerturbLogits(odds=1 / 2)], ids=str)
+def test_a_state_holds_the_noise_and_loads_under_no_other(saved, tmp_path):
+    model = nn.Sequential(nn.Linear(1, 1), nn.Sigmoid(), saved).half()
+    torch.save(model.state_dict(), tmp_path / "state.pt")
+    state = torch.load(tmp_path / "state.pt", weights_only=True)
+    for other in (*MODULES, PerturbLogits(odds=1 / 16)):
+        served = nn.Sequential(nn.Linear(1, 1), nn.Sigmoid(), other)
+        if other.noise == saved.noise:
+            served.load_state_dict(state)
+        else:
+            with pytest.raises(
+                ValueError, match=f"the noise of the module, {other.extra_repr()}; got {saved.extra_repr()}"
+            ):
+                served.load_state_dict(state)
+    with pytest.raises(RuntimeError, match=r"Missing key.*_extra_state"):
+        saved.load_state_dict({})
+
+
 def test_wrong_use_says_what_is_wrong():
     with pytest.raises(ValueError, match="odds and bandwidth exclude each other"):
         Perturb(odds=1 / 16, bandwidth=1 / 64)

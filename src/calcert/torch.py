@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from calcert.foundation.requirements import needed
-from calcert.foundation.validation import check_odds
 from calcert.serving.noise import Noise, choose_noise
 
 with needed("calcert.torch needs", "torch", "torch"):
@@ -22,6 +21,9 @@ with needed("calcert.torch needs", "torch", "torch"):
     )
 
 __all__ = ["Perturb", "PerturbLogits", "PerturbedBCEWithLogitsLoss"]
+
+ARGUMENTS = ("odds", "bandwidth")
+"""What a state has of the noise, in this order."""
 
 
 class PerturbedBCEWithLogitsLoss(nn.Module):
@@ -111,7 +113,31 @@ class PerturbedBCEWithLogitsLoss(nn.Module):
         return f"{_shown(self.noise)}, margin={self.margin}, reduction={self.reduction!r}"
 
 
-class Perturb(nn.Module):
+class _Perturbing(nn.Module):
+    """A module whose state names its noise: what was certified with one noise is not loaded under another."""
+
+    noise: Noise
+
+    def get_extra_state(self) -> Tensor:
+        """The size of the noise under its argument, odds and bandwidth, and 0 under the other."""
+        return torch.tensor([self.noise.parameters.get(name, 0.0) for name in ARGUMENTS], dtype=torch.float64)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Nothing to set: a state with another noise is refused."""
+        if not torch.equal(state.cpu().double(), self.get_extra_state()):
+            saved = dict(zip(ARGUMENTS, state.tolist(), strict=True))
+            raise ValueError(
+                f"the state must have the noise of the module, {_shown(self.noise)}; got "
+                f"{', '.join(f'{name}={size:g}' for name, size in saved.items() if size)}. What was certified with one "
+                "noise says nothing of another: make the module with that of the state."
+            )
+
+    def extra_repr(self) -> str:
+        """What ``print(module)`` shows."""
+        return _shown(self.noise)
+
+
+class Perturb(_Perturbing):
     """The last layer of a served classifier: probabilities in, perturbed probabilities out.
 
     Guarantee
@@ -125,7 +151,8 @@ class Perturb(nn.Module):
     where the device has it; half-precision probabilities come out in float32, because rounding them again to a few bits
     would serve something else than what was certified. Of what is drawn in float64, float32 adds at most 2^-20 to the
     calibration error (theory of noise on the odds, O5). No probability between 0 and 1 comes out as 0 or 1, in either
-    precision. Gradients pass through to the original probabilities.
+    precision. Gradients pass through to the original probabilities. ``state_dict`` holds the noise, and a module with
+    another noise refuses to load it.
 
     Parameters
     ----------
@@ -168,12 +195,8 @@ class Perturb(nn.Module):
         dtype = _at_least_float32(probabilities.dtype)
         return inside(drawn, x, dtype).to(dtype)
 
-    def extra_repr(self) -> str:
-        """What ``print(module)`` shows."""
-        return _shown(self.noise)
 
-
-class PerturbLogits(nn.Module):
+class PerturbLogits(_Perturbing):
     """The last layer of a served classifier that hands out logits: noise on the odds, by addition.
 
     Guarantee
@@ -202,18 +225,14 @@ class PerturbLogits(nn.Module):
 
     def __init__(self, *, odds: float = 1 / 16, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.odds = check_odds(odds)
+        self.noise = Noise("odds", odds)
         self.generator = generator
 
     def forward(self, logits: Tensor) -> Tensor:
         """Perturbed logits of the same shape."""
         _check_logits(logits)
         z = _wide(logits)
-        return (z + self.odds * log_factor(uniform(z, self.generator))).to(_at_least_float32(logits.dtype))
-
-    def extra_repr(self) -> str:
-        """What ``print(module)`` shows."""
-        return f"odds={self.odds:g}"
+        return (z + self.noise.size * log_factor(uniform(z, self.generator))).to(_at_least_float32(logits.dtype))
 
 
 def _wide(values: Tensor) -> Tensor:

@@ -79,7 +79,7 @@ def check_constant(constant: float) -> float:
 def check_seed(seed: Any) -> int:
     """A seed: a non-negative integer."""
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or int(seed) < 0:
-        raise ValueError(f"seed must be a non-negative integer, such as 0; got {seed!r}.")
+        raise ValueError(f"seed must be a non-negative integer, such as 0; got {no_secret(seed)}.")
     return int(seed)
 
 
@@ -115,7 +115,14 @@ def check_rng(rng: Any) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(check_secret("rng", rng), "little"))
     if not isinstance(rng, bool) and isinstance(rng, numbers.Integral) and int(rng) >= 0:
         return np.random.default_rng(int(rng))
-    raise TypeError(f"rng must be a non-negative integer, bytes, a numpy.random.Generator or None; got {rng!r}.")
+    raise TypeError(
+        f"rng must be a non-negative integer, bytes, a numpy.random.Generator or None; got {no_secret(rng)}."
+    )
+
+
+def no_secret(value: Any) -> str:
+    """A value as an error shows it; of text and bytes, which may be meant as a secret, the type alone."""
+    return type(value).__name__ if isinstance(value, (str, bytes, bytearray, memoryview)) else repr(value)
 
 
 def check_secret(name: str, secret: bytes) -> bytes:

@@ -22,13 +22,22 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import check_scores, check_secret
+from calcert.foundation.validation import check_scores, check_secret, no_secret
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.serving import top_label
 from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 from calcert.serving.noise import LARGEST_SERVED, Noise, choose_noise
+
+
+class _Secret(bytes):
+    """Bytes that do not print."""
+
+    def __repr__(self) -> str:
+        return f"<secret of {len(self)} bytes>"
+
+    __str__ = __repr__
 
 
 class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,9 +71,9 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     random_state
         None: fresh noise at every call, safe in forked and copied servers. An integer: noise is a function of that
         number and the row (its values, or its key), the same in every call, order and process. Bytes, 16 or more, such
-        as ``secrets.token_bytes(32)``: the same, for a secret that cannot be guessed. Keep it secret if someone might
-        search for rows with convenient noise: an integer of b bits is found in 2^b tries, a date or a small number at
-        once. A NumPy Generator or RandomState: draws from it in turn, which forked processes share.
+        as ``secrets.token_bytes(32)``: the same, for a secret that cannot be guessed and does not print. Keep it secret
+        if someone might search for rows with convenient noise: an integer of b bits is found in 2^b tries, a date or a
+        small number at once. A NumPy Generator or RandomState: draws from it in turn, which forked processes share.
 
     Notes
     -----
@@ -166,6 +175,13 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """The names of the features, where the estimator was fitted with a data frame."""
         return np.asarray(self._model.feature_names_in_)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; bytes as `random_state` print as how many there are, on pages and in logs too."""
+        params: dict[str, Any] = super().get_params(deep)
+        if type(params["random_state"]) is bytes:
+            params["random_state"] = _Secret(params["random_state"])
+        return params
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata of `fit` goes to the estimator."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -212,7 +228,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if keys is not None:
             raise ValueError(
                 "keys need an integer or bytes as random_state, which noise is then a function of; "
-                f"got {self.random_state!r}."
+                f"got {no_secret(self.random_state)}."
             )
         return np.asarray(state.random(n) if isinstance(state, np.random.Generator) else state.random_sample(n))
 
@@ -277,5 +293,5 @@ def _check_random_state(random_state: Any) -> int | bytes | np.random.Generator 
         return random_state
     raise ValueError(
         "random_state must be None, a non-negative integer, bytes, a numpy.random.Generator or a RandomState; "
-        f"got {random_state!r}."
+        f"got {no_secret(random_state)}."
     )
