@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,6 +147,40 @@ def test_clusters_are_added_only_by_those_who_say_that_none_is_in_both() -> None
     whole = calcert.summarize([*ROWS[0], 0.5, 0.7], [*ROWS[1], 1, 1], clusters=[*CLUSTERS, "x", "x"])
     assert one.plus(two, disjoint=True) == whole
     assert one.plus(Summary.empty(), disjoint=True) == Summary.empty().plus(one, disjoint=True) == one
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weights": "weights"},
+        {"clusters": "clusters"},
+        {"clusters": "clusters", "weights": "weights", "pair_sums": True},
+    ],
+)
+@pytest.mark.parametrize("scores", [20, 5_000])
+def test_many_summaries_add_up_at_once(options: dict[str, Any], scores: int) -> None:
+    rng = np.random.default_rng(scores)
+    x, y = rng.integers(0, scores, 6_000) / scores, rng.integers(0, 2, 6_000)
+    columns = {"weights": rng.integers(1, 4, x.size), "clusters": np.arange(x.size) // 10}
+
+    def of(rows: slice) -> Summary:
+        given = {name: columns[name][rows] if name in columns else value for name, value in options.items()}
+        return calcert.summarize(x[rows], y[rows], **given)
+
+    first, *others = [of(slice(start, start + 30)) for start in range(0, x.size, 30)]
+    assert first.plus(*others, Summary.empty(), disjoint=True) == of(slice(None))
+
+
+def test_a_small_part_costs_little_beside_a_large_one() -> None:
+    rng = np.random.default_rng(0)
+    large = calcert.summarize(rng.random(500_000) ** 5, rng.random(500_000) < 0.5)
+    small = [calcert.summarize(rng.random(50), rng.random(50) < 0.5) for _ in range(100)]
+    start = time.process_time()
+    one_by_one = sum(small, large)
+    middle = time.process_time()
+    assert large.plus(*small, disjoint=True) == one_by_one
+    assert time.process_time() - middle < (middle - start) / 4
 
 
 def test_what_is_proved_for_plain_rows_alone_refuses_units() -> None:

@@ -111,10 +111,6 @@ class PairSums:
         """At most the sum over units of ln(1 + stake A), for each bet and stake; stakes too large for a unit are 0."""
         return self._part(4).reshape(SIGNS.shape[0], STAKES.size) / LOGARITHM
 
-    def plus(self, other: PairSums) -> PairSums:
-        """Pair sums of two parts of the rows; whether they fit 64 bits was seen to."""
-        return PairSums(self.values + other.values)
-
     def _part(self, which: int) -> Integers:
         start = sum(SIZES[:which])
         return self.values[start : start + SIZES[which]]

@@ -204,10 +204,12 @@ class Summary:
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         refuse_clusters(self, other)
-        return Summary(*added(self, other))
+        return Summary(*added((self, other)))
 
-    def plus(self, other: Summary, *, disjoint: bool) -> Summary:
-        """The Summary of the rows of both, no cluster of which has rows in both: `disjoint=True` says so.
+    def plus(self, *others: Summary, disjoint: bool) -> Summary:
+        """The Summary of the rows of all, no cluster of which has rows in two: `disjoint=True` says so.
+
+        Of thousands of Summaries it is faster than ``sum``, which makes as many on the way.
 
         Examples
         --------
@@ -218,12 +220,11 @@ class Summary:
         """
         if disjoint is not True:
             raise ValueError(
-                f"disjoint must be True: no cluster has rows in both; got {disjoint!r}. Where clusters span the parts, "
+                f"disjoint must be True: no cluster has rows in two; got {disjoint!r}. Where clusters span the parts, "
                 "summarise all rows together."
             )
-        if self.n == 0 or other.n == 0:
-            return other if self.n == 0 else self
-        return Summary(*added(self, other))
+        parts = [part for part in (self, *others) if part.n]
+        return Summary(*added(parts)) if len(parts) > 1 else parts[0] if parts else self
 
     def __radd__(self, other: object) -> Summary:
         """Lets ``sum(summaries)`` start from 0."""

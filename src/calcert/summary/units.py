@@ -12,7 +12,7 @@ a power is split into a high and a low part before it is added up, and the parts
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,18 +92,21 @@ class Units:
         declared = self.design.largest_gain
         return self.cap if declared is None else min(declared / self.design.quantum * (1 + CLOSE), self.cap)
 
-    def plus(self, other: Units, pairs: Integers) -> Units:
-        """Units of two parts of the rows, of which none is in both."""
-        return Units(
+    @classmethod
+    def together(cls, parts: Sequence[Units], pairs: Integers) -> Units:
+        """Units of several parts of the rows, each of which is in one of them."""
+        kept = [part.pair_sums.values for part in parts if part.pair_sums is not None]
+        return cls(
             pairs=pairs,
-            rows=self.rows + other.rows,
-            number=self.number + other.number,
-            largest=max(self.largest, other.largest),
-            fourth=self.fourth + other.fourth,
-            gain_squares=self.gain_squares + other.gain_squares,
-            gain_weights=self.gain_weights + other.gain_weights,
-            design=self.design,
-            pair_sums=self.pair_sums and other.pair_sums and self.pair_sums.plus(other.pair_sums),
+            rows=sum(part.rows for part in parts),
+            number=sum(part.number for part in parts),
+            largest=max(part.largest for part in parts),
+            fourth=sum(part.fourth for part in parts),
+            gain_squares=sum(part.gain_squares for part in parts),
+            gain_weights=sum(part.gain_weights for part in parts),
+            design=parts[0].design,
+            # Whether they fit 64 bits was seen to.
+            pair_sums=PairSums(np.sum(kept, axis=0)) if kept else None,
         )
 
     def to_array(self) -> Integers:
