@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert.sources.engines.tables import summarize_query
+from calcert.sources.groups.grouped import summarize_groups
 from calcert.summary import cells
 
 Build = Callable[[pa.Table], Any]
@@ -86,6 +87,31 @@ def test_decimal_and_integer_columns_serve_as_labels_and_scores(build_anywhere: 
     exact = pa.array([decimal.Decimal(int(value)) for value in labels], pa.decimal128(5, 2))
     native = build_anywhere(table(pa.array(labels), exact))
     assert calcert.summarize(native, score="p", label="y") == calcert.summarize(labels, labels)
+
+
+def test_booleans_serve_as_scores(build_anywhere: Build) -> None:
+    truth, labels = np.arange(10) % 2 == 0, np.arange(10) % 3 == 0
+    assert by_query(build_anywhere(table(truth, labels))) == calcert.summarize(truth.astype(float), labels)
+
+
+def test_a_name_with_a_dot_is_that_of_a_column_not_of_a_field(build_anywhere: Build) -> None:
+    names = ["m.score", "y", "a.group", "a`unit", "m"]
+    columns = [[0.25, 0.5], [0, 1], ["a", "b"], [1, 2], [{"score": 0.75}, {"score": 1.0}]]
+    try:
+        native = build_anywhere(pa.table(columns, names))
+    except Exception:
+        pytest.skip("such a table cannot be made")
+    given = {"score": "m.score", "label": "y"}
+    assert calcert.summarize(native, **given) == calcert.summarize([0.25, 0.5], [0, 1])
+    assert calcert.summarize(native, **given, clusters="a`unit").units.number == 2
+    assert {part.n for part in summarize_groups(native, None, "a.group", **given).values()} == {1}
+
+
+def test_ibis_on_polars_says_what_is_wrong_with_labels() -> None:
+    ibis, polars = pytest.importorskip("ibis"), pytest.importorskip("polars")
+    rows = ibis.polars.connect({"rows": polars.DataFrame({"p": [0.5, 0.25], "y": [0, 2]})}).table("rows")
+    with pytest.raises(ValueError, match=r"labels must be 0 or 1 \(or bool\); got 2 in column 'y' \(1 of 2 rows\)"):
+        calcert.summarize(rows, score="p", label="y")
 
 
 @settings(max_examples=8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,3 +66,20 @@ def test_columns_that_differ_by_case_are_refused_in_every_engine(build_anywhere:
     gone = r"be a column of .*; got 'p'\. It has .* 'P'"
     with pytest.raises(ValueError, match=f"score must ({alone}|{gone})"):
         calcert.summarize(native, score="p", label="y")
+
+
+def test_a_table_of_sqlite_is_refused_by_name(tmp_path: Path) -> None:
+    ibis = pytest.importorskip("ibis")
+    with sqlite3.connect(tmp_path / "rows.db") as database:
+        database.execute("CREATE TABLE predictions (p REAL, y BOOLEAN, g TEXT)")
+        database.executemany("INSERT INTO predictions VALUES (?, ?, NULL)", [(0.5, "yes"), ("abc", 1), (0.25, 0.7)])
+    table = ibis.sqlite.connect(tmp_path / "rows.db").table("predictions")
+    for rows in (table, table.filter(table.p < 1)):
+        with pytest.raises(TypeError, match=r"got one of SQLite.*pandas\.read_sql"):
+            calcert.summarize(rows, score="p", label="y")
+    with pytest.raises(TypeError, match="got one of SQLite"):
+        calcert.certify(table, score="p", label="y", groups="g")
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="got 'yes' of type str at row 0"):
+        calcert.summarize(pandas.read_sql("SELECT 0.5 AS p, y FROM predictions", database), score="p", label="y")
+    database.close()

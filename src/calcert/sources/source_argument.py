@@ -43,7 +43,14 @@ def source_of(scores: Any) -> Source:
 
     refuse_same_names(scores)
     frame = nw.from_native(scores, pass_through=True)
-    return Source("table", frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else Source("arrays", scores)
+    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        return Source("arrays", scores)
+    if frame.implementation.is_ibis() and frame.to_native().get_backend().name == "sqlite":
+        raise TypeError(
+            "an Ibis table must have values of the type of their column; got one of SQLite, which keeps text among "
+            "numbers, and Ibis reads it as 0. Read the rows first: pandas.read_sql(query, sqlite3.connect(path))."
+        )
+    return Source("table", frame)
 
 
 def refuse_ignored(source: Source, labels: Any, score: str | None, label: str | None) -> None:

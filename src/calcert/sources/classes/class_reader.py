@@ -43,12 +43,12 @@ def _from_frame(frame: Any, columns: Any, label: str | None, names: Sequence[str
     """Of an engine, the columns are fetched by one query."""
     import narwhals as nw
 
-    from calcert.sources.engines.tables import columns_in, remark
+    from calcert.sources.engines.tables import column_of, columns_in, remark
 
     source = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     chosen = choose_classes(columns_in(frame), columns, label, names, source)
     remark(frame, *chosen.all_names)
-    rows = frame.select(chosen.all_names).lazy().collect()
+    rows = frame.select(**{name: column_of(frame, name) for name in chosen.all_names}).lazy().collect()
     collector = ClassCollector(chosen, AT_ROW, len(rows))
     if not len(rows):
         return collector.found(source)

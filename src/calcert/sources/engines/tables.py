@@ -48,7 +48,7 @@ def remark(frame: Frame, *taken: str | None) -> None:
     columns = columns_in(frame)
 
     def examples(name: str) -> list[Any]:
-        return list(frame.lazy().select(nw.col(name)).head(LOOKED_AT).collect()[name].to_list())
+        return list(frame.lazy().select(value=column_of(frame, name)).head(LOOKED_AT).collect()["value"].to_list())
 
     kind = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
     remark_on_clusters(columns, [column for column in columns if column.name in taken], kind, examples)
@@ -94,16 +94,22 @@ def columns_in(frame: Frame) -> list[Column]:
 
 def first(frame: Frame, name: str) -> Any:
     """A value of a column, to show."""
-    head = frame.lazy().select(nw.col(name)).head(1).collect()
-    return head[name].to_list()[0] if len(head) else None
+    head = frame.lazy().select(value=column_of(frame, name)).head(1).collect()
+    return head["value"].to_list()[0] if len(head) else None
+
+
+def column_of(frame: Frame, name: str) -> nw.Expr:
+    """The column of that very name: Spark would rather take a field of a struct for a name with a dot."""
+    quoted = f"`{name.replace('`', '``')}`"
+    return nw.col(quoted if frame.implementation.is_spark_like() else name)
 
 
 def number(table: nw.LazyFrame[Any], column: Column) -> nw.Expr:
     """The column as a double, null where it is null."""
-    value = nw.col(column.name)
+    value = column_of(table, column.name)
     if column.kind == "boolean":
-        # Not a cast, because PostgreSQL has none from boolean to double.
-        return nw.when(value).then(nw.lit(1.0)).otherwise(nw.when(~value).then(nw.lit(0.0)))
+        # PostgreSQL has no cast from boolean to double, and takes 1.0 for a decimal.
+        return nw.when(value).then(nw.lit(1)).otherwise(nw.when(~value).then(nw.lit(0))).cast(nw.Float64)
     if column.type.startswith("Decimal") and table.implementation in ARROW_DECIMALS:
         return value.cast(nw.String).cast(nw.Float64)
     return value.cast(nw.Float64)
@@ -211,7 +217,7 @@ def _label_complaint(rows: nw.LazyFrame[Any], lines: Lines, column: Column) -> s
     if (lines.label != INVALID).all():
         return missing_message("labels", _in_column(column.name, lines, lines.label == MISSING))
     example = nw.when((label == 0) | (label == 1)).then(nw.lit(None, nw.Float64)).otherwise(label).min()
-    some = rows.filter(~label.is_null()).select(label).unique().head(3).collect()["label"].to_list()
+    some = rows.filter(~label.is_null()).group_by("label").agg(count=nw.len()).head(3).collect()["label"].to_list()
     seen = np.array(rows.select(label=example).collect()["label"].to_list() + some, np.float64)
     extreme = np.isin(lines.cell, (0, CELL_OF_ONE)).all()
     return label_message(

@@ -135,11 +135,12 @@ def _groups_by_query(frame: Any, groups: str, chosen: list[Any]) -> dict[str, Su
     """Three queries however many groups there are: for their names, for the cells of all, for the scores of all."""
     import narwhals as nw
 
-    from calcert.sources.engines.tables import cells_by_group, complaint, number, placed, scores_by_group
+    from calcert.sources.engines.tables import cells_by_group, column_of, complaint, number, placed, scores_by_group
 
-    column = nw.col(groups)
-    numbered_groups(group_values(frame.select(column).unique().head(MOST + 1).collect()[groups]))
+    column = column_of(frame, groups)
     rows = frame.select(score=number(frame, chosen[0]), label=number(frame, chosen[1]), group=column)
+    names = rows.group_by("group").agg(count=nw.len()).head(MOST + 1)
+    numbered_groups(group_values(names.collect()["group"]))
     at = placed(rows, "group")
     group, lines = cells_by_group(at)
     if lines.rows.size == 0:
@@ -167,10 +168,11 @@ def _weighed_by_query(frame: Any, groups: str, score: str, label: str, weighing:
     """One query for the groups and a few for each of them, computed where the rows are."""
     import narwhals as nw
 
+    from calcert.sources.engines.tables import column_of
     from calcert.sources.units.weighed_tables import weigh_table
 
-    column = nw.col(groups)
-    found = frame.select(column).unique().head(MOST + 1).collect()[groups].to_list()
+    column = column_of(frame, groups)
+    found = frame.select(group=column).unique().head(MOST + 1).collect()["group"].to_list()
     names, code = numbered_groups(group_values(found))
     summaries = {}
     for name, part in _rows_by_group(names, code).items():

@@ -13,7 +13,17 @@ import narwhals as nw
 
 from calcert.foundation.validation import missing_message
 from calcert.sources.columns import Column, choose_all
-from calcert.sources.engines.tables import Frame, columns_in, complaint, distinct, first, integers, number, placed
+from calcert.sources.engines.tables import (
+    Frame,
+    column_of,
+    columns_in,
+    complaint,
+    distinct,
+    first,
+    integers,
+    number,
+    placed,
+)
 from calcert.sources.units.cluster_names import EXACT
 from calcert.sources.units.weighed_arrays import WeightsByLabel, weigh_arrays
 from calcert.sources.units.weighing_options import Weighing
@@ -48,7 +58,7 @@ def _weigh_by_query(
 ) -> Summary:
     design, measure = weighing.design, weighing.measure
     weight = number(table, others[measure]) if measure is not None else nw.lit(1.0)
-    unit = {"unit": nw.col(others["clusters"].name)} if "clusters" in others else {}
+    unit = {"unit": column_of(table, others["clusters"].name)} if "clusters" in others else {}
     raw = table.select(score=number(table, chosen[0]), label=number(table, chosen[1]), weight=weight, **unit)
     rows = _checked(raw, {"labels": chosen[1], **others}, weighing)
     if design.soft:
