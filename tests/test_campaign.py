@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.witnesses import thrown_batches
 from calcert.monitoring.looks import Due
 from calcert.monitoring.states.state_content import State
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, monitor_states, names, summaries
+from tests.campaign import Counts, campaigns, monitor_states, names, seeds, summaries
+from tests.lab.laws import Law
 
 
 @pytest.mark.parametrize("name", campaigns())
@@ -60,3 +62,10 @@ def test_negative_control_names_that_are_shown_as_they_are_are_caught(
     monkeypatch.setattr(names, "PARTS", ["\x1b[2J"])
     names.files(field)
     assert any("would be obeyed" in failure for failure in field.counts.failures)
+
+
+def test_negative_control_throws_that_mislead_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thrown_batches, "OF_LIKELY", 2)
+    counts, rows = Counts(), 132_677
+    seeds.judge(counts, [Law((0.004,), (1.0,), (21 / rows,))], rows)
+    assert [failure for failure in counts.failures if failure.startswith("perturbed: fails with 0.06")]

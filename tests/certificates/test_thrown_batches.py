@@ -6,22 +6,32 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, multinomial
 
 from calcert.certificates.witnesses.thrown_batches import (
     ALIKE,
     GROWING,
     IN_A_WORD,
     MANY,
+    OF_LIKELY,
     OF_MANY,
     THROWS,
     TRIED,
+    Parts,
     in_eighths,
+    largest_probability,
     throw,
-    thrown_counts,
+    thrown,
 )
+from calcert.foundation.array_types import Integers
+from calcert.summary.points import at_scores
 
 EIGHTHS = (0, 1, 2, 3, 4, 5, 6, 7)
+
+
+def thrown_counts(count: Integers, seed: int, parts: Parts = ALIKE, first: float = 0.0) -> Integers:
+    """The rows of so many points thrown, the first of which is at `first`."""
+    return thrown(at_scores(np.linspace(first, 1.0, len(count)), count), seed, parts)
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -97,11 +107,11 @@ def test_few_rows_fall_into_each_batch_of_each_throw_alike_and_independently() -
 
 @pytest.mark.parametrize("rows", [40, 4000])
 def test_few_rows_are_thrown_into_batches_of_their_parts(rows: int) -> None:
-    thrown = np.concatenate([thrown_counts(np.array([[rows, 0]]), seed, GROWING) for seed in range(200)])
+    batches = np.concatenate([thrown_counts(np.array([[rows, 0]]), seed, GROWING) for seed in range(200)])
     share = np.array(GROWING.few) / sum(GROWING.few)
-    deviation = thrown[:, :, 0, 0].mean(axis=0) - rows * share
-    assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(thrown))).all()
-    first, second = thrown[0::THROWS, 0, 0, 0], thrown[1::THROWS, 0, 0, 0]
+    deviation = batches[:, :, 0, 0].mean(axis=0) - rows * share
+    assert (np.abs(deviation) < 5 * np.sqrt(rows * share * (1 - share) / len(batches))).all()
+    first, second = batches[0::OF_LIKELY, 0, 0, 0], batches[1::OF_LIKELY, 0, 0, 0]
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.4
 
 
@@ -113,6 +123,25 @@ def test_seeds_and_rows_decide_the_throws_and_nothing_else(rows: int) -> None:
     assert (thrown_counts(count, 3) == thrown_counts(count, 3)).all()
     assert (thrown_counts(count, 3) != thrown_counts(count, 4)).any()
     assert (thrown_counts(count, 3)[:, :, 1:] != thrown_counts(other, 3)[:, :, 1:]).any()
+    assert (thrown_counts(count, 3) != thrown_counts(count, 3, first=2.0**-20)).any()
+
+
+@pytest.mark.parametrize("rows", [3, 8])
+def test_no_table_is_likelier_than_is_said_and_the_likeliest_is_nearly(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    for _ in range(200):
+        count = rng.integers(0, rows, (2, 2))
+        count[0, 0] += 1
+        # Of all laws the one whose probabilities are the shares of the table makes it likeliest.
+        exact = multinomial.pmf(count.ravel(), count.sum(), count.ravel() / count.sum())
+        assert exact <= largest_probability(count) <= 1.4 * exact
+    assert largest_probability(np.ones((300, 2), np.int64)) < 1e-40
+
+
+@pytest.mark.parametrize(("rows", "unlikely"), [(1_000, THROWS), (10_000, THROWS), (100_000, OF_MANY)])
+def test_tables_that_may_well_come_again_are_thrown_more_often(rows: int, unlikely: int) -> None:
+    assert len(thrown_counts(np.array([[rows - 9, 9]]), 0)) == OF_LIKELY >= 8
+    assert len(thrown_counts(np.full((10, 2), rows // 20), 0)) == unlikely
 
 
 def test_a_change_of_one_row_is_a_change_of_the_digest_whatever_the_largest_count() -> None:

@@ -62,7 +62,7 @@ def test_lower_bounds_stay_below_adversarial_laws(statement: str) -> None:
         with thrown_for(seed):
             return lower(summary, seed) > truth_of(exactly(law)) + 1e-12
 
-    sizes = plan_for({5: 50, 40: 300, 1000: 300}, {5: 50, 300: 150})
+    sizes = plan_for({5: 50, 40: 300, 1000: 300, 40_000: 60}, {5: 50, 300: 150})
     assert judge(missed, sizes, DELTA) >= 4000
 
 

@@ -53,7 +53,7 @@ class Certificate:
     e_value
         Evidence against an error of 0 from the bets behind `lower`: if the error is 0 its mean is at most 1, so that it
         reaches 20 with probability at most 1/20, at every number of rows. E-values of independent rows may be
-        multiplied. None where nothing was bet.
+        multiplied, each with a seed of its own. None where nothing was bet.
 
     Examples
     --------

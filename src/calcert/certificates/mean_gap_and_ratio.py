@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.limits.root_search import RuledOut, largest_candidate
-from calcert.certificates.limits.sampling_term import brier_above, largest_mean_terms
+from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
 from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
 from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.result import Result
@@ -70,18 +70,10 @@ def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
 
 
 def mean_gap_lower(summary: Summary, delta: float) -> float:
-    """The smallest |c| that the rows do not exclude as E X - E Y, each side at delta / 2 but for the second moment."""
-    gap = abs(summary.mean_score - summary.base_rate)
+    """A lower bound for |E X - E Y| at confidence 1 - delta."""
     if summary.units is not None:
         return units_lower(summary, [gap_pattern(summary)], delta)
-    moment = mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta)
-
-    def excess(a: float, b: float) -> float:
-        """Positive where no c between gap - b and gap - a can be true; limits grow with the variance and the bound."""
-        least, most = max(gap - b, 0.0), gap - a
-        return a - ROUNDING - iid_limit(max(moment - least**2, 0.0), 1 + most, summary.n, SPLIT * delta / 2)
-
-    return max(gap - largest_candidate(excess, 0.0, gap), 0.0)
+    return gap_limit(summary, delta)
 
 
 @dataclass(frozen=True)

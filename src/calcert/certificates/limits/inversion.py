@@ -1,4 +1,4 @@
-"""INVERT: from a plug-in and a second moment to an upper bound, for every limit of deviations."""
+"""INVERT: from a plug-in and a second moment to an upper bound, for every limit of deviations; and turned round."""
 
 from __future__ import annotations
 
@@ -50,6 +50,38 @@ def _largest(low: float, top: float, plug_in: float, second_moment: float, n: fl
 @compiled_later
 def _largest_grouped(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
     return largest_candidate(_beyond_grouped, low, top, (plug_in, second_moment, n, delta))
+
+
+def least_size(size: float, second_moment: float, n: float, delta: float) -> float:
+    """The least |m| that n rows do not exclude as the mean m of gains in [-1, 1]; theorem 11 (ii).
+
+    Guarantee
+        If `size` is at most that of the mean of the rows and `second_moment` at least that of the law, |m| is at least
+        the result with probability at least 1 - delta.
+    """
+    return max(size - _least(max(size, 0.0), second_moment, float(n), delta), 0.0)
+
+
+@compiled_later
+def _least(size: float, second_moment: float, n: float, delta: float) -> float:
+    return largest_candidate(_excluded, 0.0, size, (size, second_moment, n, delta))
+
+
+@in_kernels
+def _excluded(a: float, b: float, size: float, second_moment: float, n: float, delta: float) -> float:
+    """Positive where no mean of a size from size - b to size - a can be true, on the side of the rows or the other."""
+    least, most = max(size - b, 0.0), size - a
+    variance = max(second_moment - least * least, 0.0)
+    same = beyond_iid_limit(a, variance, 1 + most, n, delta - _other_side(least, n, delta))
+    if same <= 0:
+        return same
+    return min(same, beyond_iid_limit(size + least, variance, 1 + most, n, _other_side(most, n, delta)))
+
+
+@in_kernels
+def _other_side(c: float, n: float, delta: float) -> float:
+    """The part of delta for rows whose mean is on the other side of 0 than one of size c: half of it where c is 0."""
+    return delta / 2 * max(math.exp(-4 * c * math.sqrt(n)), 0.002)
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from calcert.certificates.limits.deviations import SPLIT, Limit, grouped_limit, iid_limit, mean_upper
-from calcert.certificates.limits.inversion import invert
+from calcert.certificates.limits.inversion import invert, least_size
 from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
 from calcert.certificates.units.unit_moments import any_squares, second_limit, served_form, served_squares
 from calcert.serving.grids.grid import ROUNDING
@@ -69,6 +69,12 @@ def largest_mean_terms(
     seen = plug_in + discretisation
     upper = upper_mean(summary, seen, brier_above(summary), delta, limit, squares=squares)  # Largest mean
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
+
+
+def gap_limit(summary: Summary, delta: float) -> float:
+    """Theorem 11 (ii): a lower bound for |E X - E Y| at confidence 1 - delta, from independent rows of equal weight."""
+    gap = abs(summary.mean_score - summary.base_rate) - ROUNDING
+    return least_size(gap, mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta), summary.n, SPLIT * delta)
 
 
 def brier_above(summary: Summary) -> float:

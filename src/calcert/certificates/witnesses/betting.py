@@ -20,6 +20,7 @@ import numpy as np
 
 from calcert.certificates.certificate import Lower
 from calcert.certificates.limits.root_search import crossing
+from calcert.certificates.limits.sampling_term import gap_limit
 from calcert.certificates.witnesses import thrown_batches
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
@@ -28,6 +29,9 @@ from calcert.summary.summary import Summary
 
 SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
+
+GAP_ROWS, GAP_SHARE = 20_000, 0.3
+"""From so many rows on the mean gap may refute larger errors for up to this share of delta: with fewer, bets do."""
 
 ROUNDING = 1e-6
 """Taken off every logarithm of wealth, with a little more for very many rows."""
@@ -91,9 +95,10 @@ def lower_limit(
         most the error with probability at least 1 - delta over the rows and the throws. If the error is 0, the mean of
         the e-value is at most 1: it reaches 20 with probability at most 1/20.
 
-    The witness is told and judged by counts per cell, or as rows were `thrown` already. Errors below a number that
-    depends on n alone may be refuted by `beside` or by what is left of delta for the bet, larger ones by the bet with
-    all of delta: every error has one test of level delta (theory, "Near calibration").
+    The witness is told and judged by counts per cell, or as rows were `thrown` already. Where there is something
+    `beside`, the error must be at least |E X - E Y|. Errors below a number that depends on n alone may be refuted by
+    `beside` or by what is left of delta for the bet, larger ones by the mean gap or the bet: every error has one test
+    of level delta (theory, "Near calibration").
     """
     game = play(summary, delta, seed, witness, thrown)
     return Lower(_limit(game, summary, delta, beside), game.e_value)
@@ -106,16 +111,22 @@ def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) ->
     refuted = game.limit((1 - beside.share) * delta)
     if refuted < small:
         refuted = max(refuted, beside.limit(summary, delta, small))
-    return refuted if refuted < small else max(small, game.limit(delta))
+    if refuted < small:
+        return refuted
+    if summary.n < GAP_ROWS:
+        return max(small, game.limit(delta))
+    refuted = max(small, game.limit(delta, lambda c: math.log1p(-_gap_share(c, summary.n))))
+    for _ in range(4):  # Larger errors have no smaller shares: what the gap refutes with one, it refutes with theirs.
+        refuted = max(refuted, gap_limit(summary, _gap_share(refuted, summary.n) * delta))
+    return refuted
 
 
-def play(
-    summary: Summary,
-    delta: float,
-    seed: int,
-    witness: Witness,
-    thrown: Integers | None = None,
-) -> Game:
+def _gap_share(c: float, n: int) -> float:
+    """The share of delta for the mean gap to refute an error of c: so small that the bet loses about 2% at most."""
+    return min(-math.expm1(-0.1 * c * math.sqrt(n)), GAP_SHARE)
+
+
+def play(summary: Summary, delta: float, seed: int, witness: Witness, thrown: Integers | None = None) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
     refuse_units(summary)  # Rows of one unit would be witness and judge.
     if thrown is None:
@@ -183,11 +194,11 @@ class Game:
         """What is owned in the end of a bet against an error of 0, per unit at first; at most 1e300."""
         return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
 
-    def limit(self, delta: float) -> float:
-        """The largest c that is rejected at `delta`."""
+    def limit(self, delta: float, left: Callable[[float], float] = lambda c: 0.0) -> float:
+        """The largest c that is rejected at `delta`, or at what is left of it at c: a logarithm that falls with c."""
 
         def evidence(c: float) -> float:
-            return self.log_wealth(c) - math.log(1 / delta)
+            return self.log_wealth(c) + math.log(delta) + left(c)
 
         # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
         if evidence(0.0) <= 0:

@@ -1,6 +1,7 @@
 """Rows thrown into batches, for lower bounds that look at blocks of cells.
 
-What is known of a batch is how many rows of each block and label it holds. All rows are thrown several times. Few are
+What is known of a batch is how many rows of each block and label it holds. All rows are thrown several times, and more
+often if their table of counts is one that may well come again: then its throws decide for all who see it. Few are
 thrown one by one; many by three tosses of a coin each, the bits of one stream: a word throws 21 rows, and three words
 throw 64 of a pile at once.
 """
@@ -8,6 +9,7 @@ throw 64 of a pile at once.
 from __future__ import annotations
 
 import hashlib
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -48,40 +50,50 @@ Witnesses that are chosen by how others did before want some batches to be tried
 
 MORE_ROWS, MANY_ROWS = 5_000, 50_000
 
-THROWS, OF_MANY = 3, 2
-"""One throw may be unlucky for a law of few outcomes, and then is for all that have them; several seldom are."""
+THROWS, OF_MANY, OF_LIKELY = 3, 2, 16
+"""One throw may be unlucky for a likely table of counts, and then is for all that have it; the mean of 16 seldom is."""
+
+LIKELY = 1e-3
+"""Tables that no law gives this probability are thrown three times, or twice if they are of many rows."""
 
 
 @lru_cache(maxsize=2)
 def thrown(points: Points, seed: int, parts: Parts = ALIKE) -> Integers:
-    """The rows of blocks thrown into batches, once for all statements that look at them."""
-    return thrown_counts(points.count, seed, parts)
-
-
-def thrown_counts(count: Integers, seed: int, parts: Parts = ALIKE) -> Integers:
-    """Throw every row of a table of counts, shape (points, 2), into one of some batches independently.
+    """Every row of the points thrown into one of some batches independently, once for all statements that look at them.
 
     Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
-    table. The draws are seeded by the seed and a digest of the counts: with the seed alone, data sets that differ a
-    little would be split almost alike, and one unlucky split would be unlucky for all of them.
+    counts. The draws are seeded by the seed and a digest of points and counts: with the seed alone, data sets that
+    differ a little would be split almost alike, and one unlucky split would be unlucky for all of them. How many throws
+    there are may depend on the rows, because throws are alike and know nothing of them (theory, "The seed").
     """
-    rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(count), np.uint32).tolist()])
-    rows = int(count.sum())
+    count = points.count
+    rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(points), np.uint32).tolist()])
+    rows, likely = int(count.sum()), largest_probability(count) > LIKELY
     if rows >= MANY_ROWS:
-        return in_eighths(count, rng, parts.many, OF_MANY)
+        return in_eighths(count, rng, parts.many, OF_LIKELY if likely else OF_MANY)
+    throws = OF_LIKELY if likely else THROWS
     if rows >= MORE_ROWS:
-        return in_eighths(count, rng, parts.more, THROWS)
+        return in_eighths(count, rng, parts.more, throws)
     owner = np.repeat(np.arange(count.size), count.ravel())
     batch_of = np.repeat(np.arange(len(parts.few)), parts.few)
-    batch = batch_of[rng.integers(0, batch_of.size, (THROWS, owner.size))] + len(parts.few) * np.arange(THROWS)[:, None]
-    places = np.bincount((batch * count.size + owner).ravel(), minlength=THROWS * len(parts.few) * count.size)
-    return places.reshape(THROWS, len(parts.few), *count.shape)
+    batch = batch_of[rng.integers(0, batch_of.size, (throws, owner.size))] + len(parts.few) * np.arange(throws)[:, None]
+    places = np.bincount((batch * count.size + owner).ravel(), minlength=throws * len(parts.few) * count.size)
+    return places.reshape(throws, len(parts.few), *count.shape)
 
 
-def _digest(count: Integers) -> bytes:
-    """A digest of counts, each in as few bytes as the largest needs."""
-    size = np.min_scalar_type(int(count.max()))
-    return hashlib.sha256(size.char.encode() + count.astype(size).tobytes()).digest()
+def largest_probability(count: Integers) -> float:
+    """At least the probability that any law gives this table of counts, by Stirling's formula; the first points do."""
+    rows, piles = int(count.sum()), count[:64]
+    likely = math.log(2 * math.pi * rows) - float(np.log(2 * math.pi * piles[piles > 0]).sum())
+    return math.exp(likely / 2 + 1 / (12 * rows))
+
+
+def _digest(points: Points) -> bytes:
+    """A digest of where points begin and of their counts, each in as few bytes as the largest needs."""
+    size = np.min_scalar_type(int(points.count.max()))
+    found = hashlib.sha256(size.char.encode() + points.count.astype(size).tobytes())
+    found.update(points.low.tobytes())
+    return found.digest()
 
 
 def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, ...], number: int) -> Integers:
