@@ -72,7 +72,7 @@ def distance_upper(
     >>> x = rng.random(10_000)
     >>> y = rng.random(10_000) < x**2
     >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
-    (0.164, 0.183)
+    (0.165, 0.183)
 
     As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
     response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
@@ -103,7 +103,7 @@ def distance_lower(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
     >>> round(calcert.metrics.distance_lower(rng.random(10_000) < x**2, x), 2)
-    0.16
+    0.17
     """
     return _certified("distance", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).lower
 

@@ -73,7 +73,7 @@ def assert_calibrated(
     AssertionError: Not certified: at most 0.1872, which is 0.1371 above 0.05.
     Distance from calibration of the classifier as it is.
     5,000 rows, probability 0.95, assuming nothing.
-    It is at least 0.1622, with the same probability: more rows cannot help. Recalibrate the classifier.
+    It is at least 0.1584, with the same probability: more rows cannot help. Recalibrate the classifier.
     """
     __tracebackhide__ = True
     check_one_of("statement", statement, tuple(STATEMENTS))

@@ -62,7 +62,7 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
     >>> c = calcert.crossings(calcert.summarize(x, rng.random(100_000) < chance))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
-    0.046 to 0.055; the truth is 0.052
+    0.045 to 0.055; the truth is 0.052
     """
     times = f"{crossings} times" if crossings != 1 else "once"
     return _statement(

@@ -46,7 +46,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     >>> x = rng.random(100_000)
     >>> c = calcert.lipschitz(calcert.summarize(x, rng.random(100_000) < x**2), constant=2.0)
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
-    0.165 to 0.171; the truth is 0.167
+    0.164 to 0.171; the truth is 0.167
     """
     check_summary(summary)
     constant, delta, seed = check_constant(constant), check_delta(delta), check_seed(seed)

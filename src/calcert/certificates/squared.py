@@ -58,7 +58,7 @@ def squared(
     >>> x = rng.random(100_000)
     >>> c = calcert.squared(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.4f} to {c.upper:.4f}; the truth is 0.0333")
-    0.0269 to 0.0354; the truth is 0.0333
+    0.0268 to 0.0354; the truth is 0.0333
     """
     check_summary(summary)
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
