@@ -14,8 +14,9 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.witnesses import thrown_batches
 from calcert.monitoring.looks import Due
 from calcert.monitoring.states.state_content import State
+from calcert.serving.noise import Noise
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, monitor_states, names, seeds, summaries
+from tests.campaign import Counts, campaigns, monitor_states, names, seeds, served_atoms, summaries
 from tests.lab.laws import Law
 
 
@@ -69,3 +70,13 @@ def test_negative_control_throws_that_mislead_are_caught(monkeypatch: pytest.Mon
     counts, rows = Counts(), 132_677
     seeds.judge(counts, [Law((0.004,), (1.0,), (21 / rows,))], rows)
     assert [failure for failure in counts.failures if failure.startswith("perturbed: fails with 0.06")]
+
+
+def test_negative_control_scores_that_are_rounded_to_an_end_are_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = served_atoms.Field(tmp_path, seed=0)
+    monkeypatch.setattr(Noise, "sample", lambda noise, x, uniform: noise._kernel.sample(x, noise.size, uniform))
+    for _ in range(4):
+        served_atoms.arrays(field)
+    assert any("is served as" in failure for failure in field.counts.failures)

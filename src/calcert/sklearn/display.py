@@ -11,6 +11,7 @@ from calcert.foundation.number_text import at_least, at_most, percent_sure
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.sources.arrays import check_indexes
+from calcert.sources.positive_labels import positives
 
 
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
@@ -68,6 +69,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     ) -> Self:
         """Draw the curve of some scores; arguments as in the class of scikit-learn, and those of ``certify``."""
         check_indexes(y_true=y_true, y_prob=y_prob)
+        labels = None if pos_label is None else positives("y_true", y_true, pos_label)
         found: Self = super().from_predictions(
             y_true,
             y_prob,
@@ -79,8 +81,8 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             ref_line=ref_line,
             **kwargs,
         )
-        positive = 1 if found.pos_label is None else found.pos_label
-        labels = np.asarray(y_true) == positive
+        if labels is None:  # scikit-learn has refused labels of which 1 is not the positive one.
+            labels = np.asarray(y_true) == 1
         found.report_ = certify(y_prob, labels, delta=delta, crossings=crossings, variation=variation, seed=seed)
         found._draw_band(found.estimator_name)
         return found
