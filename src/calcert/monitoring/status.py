@@ -10,7 +10,7 @@ from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
-from calcert.reports.statements import check_statement
+from calcert.reports.statements import check_all_there, check_statement
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,8 @@ class Status(Result):
 
     def __post_init__(self) -> None:
         check_statement(self.statement, WATCHED)
+        for window in self.windows:
+            check_all_there(window.certificates, self.of_windows)
 
     @property
     def below(self) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import UNSAVED, restored
@@ -16,8 +16,7 @@ from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import advise, warnings_of
 from calcert.reports.estimates import estimates, sample_words
 from calcert.reports.settings import Settings
-from calcert.reports.statements import STATEMENTS, Certified, certificates_of
-from calcert.serving.noise import Noise
+from calcert.reports.statements import Certified, certificates_of
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
@@ -107,8 +106,8 @@ class Report(Certified, Result):
         """A short name for the rows: the same rows in any order, from any source, have the same one.
 
         It is the first 16 hexadecimal digits of the SHA-256 of the integers of their Summary, eight bytes each, the
-        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. None where it is
-        not known: in a report without a Summary whose JSON was written before it was.
+        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. A report that was
+        read from JSON has it, too.
         """
         if self.summary is None:
             return None
@@ -124,8 +123,7 @@ class Report(Certified, Result):
 
         It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score. None where that does not hold: for
         rows in clusters, with weights or shares, where n v is below 20, as for few rows and rare labels, where v is
-        below an eighth of m (1 - m), m the mean score, as scores are nearly all 0 and 1, and in JSON that was written
-        before it was.
+        below an eighth of m (1 - m), m the mean score, as scores are nearly all 0 and 1.
 
         Examples
         --------
@@ -165,8 +163,7 @@ class Report(Certified, Result):
         """Ranges of served scores in which the chance is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
-        where they are not known: for rows in clusters or with weights, whose band is too wide for them, and in a report
-        without a Summary whose JSON was written before they were.
+        where they are not known: for rows in clusters or with weights, whose band is too wide for them.
 
         Examples
         --------
@@ -261,33 +258,12 @@ class Report(Certified, Result):
     def _rows(self) -> list[dict[str, Any]]:
         return certificate_rows({}, self.certificates)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of :meth:`to_dict`; another kind, a foreign schema and what no report can say are refused."""
-        found = super().from_dict(values)
-        if values.get("bends") is not None:
-            from calcert.certificates.bends import Bend
+    def _remember(self, values: Mapping[str, Any]) -> None:
+        from calcert.certificates.bends import Bend
 
-            # What the rows showed is remembered as if it had been computed.
-            vars(found)["bends"] = restored(tuple[Bend, ...], values["bends"], f"{cls.noun}, bends")
-        for name, type_ in (("fingerprint", str), ("detectable", float)):
+        for name, type_ in (("bends", tuple[Bend, ...]), ("fingerprint", str), ("detectable", float)):
             if values.get(name) is not None:
-                vars(found)[name] = restored(type_, values[name], f"{cls.noun}, {name}")
-        return found
-
-    @classmethod
-    def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Schema 1 had its settings in the certificates alone."""
-        certificates = [values[name] for name in STATEMENTS if name in values]
-        known = {k: v for c in certificates for k, v in c.get("parameters", {}).items()}
-        served = values.get("perturbed", {}).get("parameters", {})
-        settings = Settings(
-            delta=next((c["delta"] for c in certificates if "delta" in c), Settings.delta),
-            noise=Noise("additive", served.get("bandwidth", 1 / 64)),
-            variation=known.get("variation", Settings.variation),
-            seed=known.get("seed", Settings.seed),
-        )
-        return {"settings": settings.to_dict()} | values
+                vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")
 
 
 def certify_summary(summary: Summary, settings: Settings) -> Report:
