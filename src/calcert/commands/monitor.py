@@ -69,9 +69,11 @@ command.command_class = Once
 @click.option(
     "--time", metavar="TIME", help="When the rows are from, as 2026-03-02 or 2026-03-02T12:00; now if left out."
 )
-@click.option(
-    "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
-)
+@click.option("--window", metavar="PERIOD", help="day, week or month of the time: windows are certified apart.")
+@click.option("--window-name", metavar="TEXT", help="A window of your own, instead of --window.")
+@click.option("--id", "ids", metavar="COLUMN", help="Names each row: rows that were added before are left out.")
+@click.option("--again", is_flag=True, help="Add the batch although it holds the rows of an earlier one.")
+@click.option("--allow-empty", is_flag=True, help="A batch without new rows changes nothing, and is no error.")
 @click.option(
     "--statement",
     metavar="NAME",
@@ -88,17 +90,24 @@ def add(
     batch_id: str,
     score: str | None,
     label: str | None,
-    time: str | None,
-    window: str | None,
-    **settings: Any,
+    ids: str | None,
+    statement: str | None,
+    delta: float | None,
+    odds: float | None,
+    bandwidth: float | None,
+    variation: float | None,
+    **batch: Any,
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.output import say
-    from calcert.commands.reading import summarize
+    from calcert.commands.reading import counted_rows, named_files
     from calcert.monitoring.monitor import Monitor
 
-    monitor = Monitor(state, **settings)
-    say(str(monitor.add(summarize(files, score, label), batch_id=batch_id, time=time, window=window)))
+    monitor = Monitor(state, statement=statement, delta=delta, odds=odds, bandwidth=bandwidth, variation=variation)
+    with named_files(files) as paths:
+        counted = counted_rows(paths, score, label) if ids is None else None
+        rows = paths if counted is None else counted
+        say(str(monitor.add(rows, score=score, label=label, ids=ids, batch_id=batch_id, **batch)))
 
 
 @command.command()

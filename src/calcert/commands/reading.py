@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from calcert.foundation.validation import NoRows
+
 if TYPE_CHECKING:
     from calcert.sources.classes.class_rows import ClassRows
     from calcert.sources.files.reading_account import Files
@@ -30,18 +32,20 @@ CHUNK = 1 << 20
 def summarize(files: Files, score: str | None, label: str | None, **weighing: Any) -> Summary:
     """The Summary of all rows of the files, among them standard input as ``-``."""
     from calcert.sources import summarize as summarize_rows
-    from calcert.sources.parsed_values import PLAIN
 
     with named_files(files) as paths:
-        alone = (
-            score is None
-            and label is None
-            and weighing.keys() <= {"largest_weight", "largest_gain"}
-            and len(paths) == 1
-        )
-        if alone and paths.spelling == PLAIN and is_query_result(paths[0]):
-            return read_query_result(paths[0], **weighing)
-        return summarize_rows(paths, score=score, label=label, **weighing)
+        found = counted_rows(paths, score, label, **weighing)
+        return summarize_rows(paths, score=score, label=label, **weighing) if found is None else found
+
+
+def counted_rows(paths: Files, score: str | None, label: str | None, **weighing: Any) -> Summary | None:
+    """The Summary in a saved result of the query of ``calcert sql``; None where the files hold rows."""
+    from calcert.sources.parsed_values import PLAIN
+
+    named = score is not None or label is not None or weighing.keys() - {"largest_weight", "largest_gain"}
+    if named or len(paths) != 1 or paths.spelling != PLAIN or not is_query_result(paths[0]):
+        return None
+    return read_query_result(paths[0], **weighing)
 
 
 def read_classes(
@@ -108,7 +112,8 @@ def named_files(files: Files) -> Iterator[Files]:
         # The copy will be gone when somebody asks.
         files.account.files = described(files, "standard input")
     except (ValueError, TypeError, OSError) as error:
-        raise ValueError(as_standard_input(str(error))) from error
+        kind = NoRows if isinstance(error, NoRows) else ValueError
+        raise kind(as_standard_input(str(error))) from error
     finally:
         LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)
