@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import calcert
+from calcert.reports.certify import certify_rows
 
 HERE = Path(__file__).parent
 BOUNDS = HERE / "bounds.json"
@@ -68,8 +69,8 @@ def groups(quick: bool) -> Found:
     site = np.repeat(np.arange(number), 1_000)
     runs: dict[str, Callable[[], object]] = {
         "each": lambda: [calcert.certify(scores[p], labels[p]) for p in parts],
-        "one core": lambda: calcert.certify(scores, labels, groups=site, workers=1),
-        "two cores": lambda: calcert.certify(scores, labels, groups=site, workers=2),
+        "one core": lambda: certify_rows(calcert.Rows(scores, labels, groups=site), calcert.Settings(), 1),
+        "two cores": lambda: certify_rows(calcert.Rows(scores, labels, groups=site), calcert.Settings(), 2),
     }
     calcert.certify(scores[:1_000], labels[:1_000])
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -99,7 +100,7 @@ def classes(quick: bool) -> Found:
 
     def ours() -> None:
         nonlocal report
-        report = calcert.certify(p, right, workers=workers)
+        report = certify_rows(calcert.Rows(p, right), calcert.Settings(), workers)
 
     seconds = best(ours, 1)
     assert len(report.classes) == number
@@ -270,7 +271,9 @@ def rest(quick: bool) -> Found:
     summaries = [calcert.summarize(*rows_of(rows, seed)) for seed in range(3)]
     calcert.certify(summaries[0])
     odds = min(best(lambda s=s: calcert.certify(s), 1) for s in summaries)
-    additive = min(best(lambda s=s: calcert.certify(s, bandwidth=1 / 64), 1) for s in summaries)
+    additive = min(
+        best(lambda s=s: calcert.certify(s, settings=calcert.Settings(bandwidth=1 / 64)), 1) for s in summaries
+    )
     every, found = np.random.default_rng(1).random(2_000_000), {}
     sorting = best(lambda: np.sort(every), 5)
     for certify in (calcert.distance, calcert.ranges, calcert.crossings):

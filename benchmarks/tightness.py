@@ -67,7 +67,7 @@ def upper_gaps(seeds: int) -> list[Row]:
     for n, eta, served, plain, served_limit, plain_limit in track(cases, "upper bounds", transient=True):
         gaps = []
         for seed in range(seeds):
-            report = calcert.certify(uniform(n, eta, seed), bandwidth=BANDWIDTH)
+            report = calcert.certify(uniform(n, eta, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
             alone = calcert.bounded_variation(report.summary).upper
             gaps.append((report.perturbed.upper - served, alone - plain, report.unmodified.upper - plain))
         perturbed, variation, unmodified = np.mean(gaps, axis=0)
@@ -84,12 +84,18 @@ def lower_bounds(seeds: int) -> list[Row]:
     """Mean lower bounds where the truth is 1/6, and how often a calibrated classifier is given one above 0."""
     rows: list[Row] = []
     for n, limit in ((10_000, 0.140), (100_000, 0.160)):
-        reports = [calcert.certify(uniform(n, square, seed), bandwidth=BANDWIDTH) for seed in range(seeds)]
+        reports = [
+            calcert.certify(uniform(n, square, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
+            for seed in range(seeds)
+        ]
         for name in ("perturbed", "unmodified"):
             mean = float(np.mean([getattr(report, name).lower for report in reports]))
             rows.append((f"eta = x^2, n = {n:,}: {name} lower", mean, limit, False))
     runs = 10 * seeds
-    lows = [calcert.certify(uniform(2_000, identity, seed), bandwidth=BANDWIDTH) for seed in range(runs)]
+    lows = [
+        calcert.certify(uniform(2_000, identity, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
+        for seed in range(runs)
+    ]
     for name, truth in (("perturbed", served_truth(identity)), ("unmodified", 0.0)):
         share = float(np.mean([getattr(report, name).lower > truth for report in lows]))
         rows.append((f"calibrated, n = 2,000: share of {name} lower above the truth", share, 0.05, True))

@@ -123,7 +123,7 @@ def test_noise_frozen_to_rows_that_recur_exceeds_the_bound_and_keys_restore_it()
     rng, bandwidth = np.random.default_rng(0), 1 / 64
     row = rng.integers(0, 1000, 50_000)
     x = (row + 0.5) / 1000
-    upper = calcert.certify(x, rng.random(x.size) < x, bandwidth=bandwidth).perturbed.upper
+    upper = calcert.certify(x, rng.random(x.size) < x, settings=calcert.Settings(bandwidth=bandwidth)).perturbed.upper
     frozen = sample(x, bandwidth, uniform_of_rows(0, row[:, None]))
     assert np.unique(frozen).size == 1000
     assert np.abs(frozen - x).mean() > 1.5 * upper  # Given a frozen score its row is known, and so is E[Y|S] = x.
@@ -158,9 +158,11 @@ def test_more_than_two_classes_perturb_the_top_confidence_and_keep_the_rest_in_p
 
 def test_certify_speaks_of_the_original_probabilities(fitted):
     model, X, y = fitted
-    report = PerturbedClassifier(model, bandwidth=1 / 32).certify(X, y, delta=0.1, variation=2.0, seed=3)
+    report = PerturbedClassifier(model, bandwidth=1 / 32).certify(X, y, confidence=0.9, variation=2.0, seed=3)
     p = model.predict_proba(X)[:, 1]
-    assert report == calcert.certify(p, y, bandwidth=1 / 32, delta=0.1, variation=2.0, seed=3)
+    assert report == calcert.certify(
+        p, y, settings=calcert.Settings(confidence=0.9, bandwidth=1 / 32, variation=2.0, seed=3)
+    )
 
 
 def test_certify_with_more_classes_is_about_the_top_label():
@@ -216,10 +218,10 @@ def test_sample_weight_and_keys_are_routed():
 def test_scorer_is_minus_the_certified_upper_bound():
     X, y = rows(3_000)
     served = PerturbedClassifier(LogisticRegression(), bandwidth=1 / 32)
-    score = partial(certified_upper_scorer, delta=0.1)
+    score = partial(certified_upper_scorer, confidence=0.9)
     folds = cross_validate(served, X, y, scoring=score, cv=3, return_estimator=True, return_indices=True)
     for value, model, test in zip(folds["test_score"], folds["estimator"], folds["indices"]["test"], strict=True):
-        assert -value == model.certify(X[test], y[test], delta=0.1).perturbed.upper
+        assert -value == model.certify(X[test], y[test], confidence=0.9).perturbed.upper
     plain = LogisticRegression().fit(X[:1500], y[:1500])
     report = PerturbedClassifier(plain).certify(X[1500:], y[1500:])
     assert -certified_upper_scorer(plain, X[1500:], y[1500:]) == report.unmodified.upper
@@ -313,7 +315,7 @@ def test_a_secret_of_the_wrong_type_is_not_in_the_error(fitted, kind):
     with pytest.raises(TypeError, match="rng must be") as of_perturb:
         calcert.perturb([0.5], rng=kind(SECRET))
     with pytest.raises(ValueError, match="seed must be") as of_certify:
-        calcert.certify([0.5], [1], seed=kind(SECRET))
+        calcert.certify([0.5], [1], settings=calcert.Settings(seed=kind(SECRET)))
     assert all("not-for-eyes" not in str(found.value) for found in (of_classifier, of_perturb, of_certify))
 
 

@@ -26,8 +26,16 @@ def test_it_passes_exactly_where_the_certificate_does() -> None:
 
 @pytest.mark.parametrize("statement", ["ranges", "crossings", "unmodified", "perturbed"])
 def test_every_statement_can_be_asserted(statement: str) -> None:
-    expected = calcert.certify(X, Y, delta=0.1, crossings=2, variation=1.5, seed=7).statement(statement)
-    found = assert_calibrated(X, Y, max=0.5, statement=statement, delta=0.1, crossings=2, variation=1.5, seed=7)
+    expected = calcert.certify(
+        X, Y, settings=calcert.Settings(confidence=0.9, crossings=2, variation=1.5, seed=7)
+    ).statement(statement)
+    found = assert_calibrated(
+        X,
+        Y,
+        max=0.5,
+        statement=statement,
+        settings=calcert.Settings(confidence=0.9, crossings=2, variation=1.5, seed=7),
+    )
     assert found == expected
 
 
@@ -61,12 +69,12 @@ def test_of_groups_the_worst_must_pass() -> None:
 def test_of_many_classes_the_prediction_the_worst_or_their_mean_must_pass() -> None:
     p = RNG.dirichlet([2.0, 1.0, 1.0], 1_000)
     y = (RNG.random((1_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
-    report = calcert.certify(p, y, delta=0.1)
+    report = calcert.certify(p, y, confidence=0.9)
     assert isinstance(report, ClassReport)
-    assert assert_calibrated(p, y, max=0.5, delta=0.1).upper == report.distance.upper
-    assert assert_calibrated(p, y, max=0.5, delta=0.1, of="worst", statement="ranges") == report.worst["ranges"]
+    assert assert_calibrated(p, y, max=0.5, confidence=0.9).upper == report.distance.upper
+    assert assert_calibrated(p, y, max=0.5, of="worst", statement="ranges", confidence=0.9) == report.worst["ranges"]
     table = pl.DataFrame({"a": p[:, 0], "b": p[:, 1], "c": p[:, 2], "y": y})
-    named = assert_calibrated(table, class_columns=["a", "b", "c"], label="y", max=0.5, delta=0.1, of="mean")
+    named = assert_calibrated(table, class_columns=["a", "b", "c"], label="y", max=0.5, of="mean", confidence=0.9)
     assert named == report.mean["distance"]
     with pytest.raises(AssertionError, match="prediction among 3 classes"):
         assert_calibrated(p, y, max=0.001)

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from calcert.reports.plan import plan
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import choose_rows
+    from calcert.reports.settings import Settings
     from calcert.serving.noise import perturb, perturb_logits
     from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
     from calcert.sources.engines.sql_query import sql
+    from calcert.sources.parsed_values import Reading
+    from calcert.sources.rows import Rows
     from calcert.summary.summary import Summary
 
 __version__ = "0.1.0"
@@ -40,7 +43,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "Monitor",
+    "Reading",
     "Report",
+    "Rows",
+    "Settings",
     "Summary",
     "__version__",
     "bandwidth_costs",
@@ -79,7 +85,10 @@ __all__ = [
 _LATER = {
     "Certificate": "calcert.certificates.certificate",
     "Monitor": "calcert.monitoring.monitor",
+    "Reading": "calcert.sources.parsed_values",
     "Report": "calcert.reports.report",
+    "Rows": "calcert.sources.rows",
+    "Settings": "calcert.reports.settings",
     "Summary": "calcert.summary.summary",
     "bandwidth_costs": "calcert.reports.bandwidths",
     "bounded_variation": "calcert.certificates.bounded_variation",

@@ -1,22 +1,41 @@
 """Certified bounds as metrics of ``(y_true, y_prob)``, the order in which scikit-learn, fairlearn and others call them.
 
-Each is one side of one statement about the classifier as it is. Both sides together, and everything that is not one
-number, come from :func:`calcert.certify`.
+Each is one side of one statement about the current scores. Both sides together, and everything that is not one number,
+come from :func:`calcert.certify`.
+
+Examples
+--------
+>>> import calcert.metrics
+>>> rng = np.random.default_rng(0)
+>>> x = rng.random(10_000)
+>>> y = rng.random(10_000) < x**2
+>>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
+(0.164, 0.183)
+>>> round(calcert.metrics.ranges_lower(y, x), 2), round(calcert.metrics.ranges_upper(y, x), 2)
+(0.16, 0.18)
+>>> round(calcert.metrics.crossings_lower(y, x), 2), round(calcert.metrics.crossings_upper(y, x), 2)
+(0.16, 0.18)
+
+As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
+response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
+sensitive_features=groups)``.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate
 from calcert.reports.advice_and_warnings import decisions
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.sources import summarize
 from calcert.sources.arrays import check_indexes
-from calcert.sources.positive_labels import positives
+from calcert.sources.rows import Rows
 
 __all__ = [
     "crossings_lower",
@@ -27,25 +46,20 @@ __all__ = [
     "ranges_upper",
 ]
 
+WORDS = {
+    "distance": "the distance from calibration",
+    "ranges": "the largest miscount in any range of scores",
+    "crossings": "the L1 calibration error, the upper one for a curve that changes sides at most `crossings` times",
+}
 
-def distance_upper(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified upper bound on the distance from calibration; smaller is better.
+DOCUMENTATION = """A certified {side} bound on {words} (:func:`calcert.{statement}`).
 
     Guarantee
-        At least the distance from calibration of the classifier as it is (:func:`calcert.distance`) with probability at
-        least 1 - delta over the rows. Of each group, fold or candidate by itself: of m values, all hold together with
-        probability at least 1 - m delta, and the best of m candidates was chosen by these rows.
+        {promise} the error of the current scores with the probability `confidence` over the rows. Of each group, fold
+        or candidate by itself: of m values, all hold together with probability 1 - m (1 - confidence), and the best of
+        m candidates was chosen by these rows.
     Assumes
-        Independent rows that were not used to train the classifier; `delta` and `seed` fixed before the rows are seen.
+        Independent rows that were not used to train the classifier; the settings fixed before the rows are seen.
 
     Parameters
     ----------
@@ -54,196 +68,96 @@ def distance_upper(
     y_prob
         The scores of the positive class, from 0 to 1.
     sample_weight
-        How much each row counts, `weights` of :func:`calcert.certify`: whole multiples of `weight_unit`, independent of
-        labels and scores unless `largest_weight` is given.
+        How much each row counts: `weights` of :class:`calcert.Rows`.
     pos_label
         The label of the positive class; 1 where left out.
-    delta, seed
-        As in :func:`calcert.certify`.
+    confidence, crossings, seed
+        As in :class:`calcert.Settings`; `crossings` matters for the L1 error only.
     rows
-        What else :func:`calcert.summarize` takes of rows, such as `weight_unit`, `largest_weight` and `clusters`.
+        What else :class:`calcert.Rows` takes, such as `weight_unit`, `largest_weight` and `clusters`.
 
-    Examples
-    --------
-    >>> import calcert.metrics
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> y = rng.random(10_000) < x**2
-    >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
-    (0.165, 0.183)
-
-    As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
-    response_method="predict_proba")``. By group: ``MetricFrame(metrics=metrics.distance_upper, y_true=y, y_pred=x,
-    sensitive_features=groups)``.
+    Returns
+    -------
+    float
+        The bound; smaller is better.
     """
-    return _certified("distance", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).upper
 
 
-def distance_lower(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified lower bound on the distance from calibration; see :func:`distance_upper`.
+class Metric(Protocol):
+    """A bound as a function of labels and scores."""
 
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
-        As in :func:`distance_upper`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> round(calcert.metrics.distance_lower(rng.random(10_000) < x**2, x), 2)
-    0.17
-    """
-    return _certified("distance", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).lower
+    def __call__(
+        self,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        sample_weight: Any = ...,
+        pos_label: Any = ...,
+        confidence: float = ...,
+        crossings: int = ...,
+        seed: int = ...,
+        **rows: Any,
+    ) -> float: ...
 
 
-def ranges_upper(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified upper bound on the largest miscount in any range of scores (:func:`calcert.ranges`).
+def _metric(statement: str, side: Literal["upper", "lower"]) -> Metric:
+    def metric(
+        y_true: Any,
+        y_prob: Any,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        confidence: float = 0.95,
+        crossings: int = 3,
+        seed: int = 0,
+        **rows: Any,
+    ) -> float:
+        settings = Settings(confidence=confidence, crossings=crossings, seed=seed)
+        found = _certified(statement, y_true, y_prob, pos_label, {"weights": sample_weight, **rows}, settings)
+        return float(getattr(found, side))
 
-    Guarantee and assumptions are those of :func:`distance_upper`.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
-        As in :func:`distance_upper`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> round(calcert.metrics.ranges_upper(rng.random(10_000) < x**2, x), 2)
-    0.18
-    """
-    return _certified("ranges", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).upper
+    metric.__name__ = metric.__qualname__ = f"{statement}_{side}"
+    promise = "At least" if side == "upper" else "At most"
+    metric.__doc__ = DOCUMENTATION.format(side=side, words=WORDS[statement], statement=statement, promise=promise)
+    return metric
 
 
-def ranges_lower(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified lower bound on the largest miscount in any range of scores; see :func:`ranges_upper`.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
-        As in :func:`distance_upper`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> round(calcert.metrics.ranges_lower(rng.random(10_000) < x**2, x), 2)
-    0.16
-    """
-    return _certified("ranges", y_true, y_prob, pos_label, sample_weight, rows, delta=delta, seed=seed).lower
-
-
-def crossings_upper(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    crossings: int = 3,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified upper bound on the L1 calibration error, for a curve that seldom crosses the diagonal.
-
-    Guarantee
-        As for :func:`distance_upper`, of the L1 calibration error, provided that the true calibration curve changes
-        sides of the diagonal at most `crossings` times (:func:`calcert.crossings`), fixed before the rows are seen.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
-        As in :func:`distance_upper`.
-    crossings
-        How often the true curve may change sides of the diagonal.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> round(calcert.metrics.crossings_upper(rng.random(10_000) < x**2, x), 2)
-    0.18
-    """
-    settings = {"delta": delta, "seed": seed, "crossings": crossings}
-    return _certified("crossings", y_true, y_prob, pos_label, sample_weight, rows, **settings).upper
-
-
-def crossings_lower(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    crossings: int = 3,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    delta: float = 0.05,
-    seed: int = 0,
-    **rows: Any,
-) -> float:
-    """A certified lower bound on the L1 calibration error, whatever the curve; see :func:`crossings_upper`.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight, pos_label, delta, seed, rows
-        As in :func:`distance_upper`.
-    crossings
-        How often the true curve may change sides of the diagonal.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(10_000)
-    >>> round(calcert.metrics.crossings_lower(rng.random(10_000) < x**2, x), 2)
-    0.16
-    """
-    settings = {"delta": delta, "seed": seed, "crossings": crossings}
-    return _certified("crossings", y_true, y_prob, pos_label, sample_weight, rows, **settings).lower
+distance_upper, distance_lower = _metric("distance", "upper"), _metric("distance", "lower")
+ranges_upper, ranges_lower = _metric("ranges", "upper"), _metric("ranges", "lower")
+crossings_upper, crossings_lower = _metric("crossings", "upper"), _metric("crossings", "lower")
 
 
 def _certified(
-    name: str, y_true: Any, y_prob: Any, pos_label: Any, weights: Any, rows: Mapping[str, Any], **settings: Any
+    name: str, y_true: Any, y_prob: Any, pos_label: Any, rows: Mapping[str, Any], settings: Settings
 ) -> Certificate:
     check_indexes(y_true=y_true, y_prob=y_prob)
-    labels = y_true if pos_label is None else positives("y_true", y_true, pos_label)
+    labels = y_true if pos_label is None else _positives(y_true, pos_label)
     try:
-        summary = summarize(y_prob, labels, weights=weights, **rows)
+        summary = Rows(y_prob, labels, **rows).summary()
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(_in_words_of_metrics(str(error))) from error
     for said in decisions(summary):
         warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=3)
-    return STATEMENTS[name].certify(summary, Settings.of(**settings))
+    return STATEMENTS[name].certify(summary, settings)
 
 
 def _in_words_of_metrics(message: str) -> str:
     """A message of ``summarize`` with advice for those who call metrics."""
     swapped = message.replace("Call certify(scores, labels).", "Metrics are called with (y_true, y_prob).")
     return swapped.replace(" pass labels == ", " pass pos_label=")
+
+
+def _positives(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Which labels are the positive one; beside it there may be one other."""
+    labels = np.asarray(y_true).ravel().tolist()
+    others = list(dict.fromkeys(label for label in labels if label != pos_label))
+    for row, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError(f"y_true must have no missing values; got one at row {row}.")
+    if len(others) > 1:
+        raise ValueError(
+            f"y_true must have two labels, pos_label={pos_label!r} and one other; got {others[0]!r} and {others[1]!r} "
+            "beside it. Pass one class against the rest: y_true == the class, and its column of probabilities."
+        )
+    return np.array([label == pos_label for label in labels])

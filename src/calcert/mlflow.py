@@ -18,11 +18,11 @@ from mlflow.models.evaluation.base import ModelEvaluator
 from mlflow.tracking import MlflowClient
 
 from calcert.reports.certify import certify
-from calcert.sources.positive_labels import complete_labels
+from calcert.reports.settings import Settings
 
 LOG = logging.getLogger("calcert")
 
-SETTINGS = ("delta", "odds", "bandwidth", "crossings", "variation", "seed")
+SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed")
 FOLDER = "calcert"
 
 
@@ -33,8 +33,8 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
     thresholds of ``mlflow.validate_evaluation_results`` apply to them. ``calcert/report.html``, ``calcert/report.png``
     and ``calcert/report.json`` are artefacts of the run.
 
-    ``evaluator_config`` may have `pos_label`, and `delta`, `odds`, `bandwidth`, `crossings`, `variation` and `seed` as
-    :func:`calcert.certify` has them; all are to be fixed before the rows are seen.
+    ``evaluator_config`` may have `pos_label`, and what :class:`calcert.Settings` has: `confidence`, `odds`,
+    `bandwidth`, `crossings`, `variation` and `seed`; all are to be fixed before the rows are seen.
     """
 
     @classmethod
@@ -59,7 +59,7 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
         if unknown:
             known = ", ".join(("pos_label", *SETTINGS))
             raise ValueError(f"evaluator_config must have entries out of {known}; got {min(unknown)!r}.")
-        found = complete_labels("targets", dataset.labels_data)
+        found = np.asarray(dataset.labels_data)
         classes = np.unique(found).tolist()
         if len(classes) > 2:
             LOG.warning("calcert certifies two classes, and these rows have more: nothing is logged")
@@ -69,7 +69,7 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
             raise ValueError(_no_such_class(pos_label, classes, "targets"))
         scores = _scores(model, dataset, pos_label, classes)
         facts = {"model": _name_of(model), "MLflow run": run_id}
-        report = certify(scores, found == pos_label, facts=facts, **config)
+        report = certify(scores, found == pos_label, settings=Settings(**config)).with_facts(facts)
         metrics = {
             f"calcert_{name}_{side}": float(getattr(c, side))
             for name, c in report.certificates.items()

@@ -175,7 +175,7 @@ def test_the_report_is_the_same_for_any_order_and_any_cutting_of_the_rows() -> N
 
 def test_the_same_seed_gives_the_same_lower_bounds_and_another_seed_only_others() -> None:
     summary = calcert.summarize(*rows(5000, lambda x: x**2))
-    first, again, other = (calcert.certify(summary, seed=seed) for seed in (0, 0, 1))
+    first, again, other = (calcert.certify(summary, settings=calcert.Settings(seed=seed)) for seed in (0, 0, 1))
     assert first == again
     assert first.perturbed.upper == other.perturbed.upper
     assert first.perturbed.lower != other.perturbed.lower
@@ -224,11 +224,11 @@ def test_continuous_scores_are_certified_by_their_variation() -> None:
 
 def test_choosing_between_two_theorems_is_paid_for_with_half_of_delta_each() -> None:
     summary = deciles(20_000)
-    chosen = calcert.certify(summary, delta=0.1).unmodified
+    chosen = calcert.certify(summary, confidence=0.9).unmodified
     assert chosen.upper == pytest.approx(calcert.finite(summary, delta=0.05).upper, abs=1e-12)
     assert chosen.delta == 0.1
     summary = calcert.summarize(*rows(20_000, lambda x: x))
-    chosen = calcert.certify(summary, delta=0.1).unmodified
+    chosen = calcert.certify(summary, confidence=0.9).unmodified
     assert chosen.upper == pytest.approx(calcert.bounded_variation(summary, delta=0.05).upper, abs=1e-12)
 
 
@@ -236,28 +236,28 @@ def test_rare_events_under_a_wide_bandwidth_are_warned_of_by_name() -> None:
     rng = np.random.default_rng(0)
     x = rng.beta(0.5, 500, 5000)
     y = rng.random(x.size) < x
-    (warning,) = calcert.certify(x, y, bandwidth=1 / 64).warnings
+    (warning,) = calcert.certify(x, y, settings=calcert.Settings(bandwidth=1 / 64)).warnings
     assert "2**-13" in warning
     assert "bandwidth 0.015625 is large" in warning
-    assert calcert.certify(x, y, bandwidth=2.0**-13).warnings == ()
-    (mirrored,) = calcert.certify(1 - x, ~y, bandwidth=1 / 64).warnings
+    assert calcert.certify(x, y, settings=calcert.Settings(bandwidth=2.0**-13)).warnings == ()
+    (mirrored,) = calcert.certify(1 - x, ~y, settings=calcert.Settings(bandwidth=1 / 64)).warnings
     assert "2**-13" in mirrored
-    assert calcert.certify(*rows(5000, lambda x: x), bandwidth=1 / 64).warnings == ()
+    assert calcert.certify(*rows(5000, lambda x: x), settings=calcert.Settings(bandwidth=1 / 64)).warnings == ()
     for size in (1 / 2, 1 / 16, 1 / 256):
-        assert calcert.certify(x, y, odds=size).warnings == ()
+        assert calcert.certify(x, y, settings=calcert.Settings(odds=size)).warnings == ()
 
 
 def test_a_lower_bound_above_the_upper_one_is_called_a_false_assumption() -> None:
     x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 0.0, 1.0))
-    report = calcert.certify(x, y, variation=0.01)
+    report = calcert.certify(x, y, settings=calcert.Settings(variation=0.01))
     assert any("the assumption is false" in warning for warning in report.warnings)
-    true = calcert.certify(x, y, variation=40.0, crossings=80)
+    true = calcert.certify(x, y, settings=calcert.Settings(crossings=80, variation=40.0))
     assert not any("assumption" in warning for warning in true.warnings)
 
 
 def test_any_lower_bound_on_the_same_error_refutes_an_assumption() -> None:
     x, y = rows(20_000, lambda x: np.where((40 * x).astype(int) % 2, 1.0, 0.0))
-    report = calcert.certify(x, y, variation=40.0, crossings=1)
+    report = calcert.certify(x, y, settings=calcert.Settings(crossings=1, variation=40.0))
     assert report.crossings.lower < report.crossings.upper <= report.unmodified.lower, "its own lower bound does not"
     (warning,) = (said for said in report.warnings if "assumption" in said)
     assert "with confidence 0.85 the assumption is false (the true curve changes sides of the diagonal" in warning
@@ -376,7 +376,7 @@ def test_a_bound_next_to_one_is_rounded_up_and_any_other_is_left_alone() -> None
 
 def test_the_report_says_which_variation_was_asked_for_whichever_theorem_won() -> None:
     x = np.tile([0.25, 0.75], 500)
-    unmodified = calcert.certify(x, np.arange(1000) % 4 == 0, variation=1.5).unmodified
+    unmodified = calcert.certify(x, np.arange(1000) % 4 == 0, settings=calcert.Settings(variation=1.5)).unmodified
     assert unmodified.theorem == "Theorem 4"
     assert unmodified.parameters["variation"] == 1.5
 

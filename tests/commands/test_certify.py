@@ -38,10 +38,12 @@ def test_json_is_the_report_of_the_library(run: Run, rows: tuple[Any, Any]) -> N
 
 def test_settings_reach_the_report(run: Run, rows: tuple[Any, Any]) -> None:
     done = run(
-        *("certify", "rows.csv", "--json", "--delta", "0.01", "--bandwidth", "2^-5"),
+        *("certify", "rows.csv", "--json", "--confidence", "0.99", "--bandwidth", "2^-5"),
         *("--variation", "3/2", "--seed", "4"),
     )
-    expected = calcert.certify(*rows, delta=0.01, bandwidth=1 / 32, variation=1.5, seed=4)
+    expected = calcert.certify(
+        *rows, settings=calcert.Settings(confidence=0.99, bandwidth=1 / 32, variation=1.5, seed=4)
+    )
     assert unfiled(done.stdout) == expected.to_dict()
     assert expected != calcert.certify(*rows)
     assert "scores from column 'p', labels from column 'y'" in done.stderr or done.stderr == ""
@@ -83,7 +85,7 @@ def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
     assert done.stderr == f"report written to {path}\n"
     page = path.read_text()
     assert "calcert certify rows.csv --score p --label y --bandwidth 0.03125" in page
-    assert f"{at_most(calcert.certify(*rows, bandwidth=1 / 32).perturbed.upper)}" in page
+    assert f"{at_most(calcert.certify(*rows, settings=calcert.Settings(bandwidth=1 / 32)).perturbed.upper)}" in page
     refused = run("certify", "rows.csv", "--html", str(tmp_path / "no" / "report.html"))
     assert refused.exit_code == 2
     assert "must lie in a folder that exists" in refused.stderr
@@ -148,11 +150,11 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
         (["logits.csv"], "scores must lie in [0, 1]; got 1.75 on line 3 of logits.csv. If they are logits"),
         (["broken.parquet"], "broken.parquet must be complete parquet"),
         (["rows.csv", "-"], "- must stand alone"),
-        (["rows.csv", "--delta", "5"], "For 5% write 0.05"),
-        (["rows.csv", "--delta", "95"], "For a confidence of 95% write 0.05."),
-        (["rows.csv", "--delta", "0.95"], "which a bound may fail; for confidence 0.95 write 0.05."),
-        (["rows.csv", "--delta", "0.5"], "'0.5' must lie strictly between 0 and 0.5."),
-        (["rows.csv", "--delta", "5%"], "'5%' is not a number. Write it as a decimal, such as 0.05 for 5%."),
+        (["rows.csv", "--confidence", "5"], "may fail with probability 5% write 0.95"),
+        (["rows.csv", "--confidence", "95"], "For a confidence of 95% write 0.95."),
+        (["rows.csv", "--confidence", "0.05"], "may fail with probability 0.05 write 0.95."),
+        (["rows.csv", "--confidence", "0.5"], "'0.5' must lie strictly between 0.5 and 1."),
+        (["rows.csv", "--confidence", "5%"], "'5%' is not a number. Write it as a decimal, such as 0.05 for 5%."),
         (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
         (["rows.csv", "--variation", "0"], "must be positive"),
         (["rows.csv", "--seed", "-1"], "not in the range x>=0"),
@@ -199,7 +201,7 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
     lines = [",".join([*map(repr, row.tolist()), label]) for row, label in zip(p, y, strict=True)]
     path.write_text("\n".join(["p_cat,p_dog,p_bird,animal", *lines]) + "\n")
     arguments = ("certify", str(path), "--class-columns", "p_*", "--label", "animal")
-    expected = calcert.certify(p, y, class_names=list(names)).to_dict()
+    expected = calcert.certify(calcert.Rows(p, y, class_names=list(names))).to_dict()
     done = run(*arguments, "--workers", "2", "--json")
     assert unfiled(done.stdout) == expected
     assert [found["name"] for found in expected["classes"]] == list(names)

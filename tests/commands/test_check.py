@@ -119,7 +119,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
     assert case.get("name") == f"distance of every group by site at most {given(float(below))}"
     wrong = run("check", grouped, "--statement", "distance", "--max", "0.1", "--smallest-group", "9")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "--smallest-group must come with --groups" in wrong.stderr
+    assert "--smallest-group must come with groups" in wrong.stderr
     assert run(*arguments[:-5], "region", *arguments[-4:], "--max", "0.1").exit_code == 2
 
 
@@ -144,11 +144,11 @@ def test_of_classes_the_bound_is_that_of_the_report(
     run: Run, three: str, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.class_}")
-    report = calcert.certify(three, class_columns="p_*", label="animal", delta=0.1)
+    report = calcert.certify(calcert.Rows(three, label="animal", class_columns="p_*"), confidence=0.9)
     upper = report.ranges.upper if of == "prediction" else getattr(report, of)["ranges"].upper
     arguments = ("check", three, "--class-columns", "p_*", "--label", "animal", "--statement", "ranges", "--of", of)
     for factor, code in ((1.000001, 0), (0.999999, 1)):
-        done = run(*arguments, "--delta", "0.1", "--max", f"{upper * factor:.9f}", "--json")
+        done = run(*arguments, "--confidence", "0.9", "--max", f"{upper * factor:.9f}", "--json")
         found = json.loads(done.stdout)
         assert (done.exit_code, found["certificate"]["upper"]) == (code, upper)
         assert found["class"] == ("c" if of == "worst" else None)
@@ -178,7 +178,7 @@ def test_the_page_of_a_check_has_verdict_policy_and_the_whole_report(run: Run, t
     assert done.stdout.splitlines()[0] in written
     assert f"calcert check {three} --label animal --policy {policy}" in written
     assert "Policy" in written
-    report = calcert.certify(three, class_columns="p_*", label="animal", delta=0.025)
+    report = calcert.certify(calcert.Rows(three, label="animal", class_columns="p_*"), confidence=0.975)
     assert isinstance(report, ClassReport)
     assert f'"upper": {report.worst["ranges"].upper!r}' in written
 

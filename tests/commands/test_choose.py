@@ -57,7 +57,7 @@ def test_every_format_has_the_rows_of_the_library_and_the_printed_command_reads_
     assert found["weight"].to_list() == chosen.weights.tolist()
     certified = run(*shlex.split(command.replace("LABEL", "y"))[1:], "--json")
     assert certified.exit_code == 0, certified.stderr
-    expected = calcert.certify(X[chosen.rows], TABLE["y"].to_numpy()[chosen.rows], **chosen.arguments)
+    expected = calcert.certify(calcert.Rows(X[chosen.rows], TABLE["y"].to_numpy()[chosen.rows], **chosen.arguments))
     assert calcert.Report.from_dict(json.loads(certified.stdout)).certificates == expected.certificates
 
 
@@ -88,7 +88,7 @@ def test_files_as_people_keep_them_are_chosen_from_and_read_back(
         command += ["--positive", "J"]
     certified = run(*command, "--json")
     assert certified.exit_code == 0, certified.stderr
-    expected = calcert.certify(X[chosen.rows], TABLE["y"].to_numpy()[chosen.rows], **chosen.arguments)
+    expected = calcert.certify(calcert.Rows(X[chosen.rows], TABLE["y"].to_numpy()[chosen.rows], **chosen.arguments))
     assert calcert.Report.from_dict(json.loads(certified.stdout)).certificates == expected.certificates
 
 

@@ -90,13 +90,13 @@ def test_a_file_that_changes_meanwhile_is_refused(run: Run, here: Path, monkeypa
 
 
 def test_facts_in_python_are_text_by_name() -> None:
-    found = calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": "PD 7"})
+    found = calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).with_facts({"model": "PD 7"})
     assert found.facts is not None
     assert found.facts.said == {"model": "PD 7"}
     assert Report.from_dict(found.to_dict()).facts == found.facts
     assert "Model: PD 7" in str(found)
     with pytest.raises(TypeError, match="facts must be text by name"):
-        calcert.certify([0.25, 0.75] * 50, [0, 1] * 50, facts={"model": 7})  # type: ignore[dict-item]
+        calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).with_facts({"model": 7})  # type: ignore[dict-item]
     assert "facts" not in calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).to_dict()
 
 
@@ -106,8 +106,8 @@ def test_results_of_every_kind_are_filed_alike() -> None:
     y = rng.random(400) < x
     chances = np.stack([x / 2, x / 2, 1 - x], axis=1)
     results = (
-        calcert.certify(x, y, groups=np.repeat(["a", "b"], 200), facts=SAID),
-        calcert.certify(chances, np.where(y, 0, 2), facts=SAID),
+        calcert.certify(x, y, groups=np.repeat(["a", "b"], 200)).with_facts(SAID),
+        calcert.certify(chances, np.where(y, 0, 2)).with_facts(SAID),
         calcert.compare(x, x**1.1, y).with_facts(SAID),
         calcert.score_table(calcert.summarize(x.round(1), y)).with_facts(SAID),
     )

@@ -118,7 +118,7 @@ def test_standard_input_to_standard_output(run: Run) -> None:
     ):
         done = run("perturb", "-", "-", "--score", "p", "--seed", "1", input=text)
         assert done.stdout == expected.format(calcert.perturb([0.25], rng=1)[0].item())
-        assert "1 rows in standard output" in done.stderr
+        assert "1 row in standard output" in done.stderr
 
 
 def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ version = "2026-1"
 owner = "Risk"
 statement = "distance"
 max = 0.3
-delta = 0.04
+confidence = 0.96
 score = "p"
 label = "y"
 """
@@ -145,7 +145,7 @@ def test_a_policy_that_says_something_else_is_refused(run: Run, policy: Path, te
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--max", "0.5"), ("--delta", "0.1"), ("--score", "p"), ("--statement", "ranges")]
+    ("option", "value"), [("--max", "0.5"), ("--confidence", "0.9"), ("--score", "p"), ("--statement", "ranges")]
 )
 def test_what_the_policy_says_cannot_be_said_again(run: Run, policy: Path, option: str, value: str) -> None:
     policy.write_text(POLICY)

@@ -18,8 +18,10 @@ from .conftest import Run
 
 
 def test_the_comparison_holds_the_numbers_of_the_methods_themselves(rows: tuple[Any, Any]) -> None:
-    found = compare(*rows, delta=0.1, bandwidth=1 / 32, variation=2.0, seed=3)
-    assert found.report == calcert.certify(*rows, delta=0.1, bandwidth=1 / 32, variation=2.0, seed=3)
+    found = compare(*rows, confidence=0.9, bandwidth=1 / 32, variation=2.0, seed=3)
+    assert found.report == calcert.certify(
+        *rows, settings=calcert.Settings(confidence=0.9, bandwidth=1 / 32, variation=2.0, seed=3)
+    )
     assert found.published["ECE, 15 bins"].value == published.ece(*rows).value
     smoothed, buckets = (found.published[name] for name in ("perturb and smooth", "Lipschitz buckets"))
     assert smoothed.delta == buckets.delta == 0.1

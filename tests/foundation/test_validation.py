@@ -50,7 +50,7 @@ BAD_SCORES: dict[str, tuple[Any, type[Exception], str]] = {
     "two columns": (
         np.ones((3, 2)),
         ValueError,
-        r"got shape \(3, 2\)\. For predict_proba output pass .*scores\[:, 1\]",
+        r"got shape \(3, 2\)\. For predict_proba output in a list pass numpy.asarray",
     ),
     "one column": (np.ones((3, 1)), ValueError, r"got shape \(3, 1\)\. Pass scores.ravel\(\)"),
     "ragged": ([[0.1], [0.2, 0.3]], ValueError, "scores must be .*got nested values of unequal lengths"),
@@ -134,25 +134,45 @@ def test_the_row_of_an_error_is_counted_over_all_chunks() -> None:
         calcert.summarize(x, y)
 
 
-@pytest.mark.parametrize("value", [0, 0.5, 0.75, 1, -0.1, 1.5, NAN, INF])
-def test_delta_must_lie_strictly_between_zero_and_one_half(value: float) -> None:
-    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5; got"):
-        calcert.certify(GOOD, LABELS, delta=value)
-    assert validation.check_delta(0.49) == 0.49
+@pytest.mark.parametrize("value", [0, 0.5, 0.25, 1, -0.1, 1.5, NAN, INF])
+def test_the_confidence_must_lie_strictly_between_one_half_and_one(value: float) -> None:
+    with pytest.raises(ValueError, match=r"confidence must lie strictly between 0\.5 and 1; got"):
+        calcert.certify(GOOD, LABELS, confidence=value)
+    assert validation.check_confidence(0.51) == 0.51
 
 
-def test_delta_in_percent_is_recognised() -> None:
-    with pytest.raises(ValueError, match=r"got 5\. For 5% pass 0.05"):
-        calcert.certify(GOOD, LABELS, delta=5)
+@pytest.mark.parametrize(("given", "meant"), [(0.05, "0.95"), (0.1, "0.9"), (0.001, "0.999")])
+def test_the_probability_of_failure_given_as_confidence_is_recognised(given: float, meant: str) -> None:
+    with pytest.raises(ValueError, match=rf"may fail with probability {given} pass {meant}\.$"):
+        calcert.certify(GOOD, LABELS, confidence=given)
 
 
-@pytest.mark.parametrize(("given", "meant"), [(0.95, "0.05"), (0.9, "0.1"), (0.999, "0.001")])
-def test_a_confidence_given_as_delta_is_recognised(given: float, meant: str) -> None:
-    said = rf"the probability with which a bound may fail; for confidence {given} pass {meant}\.$"
-    with pytest.raises(ValueError, match=said):
-        calcert.certify(GOOD, LABELS, delta=given)
-    with pytest.raises(ValueError, match=rf"For a confidence of {100 * given:g}% pass {meant}\.$"):
-        calcert.certify(GOOD, LABELS, delta=100 * given)
+def test_a_confidence_in_percent_is_recognised() -> None:
+    with pytest.raises(ValueError, match=r"got 95\. For a confidence of 95% pass 0\.95\.$"):
+        calcert.certify(GOOD, LABELS, confidence=95)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.1, 0.01, 0.001, 0.025, 0.2])
+def test_the_complement_of_a_decimal_is_the_decimal_that_people_mean(delta: float) -> None:
+    assert calcert.Settings(confidence=round(1 - delta, 6)).delta == delta
+
+
+def test_what_belongs_to_the_rows_is_said_once() -> None:
+    rows = calcert.Rows(GOOD, LABELS)
+    with pytest.raises(TypeError, match=r"groups must be said where the Rows are made: calcert\.Rows\("):
+        calcert.certify(rows, groups=["a"] * len(GOOD))
+    with pytest.raises(TypeError, match=r"confidence must be said once; got it beside settings"):
+        calcert.certify(rows, confidence=0.9, settings=calcert.Settings())
+    with pytest.raises(TypeError, match=r"reading must come with files; got list"):
+        calcert.Rows(GOOD, LABELS, reading=calcert.Reading(percent=True))
+
+
+def test_the_two_columns_of_predict_proba_are_taken() -> None:
+    p = np.asarray(GOOD, float)
+    both = calcert.summarize(np.column_stack([1 - p, p]), LABELS)
+    assert both == calcert.summarize(p, LABELS)
+    with pytest.raises(ValueError, match=r"two columns must be the probabilities of label 0 and label 1"):
+        calcert.summarize(np.column_stack([p, p]), LABELS)
 
 
 def test_probabilities_of_many_classes_are_not_taken_for_scores() -> None:
@@ -165,7 +185,7 @@ def test_probabilities_of_many_classes_are_not_taken_for_scores() -> None:
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
 def test_bandwidth_and_variation_must_be_positive_and_finite(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be positive and finite, such as .*; got"):
-        calcert.certify(GOOD, LABELS, **{name: value})  # type: ignore[call-overload]
+        calcert.certify(GOOD, LABELS, settings=calcert.Settings(**{name: value}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
@@ -174,25 +194,26 @@ def test_the_lipschitz_constant_must_be_positive_and_finite(value: float) -> Non
         calcert.lipschitz(calcert.summarize(GOOD, LABELS), constant=value)
 
 
-@pytest.mark.parametrize("name", ["delta", "bandwidth", "variation"])
+@pytest.mark.parametrize("name", ["confidence", "bandwidth", "variation"])
 @pytest.mark.parametrize("value", ["0.05", None, True, [0.05], 0.05 + 0j])
 def test_a_number_must_be_a_number(name: str, value: object) -> None:
     if name == "bandwidth" and value is None:
         return  # left out
     with pytest.raises(TypeError, match=rf"{name} must be a .*such as .*; got .* of type {type(value).__name__}"):
-        calcert.certify(GOOD, LABELS, **{name: value})  # type: ignore[call-overload]
+        calcert.certify(GOOD, LABELS, settings=calcert.Settings(**{name: value}))  # type: ignore[arg-type]
 
 
 def test_numbers_of_any_real_type_will_do() -> None:
-    first = calcert.certify(GOOD, LABELS, delta=0.25, bandwidth=0.5)
-    second = calcert.certify(GOOD, LABELS, delta=np.float32(0.25), bandwidth=np.float64(0.5))  # type: ignore[call-overload]
+    first = calcert.certify(GOOD, LABELS, settings=calcert.Settings(0.75, bandwidth=0.5))
+    numbers = calcert.Settings(np.float32(0.75), bandwidth=np.float64(0.5))  # type: ignore[arg-type]
+    second = calcert.certify(GOOD, LABELS, settings=numbers)
     assert first == second
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "0", None, True])
 def test_the_seed_must_be_a_whole_number_from_zero(value: object) -> None:
     with pytest.raises(ValueError, match="seed must be a non-negative integer, such as 0; got"):
-        calcert.certify(GOOD, LABELS, seed=value)  # type: ignore[call-overload]
+        calcert.certify(GOOD, LABELS, settings=calcert.Settings(seed=value))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["perturbed", "bounded_variation", "finite", "distance", "squared"])

@@ -16,6 +16,7 @@ import pytest
 import calcert
 from calcert.foundation import workers
 from calcert.foundation.workers import check_workers, spread
+from calcert.reports.certify import certify_rows
 
 HERE = os.getpid()
 
@@ -108,7 +109,7 @@ def test_a_number_of_processes_that_makes_no_sense_is_refused(wrong: Any) -> Non
     with pytest.raises(ValueError, match="workers must be a whole number from 1 on"):
         check_workers(wrong)
     with pytest.raises(ValueError, match="workers must be"):
-        calcert.certify([0.5] * 4, [0, 1] * 2, groups=[1, 1, 2, 2], workers=wrong)
+        certify_rows(calcert.Rows([0.5] * 4, [0, 1] * 2, groups=[1, 1, 2, 2]), calcert.Settings(), wrong)
 
 
 def test_without_a_number_free_cores_work_and_at_least_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -134,8 +135,8 @@ def test_groups_and_classes_are_the_same_from_several_processes() -> None:
     x, site = rng.random(900), np.repeat(["a", "b", "c"], 300)
     y = rng.random(900) < x
     p = rng.dirichlet([1.0, 1.0, 1.0], 300)
-    one, two = (calcert.certify(x, y, groups=site, workers=workers) for workers in (1, 2))
+    one, two = (certify_rows(calcert.Rows(x, y, groups=site), calcert.Settings(), workers) for workers in (1, 2))
     assert one.to_dict() == two.to_dict()
     assert two.groups["b"].summary == calcert.summarize(x[300:600], y[300:600])
-    few, many = (calcert.certify(p, p.argmax(axis=1), workers=workers) for workers in (1, 2))
+    few, many = (certify_rows(calcert.Rows(p, p.argmax(axis=1)), calcert.Settings(), workers) for workers in (1, 2))
     assert few.to_dict() == many.to_dict()

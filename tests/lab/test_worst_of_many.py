@@ -106,7 +106,7 @@ def missed_by_clusters(chance: float, delta: float, *, plain: bool) -> float:
             kinds = [Kind(CLUSTERS - ones, size, 0), Kind(ones, 0, size)]
             rows = units_at(score, kinds, Design(clustered=True), rows=CLUSTERS * size)
             summaries[str(group)] = replace(rows, units=None) if plain else rows
-        settings = Settings.of(delta=delta)
+        settings = Settings(confidence=1 - delta)
         found, _ = GroupRows(summaries, CLUSTERS * sum(sizes)).certify_worst("ranges", settings)
         total += binom.pmf(heads, CLUSTERS, chance) * (found.upper < truth - 1e-12)
     return total

@@ -174,7 +174,7 @@ def test_a_lost_tail_and_a_line_taken_out_are_noticed(tmp_path: Path) -> None:
         "DELETE FROM batches WHERE number = 2",
         "UPDATE batches SET rows = rows + 1 WHERE number = 3",
         "UPDATE batches SET lower = 0.5 WHERE number = 3",
-        "UPDATE settings SET value = 0.5 WHERE name = 'delta'",
+        "UPDATE settings SET value = 0.6 WHERE name = 'confidence'",
         "DELETE FROM learned",
     ):
         path.write_bytes(sound)

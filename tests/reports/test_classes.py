@@ -60,7 +60,7 @@ def test_each_class_is_certified_at_delta_over_the_number_of_classes(
     p, y = rows
     assert [entry.number for entry in report.classes] == [0, 1, 2, 3]
     for entry in report.classes:
-        alone = calcert.certify(p[:, entry.number], y == entry.number, delta=0.05 / 4)
+        alone = calcert.certify(p[:, entry.number], y == entry.number, settings=calcert.Settings().shared(4))
         assert entry.certificates == alone.certificates
         assert entry.positives == (y == entry.number).sum()
 
@@ -269,18 +269,17 @@ def test_labels_that_begin_with_1_are_remarked_on_or_told_the_way_out() -> None:
     assert "no row is of the first class, 0, of which probabilities expect about 100" in words
     assert calcert.certify(p, np.arange(400) % 3).warnings == ()
     assert calcert.certify(p[:60], np.full(60, 1)).warnings == (), "15 rows may be missing by chance"
-    assert calcert.certify(p, np.arange(400) % 3 + 1, class_names=["1", "2", "3"]).warnings == ()
+    assert calcert.certify(calcert.Rows(p, np.arange(400) % 3 + 1, class_names=["1", "2", "3"])).warnings == ()
     with pytest.raises(
         ValueError, match=r"got 3 at row 2\. For labels from 1 to 3 subtract 1, or name the classes 1 to 3"
     ):
         calcert.certify(p, np.arange(400) % 3 + 1)
     with pytest.raises(ValueError, match=r"got '3' at row 2\. For labels from 1 to 3 subtract 1, or name"):
-        calcert.certify(p, (np.arange(400) % 3 + 1).astype(str), class_names=["a", "b", "c"])
+        calcert.certify(calcert.Rows(p, (np.arange(400) % 3 + 1).astype(str), class_names=["a", "b", "c"]))
 
 
 def test_two_columns_are_left_to_the_binary_path() -> None:
-    with pytest.raises(ValueError, match="second column"):
-        calcert.certify(np.full((5, 2), 0.5), np.zeros(5))
+    assert calcert.certify(np.full((5, 2), 0.5), np.zeros(5)) == calcert.certify(np.full(5, 0.5), np.zeros(5))
 
 
 def test_imagenet_networks_are_overconfident_or_not_for_certain() -> None:

@@ -24,7 +24,7 @@ def comparison() -> Comparison:
 
 def test_every_bound_gets_a_quarter_of_delta(comparison: Comparison) -> None:
     for report, scores in ((comparison.a, CHANCE**2), (comparison.b, CHANCE)):
-        assert report == calcert.certify(scores, LABELS, delta=0.05 / 4)
+        assert report == calcert.certify(scores, LABELS, settings=calcert.Settings().shared(4))
 
 
 def test_the_better_calibrated_model_is_named(comparison: Comparison) -> None:
@@ -67,8 +67,8 @@ def test_summaries_may_be_compared_and_bring_their_labels() -> None:
 def test_a_mistake_names_the_model() -> None:
     with pytest.raises(ValueError, match=r"scores_b: scores must lie in \[0, 1\]; got 2 at row 0"):
         calcert.compare([0.5, 0.5], [2.0, 0.5], [0, 1])
-    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 0\.5"):
-        calcert.compare([0.5], [0.5], [0], delta=2)
+    with pytest.raises(ValueError, match=r"confidence must lie strictly between 0\.5 and 1"):
+        calcert.compare([0.5], [0.5], [0], confidence=2)
 
 
 # Two models that are equally wrong: 0.06 above and 0.06 below a chance of 0.51. Every verdict is false.
@@ -82,7 +82,7 @@ def test_clusters_make_no_verdict_where_plain_rows_make_false_ones() -> None:
     for _ in range(8):
         labels = (rng.random(20) < 0.51)[USER]
         for name, told in (("plain", None), ("clusters", USER)):
-            found = calcert.compare(*EQUALLY_WRONG, labels, clusters=told)
+            found = calcert.compare(*(calcert.Rows(scores, labels, clusters=told) for scores in EQUALLY_WRONG))
             false[name] += any(verdict.smaller for verdict in found.verdicts.values())
     assert not too_many(false["clusters"], 8, 0.05)
     assert too_many(false["plain"], 8, 0.05)
@@ -91,14 +91,17 @@ def test_clusters_make_no_verdict_where_plain_rows_make_false_ones() -> None:
 def test_models_are_told_apart_in_clusters_and_with_weights() -> None:
     weights = np.arange(6_000) % 2 + 1
     for told in ({"clusters": np.arange(6_000) // 3}, {"weights": weights, "largest_weight": 2}):
-        found = calcert.compare(CHANCE**2, CHANCE, LABELS, **told)
+        found = calcert.compare(*(calcert.Rows(scores, LABELS, **told) for scores in (CHANCE**2, CHANCE)))
         assert found.distance.smaller == "b"
         assert f"6,000 rows {'in 2,000 clusters' if 'clusters' in told else 'with weights'}" in str(found)
         assert Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).verdicts == found.verdicts
 
 
 def test_what_is_proved_for_one_model_alone_is_not_compared() -> None:
-    found = calcert.compare(np.round(CHANCE, 1), CHANCE, LABELS, weights=np.ones(6_000), largest_weight=1)
+    found = calcert.compare(
+        calcert.Rows(np.round(CHANCE, 1), LABELS, weights=np.ones(6_000), largest_weight=1),
+        calcert.Rows(CHANCE, LABELS, weights=np.ones(6_000), largest_weight=1),
+    )
     assert "unmodified" not in found.verdicts
     assert set(found.a.certificates) == set(found.b.certificates)
 
@@ -108,5 +111,5 @@ def test_models_on_other_units_are_not_compared() -> None:
     for other in (two, calcert.summarize(CHANCE, LABELS)):
         with pytest.raises(ValueError, match="same clusters and with the same weights; got 6,000 rows in 3,000"):
             calcert.compare(one, other)
-    with pytest.raises(TypeError, match="scores_a: clusters must come with rows; got a Summary"):
-        calcert.compare(one, one, clusters=np.arange(6_000))
+    with pytest.raises(TypeError, match="clusters must come with rows; got a Summary"):
+        calcert.compare(calcert.Rows(one, clusters=np.arange(6_000)), calcert.Rows(one, clusters=np.arange(6_000)))

@@ -132,6 +132,8 @@ def test_what_so_many_rows_can_show_stands_before_what_they_show_and_in_json() -
     again = calcert.Report.from_dict(report.to_dict())
     assert again.detectable == report.detectable
     assert str(again) == str(report)
+    before = {name: value for name, value in report.to_dict().items() if name != "detectable"}
+    assert calcert.Report.from_dict(before).detectable is None
 
 
 NONE_SHOWN = {
@@ -151,7 +153,7 @@ NONE_SHOWN = {
 @pytest.mark.parametrize(("scores", "units"), NONE_SHOWN.values(), ids=NONE_SHOWN)
 def test_which_error_shows_is_left_out_where_it_is_not_known(scores: np.ndarray, units: dict[str, Any]) -> None:
     labels = np.random.default_rng(0).random(scores.size) < scores
-    report = calcert.certify(scores, labels, **units)
+    report = calcert.certify(calcert.Rows(scores, labels, **units))
     assert report.detectable is None
     assert report.to_dict()["detectable"] is None
     assert "to one side" not in " ".join(str(report).split())

@@ -34,7 +34,7 @@ def test_each_of_m_groups_is_certified_at_delta_over_m(report: GroupReport) -> N
     assert set(report.groups) == {"north", "south", "west"}
     for name, group in report.groups.items():
         rows = calcert.summarize(SCORES[name == SITES], LABELS[name == SITES])
-        assert group == calcert.certify(rows, delta=0.05 / 3)
+        assert group == calcert.certify(rows, settings=calcert.Settings().shared(3))
 
 
 def test_the_worst_group_has_the_largest_bound_at_full_delta_and_the_largest_lower_bound(report: GroupReport) -> None:
@@ -52,7 +52,7 @@ def test_the_worst_group_has_the_largest_bound_at_full_delta_and_the_largest_low
 
 
 def test_groups_that_are_too_small_to_count_do_not_decide_what_the_worst_is(report: GroupReport) -> None:
-    large = calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=100)
+    large = calcert.certify(calcert.Rows(SCORES, LABELS, groups=SITES, smallest_group=100))
     rows = {name: int(np.sum(name == SITES)) for name in report.groups}
     assert rows["west"] < 100 < rows["south"]
     assert large.groups == report.groups
@@ -62,18 +62,20 @@ def test_groups_that_are_too_small_to_count_do_not_decide_what_the_worst_is(repo
         assert worst.n == rows["north"] + rows["south"]
     assert "No group of at least 100 rows is worse than" in str(large)
     with pytest.raises(ValueError, match=r"must leave at least one group; got 5,000, and no group has more than"):
-        calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=5_000)
-    with pytest.raises(ValueError, match="smallest_group must be a whole number from 1 on; got 0"):
-        calcert.certify(SCORES, LABELS, groups=SITES, smallest_group=0)
-    with pytest.raises(TypeError, match="smallest_group must come with groups; got 5, and no groups"):
-        calcert.certify(SCORES, LABELS, smallest_group=5)
+        calcert.certify(calcert.Rows(SCORES, LABELS, groups=SITES, smallest_group=5_000))
+    with pytest.raises(ValueError, match=r"smallest_group must be a whole number between 1 and .*; got 0"):
+        calcert.certify(calcert.Rows(SCORES, LABELS, groups=SITES, smallest_group=0))
+    with pytest.raises(TypeError, match="smallest_group must come with groups; got 5, and none"):
+        calcert.certify(calcert.Rows(SCORES, LABELS, smallest_group=5))
 
 
 def test_groups_may_overlap_if_they_are_listed() -> None:
     listed = {"north": SITES == "north", "low": SCORES < 0.5, "all": [1] * 3_000}
     report = calcert.certify(SCORES, LABELS, groups=listed)
     assert report.n == 3_000
-    assert report.groups["north"] == calcert.certify(SCORES[SITES == "north"], LABELS[SITES == "north"], delta=0.05 / 3)
+    assert report.groups["north"] == calcert.certify(
+        SCORES[SITES == "north"], LABELS[SITES == "north"], settings=calcert.Settings().shared(3)
+    )
     full = calcert.certify(SCORES[SCORES < 0.5], LABELS[SCORES < 0.5]), calcert.certify(SCORES, LABELS)
     assert report.worst["ranges"].upper >= max(found.ranges.upper for found in full)
     assert GroupReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
@@ -83,10 +85,10 @@ def test_a_listed_group_without_rows_may_be_as_bad_as_can_be() -> None:
     report = calcert.certify(SCORES, LABELS, groups={"all": SCORES >= 0, "none": SCORES > 1})
     assert report.empty == ("none",)
     assert all(worst.upper == 1.0 for worst in report.worst.values())
-    assert report.groups["all"] == calcert.certify(SCORES, LABELS, delta=0.05 / 2)
+    assert report.groups["all"] == calcert.certify(SCORES, LABELS, settings=calcert.Settings().shared(2))
     assert "Of the worst group nothing is certified: no row is of none." in str(report)
     with pytest.raises(ValueError, match="smallest_group must be left out for a list of groups that may overlap"):
-        calcert.certify(SCORES, LABELS, groups={"all": SCORES >= 0}, smallest_group=10)
+        calcert.certify(calcert.Rows(SCORES, LABELS, groups={"all": SCORES >= 0}, smallest_group=10))
 
 
 def test_listed_groups_come_with_tables_in_memory_too() -> None:
@@ -199,7 +201,7 @@ def test_clusters_are_cut_to_the_rows_that_they_have_in_a_group_in_every_source(
     for source in (frame, frame.lazy(), frame.to_pandas(), path, text):
         found = summarize_groups(source, None, "site", score="p", label="y", weighing=Weighing("user", "w"))
         assert found == expected
-    report = calcert.certify(frame, score="p", label="y", groups="site", clusters="user", weights="w")
+    report = calcert.certify(calcert.Rows(frame, score="p", label="y", groups="site", clusters="user", weights="w"))
     for site, summary in expected.items():
         assert report.groups[site].summary == summary
         assert report.groups[site].n == (site == SITES).sum()
@@ -221,9 +223,9 @@ def test_what_is_wrong_with_clusters_of_groups_is_said_with_the_row(tmp_path: Pa
     with pytest.raises(ValueError, match=r"clusters must have no missing values; got one on line 4 of .*rows.csv"):
         summarize_groups(path, None, "site", score="p", label="y", weighing=Weighing(clusters="user"))
     with pytest.raises(ValueError, match="got -2 at row 1"):
-        calcert.certify([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, -2])
+        calcert.certify(calcert.Rows([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, -2]))
     with pytest.raises(ValueError, match="must not all be zero in any group; got nothing else in 'b'"):
-        calcert.certify([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, 0])
+        calcert.certify(calcert.Rows([0.5, 0.5], [1, 0], groups=["a", "b"], weights=[1, 0]))
     with pytest.raises(ValueError, match="groups must be another column than clusters; got 'site' for both"):
         calcert.certify(path, score="p", label="y", groups="site", clusters="site")
 
@@ -252,7 +254,7 @@ def test_bad_groups_are_refused_in_words(tmp_path: Path) -> None:
         calcert.certify([0.5, 0.6], [0, 1], groups="site")
     with pytest.raises(ValueError, match=r"groups must be a column of the table; got 'site'\. It has the columns 'p'"):
         calcert.certify(frame, groups="site")
-    with pytest.raises(ValueError, match="groups must be another column than score and label; got 'y' for both"):
+    with pytest.raises(ValueError, match="groups must be another column than label; got 'y' for both"):
         calcert.certify(frame, score="p", label="y", groups="y")
     with pytest.raises(TypeError, match="groups must name a column"):
         calcert.certify(frame, groups=[1, 2])

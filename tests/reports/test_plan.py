@@ -79,7 +79,7 @@ def test_rows_are_within_a_third_of_what_simulation_finds(
     monkeypatch.setattr(perturbed, "perturbed_lower", lambda *_: Lower(0.0))
     monkeypatch.setattr(plan_module, "SHOWN", ())
     asked: dict[str, Any] = noise.parameters
-    found = [plan(draw(n, seed), target, **asked).rows for seed in range(5)]
+    found = [plan(draw(n, seed), target, settings=calcert.Settings(**asked)).rows for seed in range(5)]
     middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
     assert mean_upper(draw, round(middle / factor), noise) > target
     assert mean_upper(draw, round(middle * factor), noise) < target

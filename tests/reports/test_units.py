@@ -19,7 +19,7 @@ N = 5000
 X = RNG.random(N)
 Y = RNG.random(N) < X
 CLUSTERED = calcert.certify(X, Y, clusters=np.arange(N) // 5)
-DECLARED = calcert.certify(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3)
+DECLARED = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3))
 
 
 def test_a_report_says_what_rows_in_clusters_count_for() -> None:
@@ -50,7 +50,7 @@ def test_what_is_not_proved_is_left_out_with_its_reason() -> None:
         "in the population that the weights stand for, none above 3" in c.subject
         for c in DECLARED.certificates.values()
     )
-    few = calcert.certify(np.round(X, 1), Y, weights=np.ones(N), largest_weight=3)
+    few = calcert.certify(calcert.Rows(np.round(X, 1), Y, weights=np.ones(N), largest_weight=3))
     assert few.unmodified.assumption == "none"
 
 
@@ -70,9 +70,9 @@ def test_classes_and_monitors_refuse_them(tmp_path: Path) -> None:
     summary = CLUSTERED.summary
     assert summary is not None
     with pytest.raises(TypeError, match="largest_weight must not come with groups"):
-        calcert.certify(X, Y, groups=np.arange(N) % 2, clusters=np.arange(N), largest_weight=9)
+        calcert.certify(calcert.Rows(X, Y, groups=np.arange(N) % 2, clusters=np.arange(N), largest_weight=9))
     with pytest.raises(TypeError, match="weights must not come with classes"):
-        calcert.certify(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9))
+        calcert.certify(calcert.Rows(np.full((9, 3), 1 / 3), np.arange(9) % 3, weights=np.ones(9)))
     with pytest.raises(ValueError, match=r"5,000 rows in 1,000 clusters"):
         calcert.Monitor(tmp_path / "state").add(summary, batch_id="monday")
 

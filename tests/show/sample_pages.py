@@ -49,11 +49,11 @@ def result(kind: str) -> Any:
         scores = chance[rows] if day < 3 else chance[rows] ** 0.3
         name = HOSTILE if day % 2 else f"day {day}"
         window = "before" if day < 3 else HOSTILE
-        watch.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window_name=window)
+        watch.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window=window)
     return watch.status(alarm=0.02)
 
 
 @cache
 def page_of(kind: str) -> str:
     """The page of a kind, as text."""
-    return KINDS[kind].page(result(kind), command="calcert a&b.csv --delta 0.05", date=DAY)
+    return KINDS[kind].page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)

@@ -90,7 +90,7 @@ def test_code_makes_the_same_report_again() -> None:
     assert code(REPORT.settings) == (
         "calcert.certify(scores, labels, delta=0.05, odds=1/16, crossings=3, variation=1.0, seed=3)"
     )
-    assert "bandwidth=0.012345678" in code(Settings.of(bandwidth=0.012345678))
+    assert "bandwidth=0.012345678" in code(Settings(bandwidth=0.012345678))
 
 
 def test_pictures_are_told_to_those_who_cannot_see_them() -> None:

@@ -86,7 +86,7 @@ def test_facts_of_the_rows_are_on_the_page_as_estimates(report: Report, text: st
 def test_page_says_how_it_was_made(report: Report, text: str) -> None:
     assert '<time datetime="2026-03-14">2026-03-14</time>' in text
     assert f"calcert {calcert.__version__}" in text
-    assert "calcert a&amp;b.csv --delta 0.05" in text
+    assert "calcert a&amp;b.csv --confidence 0.95" in text
     assert f"report = {code(report.settings)}" in text
     assert report.advice in text.replace("&#39;", "'")
 
@@ -155,7 +155,7 @@ def test_the_json_of_every_result_is_in_its_page(kind: str) -> None:
 
 
 def test_the_same_result_makes_the_same_page(kind: str) -> None:
-    again = KINDS[kind].page(result(kind), command="calcert a&b.csv --delta 0.05", date=DAY)
+    again = KINDS[kind].page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)
     assert again == page_of(kind)
 
 
@@ -248,7 +248,7 @@ def test_what_was_certain_after_a_batch_stays_so_after_the_next() -> None:
 def test_many_groups_are_folded_and_none_is_left_out() -> None:
     few = result("groups")
     reports = itertools.cycle(few.groups.values())
-    text = KINDS["groups"].page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}))
+    text = KINDS["groups"].page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}, n=0))
     assert "<summary>10 more groups</summary>" in text
     assert "The pictures show the worst 30 of 60 groups." in text
     assert text.count('<th scope="row" class="name">') == 60
@@ -282,12 +282,12 @@ def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
         assert {certificate.lower, certificate.upper} <= values
     for entry in report.classes:
         assert {entry.unmodified.lower, entry.unmodified.upper, entry.perturbed.upper} <= values
-    assert "calcert.certify(probabilities, labels, delta=0.05" in text
+    assert "calcert.certify(probabilities, labels, settings=calcert.Settings(confidence=0.95" in text
     assert f"Mean over classes: {means(report, columns())};" in text
 
 
 def test_warnings_and_awkward_rows_are_shown() -> None:
-    rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1, bandwidth=1 / 64)
+    rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1, settings=calcert.Settings(bandwidth=1 / 64))
     assert rare.warnings
     assert '<p class="warning"><strong>Warning:</strong> bandwidth 0.015625 is large' in page(rare)
     certain = page(calcert.certify([0.0, 0.5], [1, 0]))
@@ -338,10 +338,13 @@ def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_the
     assert "4,000 rows in 1,000 clusters" in shown
     assert "independent rows that were" not in shown
     assert "rows of independent units" in shown
-    assert "calcert.certify(scores, labels, clusters=clusters, delta=0.05" in shown
+    assert (
+        "calcert.certify(calcert.Rows(scores, labels, clusters=clusters), settings=calcert.Settings(confidence=0.95"
+        in shown
+    )
     plain = " ".join(page(calcert.certify(x, rng.random(4_000) < x)).split())
     assert "It needs independent rows that were" in plain
-    assert "calcert.certify(scores, labels, delta=0.05" in plain
+    assert "calcert.certify(scores, labels, settings=calcert.Settings(confidence=0.95" in plain
 
 
 def test_the_page_of_a_plan_has_its_sentences_and_a_table(tmp_path: Path) -> None:

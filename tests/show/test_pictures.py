@@ -227,7 +227,7 @@ def test_drawing_leaves_no_global_state(report: Report) -> None:
 def test_rare_events_are_shown_where_the_scores_are() -> None:
     rng = np.random.default_rng(1)
     x = rng.beta(1, 200, 30_000)
-    axes = reliability(calcert.certify(x, rng.random(x.size) < x, bandwidth=2.0**-11))
+    axes = reliability(calcert.certify(x, rng.random(x.size) < x, settings=calcert.Settings(bandwidth=2.0**-11)))
     low, high = axes.get_xlim()
     assert low == 0
     assert np.quantile(x, 0.99) < high < 0.1

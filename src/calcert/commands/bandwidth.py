@@ -10,7 +10,7 @@ from calcert.commands import options
 from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
-    from calcert.sources.files.reading_account import Files
+    from calcert.sources.rows import Rows
 
 
 @click.command(
@@ -23,7 +23,7 @@ Examples:
   calcert bandwidth predictions.csv --try-odds 1/12 --try-odds 1/16 --try 1/64
 """,
 )
-@options.rows
+@options.rows()
 @click.option(
     "--max-auroc-loss",
     type=click.FloatRange(min=0, max=1),
@@ -33,16 +33,14 @@ Examples:
 )
 @click.option("--try-odds", type=options.Ratio(), multiple=True, help="Noise on the odds to try; may be repeated.")
 @click.option("--try", "tried", type=options.Ratio(), multiple=True, help="A bandwidth to try; may be repeated.")
-@options.delta
+@options.confidence
 @options.debug.option
 def command(
-    files: Files,
-    score: str | None,
-    label: str | None,
+    rows: Rows,
     max_auroc_loss: float,
     try_odds: tuple[float, ...],
     tried: tuple[float, ...],
-    delta: float,
+    confidence: float,
 ) -> None:
     """Show what noise of each size costs and buys, on the odds and as a bandwidth, and recommend one.
 
@@ -52,10 +50,9 @@ def command(
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.
     """
     from calcert.commands.output import show, working
-    from calcert.commands.reading import summarize
     from calcert.reports.bandwidths import bandwidth_costs
 
-    summary = summarize(files, score, label)
+    summary = rows.summary()
     with working("trying noise of several sizes"):
-        costs = bandwidth_costs(summary, tried or None, odds=try_odds or None, delta=delta)
+        costs = bandwidth_costs(summary, tried or None, odds=try_odds or None, confidence=confidence)
     show(costs, max_auroc_loss=max_auroc_loss)

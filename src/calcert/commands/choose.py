@@ -6,7 +6,6 @@ import logging
 import os
 import shlex
 from dataclasses import fields, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,6 @@ from calcert.foundation.number_text import fraction
 
 if TYPE_CHECKING:
     from calcert.reports.rows_to_label import Choice
-    from calcert.sources.files.reading_account import Files
     from calcert.sources.parsed_values import Reading
 
 LOG = logging.getLogger("calcert")
@@ -34,8 +32,8 @@ Examples:
   calcert choose loans.csv --score PD --label Ausfall --positive J --percent --decimal , --budget 2000
 """,
 )
-@click.argument("files", metavar="FILE", type=click.Path())
-@click.argument("target", metavar="[OUT]", required=False, type=click.Path())
+@click.argument("source", metavar="FILE", type=click.Path(readable=False))
+@click.argument("target", metavar="[OUT]", required=False, type=click.Path(readable=False))
 @click.option("--budget", metavar="ROWS", type=int, required=True, help="About how many rows to choose.")
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 @click.option("--label", metavar="COLUMN", help="Column of labels, if all of them are known: chances then use them.")
@@ -44,10 +42,10 @@ Examples:
 )
 @click.option("--column", metavar="NAME", default="weight", show_default=True, help="Name of the column of weights.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
-@partial(options.spelling, sheets=False)
+@options.reading
 @options.debug.option
 def command(
-    files: Files,
+    source: str,
     target: str | None,
     budget: int,
     score: str | None,
@@ -55,6 +53,7 @@ def command(
     seed: int | None,
     column: str,
     overwrite: bool,
+    reading: Reading,
 ) -> None:
     """Choose rows of FILE by a coin for each, and copy them to OUT with their weights.
 
@@ -74,43 +73,43 @@ def command(
     from calcert.serving.copies.appended_text_column import STREAM
     from calcert.serving.copies.file_copy import Selection, copy_file, format_of, read_scores
 
-    source, spelling = files[0], files.spelling
-    if label is None and spelling.positive is not None:
-        raise click.UsageError(f"--positive must come with --label; got {spelling.positive!r} alone.")
+    if label is None and reading.positive is not None:
+        raise click.UsageError(f"--positive must come with --label; got {reading.positive!r} alone.")
     if STREAM in (source, target):
         raise ValueError("FILE and OUT must be files with names, as FILE is read twice; got -.")
     if not os.path.lexists(source):
         raise FileNotFoundError(f"FILE must be a file; there is no {source!r} (seen from {visible(os.getcwd())}).")
-    if format_of(source) == "parquet" and (given := said(replace(spelling, positive=None))):
+    if format_of(source) == "parquet" and (given := said(replace(reading, positive=None))):
         raise ValueError(f"{' '.join(given)} must come with text; got {visible(source)}. Write scores in [0, 1] to it.")
     out = target or _beside(source)
     if os.path.exists(out) and os.path.samefile(source, out):
         raise ValueError(f"OUT must not be FILE, whose other rows would be lost; got {visible(out)}.")
     if os.path.exists(out) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(out)}. Choose another name, or pass --overwrite.")
-    wanted = Wanted(score, column, spelling, label)
+    wanted = Wanted(score, column, reading, label)
     scores, name = read_scores(source, wanted)
     labels = None
     if label is not None:
         from calcert.sources.files.files import read_rows
+        from calcert.sources.files.reading_account import Files
 
-        labels = read_rows(files, name, label)[1]
+        labels = read_rows(Files([source], reading), name, label)[1]
     elif wanted.account.dropped:
         wanted.account.rows[source] = scores.size
         LOG.warning("%s: %s", visible(source), wanted.account.left_out)
     chosen = choose_rows(scores, budget, labels=labels, seed=seed)
     weights = np.zeros(scores.size)
     weights[chosen.rows] = chosen.weights
-    copy_file(source, out, Selection(Wanted(name, column, spelling, label), scores, weights))
+    copy_file(source, out, Selection(Wanted(name, column, reading, label), scores, weights))
     # Nothing is missing there, and a row that is to be labelled must not be left out.
     first = "Certify them" if label else "Label all of them, then certify them"
     say(f"{chosen}\nThey are in {visible(out)}, seed {chosen.seed}. {first}:")
-    say(f"  {certifying(out, name, label, column, chosen, replace(spelling, drop_missing=False, missing=()))}")
+    say(f"  {certifying(out, name, label, column, chosen, replace(reading, drop_missing=False, missing=()))}")
 
 
-def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice, spelling: Reading) -> str:
+def certifying(file: str, score: str, label: str | None, column: str, chosen: Choice, reading: Reading) -> str:
     """The command that reads the chosen rows back."""
-    words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL", *said(spelling)]
+    words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL", *said(reading)]
     if chosen.rule is not None:
         words += ["--weight", column]
         for argument, value in chosen.declared.items():
@@ -118,11 +117,11 @@ def certifying(file: str, score: str, label: str | None, column: str, chosen: Ch
     return shlex.join(words)
 
 
-def said(spelling: Reading) -> list[str]:
+def said(reading: Reading) -> list[str]:
     """How values are written, as it was said on the command line."""
     words = []
-    for option in fields(spelling):
-        value = getattr(spelling, option.name)
+    for option in fields(reading):
+        value = getattr(reading, option.name)
         if value != option.default:
             for each in value if isinstance(value, tuple) else (value,):
                 words += [f"--{option.name.replace('_', '-')}"] + ([] if each is True else [str(each)])

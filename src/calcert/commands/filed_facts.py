@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from calcert.foundation.result import Result
     from calcert.sources.files.reading_account import Files
     from calcert.sources.parsed_values import Reading
+    from calcert.sources.rows import Rows
 
     Filed = TypeVar("Filed", bound=Result)
 
@@ -46,26 +47,26 @@ def facts(command: Callable[..., None]) -> Callable[..., None]:
     return with_facts
 
 
-def filed(result: Filed, said: dict[str, str], files: Files) -> Filed:
+def filed(result: Filed, said: dict[str, str], rows: Rows) -> Filed:
     """The result with its facts; the files must not have changed since they were read."""
-    return result.with_facts(facts_of(said, files))
+    return result.with_facts(facts_of(said, rows))
 
 
-def facts_of(said: dict[str, str], files: Files) -> Facts:
+def facts_of(said: dict[str, str], rows: Rows) -> Facts:
     """What was said, and what was read."""
     from calcert.foundation.facts import Facts
 
-    account = files.account
-    read = tuple(account.files) or tuple(described(files))
-    reading = in_words(files.spelling, account)
+    account = rows.account
+    read = tuple(described(rows.source.value))
+    reading = in_words(rows.reading, account)
     gone = (
         f"{account.left_out} (--drop-missing). The bounds speak of rows that lack nothing." if account.left_out else ""
     )
     return Facts.of(said, columns=account.columns, files=read, reading=reading, left_out=gone)
 
 
-def described(files: Files, name: str | None = None) -> list[ReadFile]:
-    """Name, SHA-256 and number of rows of every file; `name` where the file has another than people know."""
+def described(files: Files) -> list[ReadFile]:
+    """Name, SHA-256 and number of rows of every file."""
     from calcert.foundation.facts import ReadFile
     from calcert.sources.files.paths import resolve
 
@@ -76,7 +77,7 @@ def described(files: Files, name: str | None = None) -> list[ReadFile]:
         if files.begun < os.stat(path).st_mtime_ns <= time.time_ns():
             raise ValueError(f"{visible(path)} must not change while it is read; it did. Run the command again.")
         rows = files.account.rows.get(path)
-        found.append(ReadFile(name or path, digest, _rows_of_parquet(path) if rows is None else rows))
+        found.append(ReadFile(files.called or path, digest, _rows_of_parquet(path) if rows is None else rows))
     return found
 
 

@@ -13,7 +13,7 @@ from calcert.commands.output import Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.monitor import Monitor
-    from calcert.sources.files.reading_account import Files
+    from calcert.sources.rows import Rows
 
 ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""
@@ -52,7 +52,7 @@ def command() -> None:
 
     STATE is one file, started by the first batch. Adding is safe against crashes, and the same batch twice counts once.
     Each kind of bound holds at all times together, if batches are independent given the past and their sizes do not
-    react to rows, and the alarm is false with probability at most delta in a lifetime.
+    react to rows, and the alarm is false with probability at most 1 - confidence in a lifetime.
     """
 
 
@@ -61,53 +61,38 @@ command.command_class = Once
 
 @command.command()
 @state
-@options.files
+@options.rows()
 @click.option("--batch-id", required=True, help="A name for the batch; the same batch under the same name counts once.")
-@options.score
-@options.label
-@options.spelling
 @click.option(
     "--time", metavar="TIME", help="When the rows are from, as 2026-03-02 or 2026-03-02T12:00; now if left out."
 )
-@click.option("--window", metavar="PERIOD", help="day, week or month of the time: windows are certified apart.")
-@click.option("--window-name", metavar="TEXT", help="A window of your own, instead of --window.")
-@click.option("--id", "ids", metavar="COLUMN", help="Names each row: rows that were added before are left out.")
-@click.option("--again", is_flag=True, help="Add the batch although it holds the rows of an earlier one.")
-@click.option("--allow-empty", is_flag=True, help="A batch without new rows changes nothing, and is no error.")
+@click.option(
+    "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
+)
 @click.option(
     "--statement",
     metavar="NAME",
     help="For a new state, what to watch: distance, ranges or perturbed. [default: distance]",
 )
-@click.option("--delta", type=options.Delta(), help="For a new state. [default: 0.05]")
+@click.option("--confidence", type=options.Confidence(), help="For a new state. [default: 0.95]")
 @click.option("--odds", type=options.Ratio(), help="For a new state. [default: 1/16]")
 @click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
 @click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
 @options.debug.option
 def add(
     state: str,
-    files: Files,
+    rows: Rows,
     batch_id: str,
-    score: str | None,
-    label: str | None,
-    ids: str | None,
-    statement: str | None,
-    delta: float | None,
-    odds: float | None,
-    bandwidth: float | None,
-    variation: float | None,
-    **batch: Any,
+    time: str | None,
+    window: str | None,
+    **settings: Any,
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.output import say
-    from calcert.commands.reading import counted_rows, named_files
     from calcert.monitoring.monitor import Monitor
 
-    monitor = Monitor(state, statement=statement, delta=delta, odds=odds, bandwidth=bandwidth, variation=variation)
-    with named_files(files) as paths:
-        counted = counted_rows(paths, score, label) if ids is None else None
-        rows = paths if counted is None else counted
-        say(str(monitor.add(rows, score=score, label=label, ids=ids, batch_id=batch_id, **batch)))
+    monitor = Monitor(state, **settings)
+    say(str(monitor.add(rows, batch_id=batch_id, time=time, window=window)))
 
 
 @command.command()

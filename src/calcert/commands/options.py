@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from calcert.commands import class_options
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import LARGEST_DELTA, delta_hint
+from calcert.foundation.validation import confidence_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.serving.noise import DEFAULT, Noise, choose_noise
+from calcert.serving.noise import DEFAULT, choose_noise
 from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
+    from calcert.sources.parsed_values import Reading
+
     NumberType = click.ParamType[float]
 else:  # Subscripts are younger than the click that is asked for.
     NumberType = click.ParamType
@@ -74,13 +77,13 @@ class Probability(NumberType):
         return number
 
 
-class Delta(Probability):
-    """The probability with which a bound may fail, with a hint for those who give the confidence in its place."""
+class Confidence(Probability):
+    """The probability with which a bound holds, with a hint for those who give that of failure in its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = self.number(value, param, ctx)
-        if not 0 < number < LARGEST_DELTA:
-            self.fail(f"{value!r} must lie strictly between 0 and 0.5.{delta_hint(number, 'write')}", param, ctx)
+        if not 0.5 < number < 1:
+            self.fail(f"{value!r} must lie strictly between 0.5 and 1.{confidence_hint(number, 'write')}", param, ctx)
         return number
 
 
@@ -105,17 +108,17 @@ class DebugFlag:
 
 debug = DebugFlag()
 
-files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
 
 score = click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or boolean.")
 
-delta = click.option(
-    "--delta",
-    type=Delta(),
-    default=0.05,
+confidence = click.option(
+    "--confidence",
+    type=Confidence(),
+    default=0.95,
     show_default=True,
-    help="Probability with which a bound may fail.",
+    help="Probability with which a bound holds.",
 )
 odds = click.option(
     "--odds",
@@ -143,7 +146,7 @@ variation = click.option(
     help="Assumed bound on the total variation of the calibration function, for the classifier as it is.",
 )
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Throws the rows for the lower bounds."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Splits the rows for the lower bounds."
 )
 
 
@@ -181,51 +184,80 @@ def workers(many: str) -> Callable[[Any], Any]:
     )
 
 
-def refuse_of_many(many: str, smallest_group: int, workers: int | None) -> None:
-    """Where there is but one of what could be many, there is no smallest, and nothing to spread."""
-    if smallest_group != 1:
-        raise click.UsageError(f"--smallest-group must come with --groups; got {smallest_group}, and no groups.")
+def refuse_of_many(workers: int | None) -> None:
+    """Where there is but one of what could be many, there is nothing to spread."""
     if workers is not None:
-        raise click.UsageError(f"--workers must come with {many}; got {workers}, and none.")
+        raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and none.")
 
 
-def rows(command: Callable[..., None]) -> Callable[..., None]:
-    """FILE..., ``--score`` and ``--label``: where the rows are, and how their values are written."""
-    return files(score(label(spelling(command))))
+ROWS = (
+    *("score", "label", "clusters", "weights", "largest_weight", "largest_gain", "weight_unit", "soft_labels"),
+    *("pair_sums", "groups", "smallest_group", "class_columns", "class_names"),
+)
+"""Options that are arguments of ``calcert.Rows``, by its names."""
 
 
-def spelling(command: Callable[..., None], *, sheets: bool = True) -> Callable[..., None]:
-    """How files write their values, which files then say themselves.
+def rows(
+    *, sampling: bool = False, groups: str | None = None, classes: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """FILE... and all that is said of the rows, as one ``calcert.Rows``; `groups` says what they are asked for."""
 
-    Without `sheets` for a command that reads none.
-    """
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_rows(files: tuple[str, ...], **options: Any) -> None:
+            from calcert.commands.reading import named_files
+            from calcert.sources.rows import Rows
+
+            reading = reading_of(options)
+            said = {name: options.pop(name) for name in ROWS if name in options}
+            if "class_names" in said and said["class_names"] is not None and said["class_columns"] is None:
+                raise click.UsageError("--class-names must come with --class-columns; got it alone.")
+            if isinstance(said.get("class_names"), str):
+                said["class_names"] = said["class_names"].split(",")
+            with named_files(files) as paths:
+                rows = Rows(paths, reading=reading, **said)
+                rows.source.value.called = "standard input" if paths is not files else None
+                command(rows=rows, **options)
+
+        several = [] if groups is None else [click.option("--groups", metavar="COLUMN", help=groups), smallest_group]
+        asked = [files, score, label, *READING, sheet, *(WEIGHING if sampling else ()), *several]
+        if classes:
+            asked += [class_options.columns, class_options.names]
+        for option in reversed(asked):
+            with_rows = option(with_rows)
+        return with_rows
+
+    return decorate
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """How text writes its values, as one ``calcert.Reading``."""
 
     @wraps(command)
-    def with_spelling(
-        files: tuple[str, ...] | str,
-        decimal: str,
-        percent: bool,
-        positive: str | None,
-        drop_missing: bool,
-        missing: tuple[str, ...],
-        skip_lines: int,
-        sheet: str | None = None,
-        **options: Any,
-    ) -> None:
-        from calcert.sources.files.reading_account import Files
-        from calcert.sources.parsed_values import Reading
+    def with_reading(**options: Any) -> None:
+        how = reading_of(options)
+        command(reading=how, **options)
 
-        if missing and not drop_missing:
-            raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
-        texts = tuple(text.strip() for text in missing)
-        label = positive if positive is None else positive.strip()
-        paths = (files,) if isinstance(files, str) else files
-        how = Reading(decimal, percent, label, drop_missing, texts, sheet, skip_lines)
-        command(files=Files(paths, how), **options)
+    for option in reversed(READING):
+        with_reading = option(with_reading)
+    return with_reading
 
-    for option in reversed((*SPELLING, sheet) if sheets else SPELLING):
-        with_spelling = option(with_spelling)
-    return with_spelling
+
+READ_ALIKE = ("decimal", "percent", "drop_missing", "skip_lines", "sheet")
+
+
+def reading_of(options: dict[str, Any]) -> Reading:
+    """How files write their values, taken out of the options."""
+    from calcert.sources.parsed_values import Reading
+
+    missing, positive = options.pop("missing"), options.pop("positive")
+    if missing and not options["drop_missing"]:
+        raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
+    return Reading(
+        positive=positive if positive is None else positive.strip(),
+        missing=tuple(text.strip() for text in missing),
+        **{name: options.pop(name) for name in READ_ALIKE if name in options},
+    )
 
 
 lines = click.IntRange(min=0)
@@ -233,7 +265,7 @@ skip_lines = click.option(
     "--skip-lines", metavar="N", type=lines, default=0, help="Pass over so many lines, such as titles, above the names."
 )
 sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
-SPELLING = (
+READING = (
     click.option(
         "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
     ),
@@ -252,39 +284,9 @@ SPELLING = (
 """Options for files as people keep them."""
 
 
-def weighing(command: Callable[..., None]) -> Callable[..., None]:
-    """Columns of rows that are not independent, or not equal, as one mapping of arguments of ``summarize``."""
-
-    @wraps(command)
-    def with_weighing(
-        cluster: str | None,
-        weight: str | None,
-        largest_weight: float | None,
-        largest_gain: float | None,
-        weight_unit: float | None,
-        soft_labels: bool,
-        pair_sums: bool,
-        **options: Any,
-    ) -> None:
-        given = {
-            "clusters": cluster,
-            "weights": weight,
-            "largest_weight": largest_weight,
-            "largest_gain": largest_gain,
-            "weight_unit": weight_unit,
-            "soft_labels": soft_labels or None,
-            "pair_sums": pair_sums or None,
-        }
-        command(weighing={name: value for name, value in given.items() if value is not None}, **options)
-
-    for option in reversed(WEIGHING):
-        with_weighing = option(with_weighing)
-    return with_weighing
-
-
 WEIGHING = (
-    click.option("--cluster", metavar="COLUMN", help="Column that says which rows belong together, such as a user."),
-    click.option("--weight", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
+    click.option("--cluster", "clusters", metavar="COLUMN", help="Column that says which rows belong together."),
+    click.option("--weight", "weights", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
     click.option(
         "--largest-weight",
         type=Ratio(),
@@ -302,14 +304,17 @@ WEIGHING = (
 """Options for rows in clusters, with weights or with shares for labels."""
 
 
+SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed")
+
+
 def settings(command: Callable[..., None]) -> Callable[..., None]:
     """What must be fixed before the rows are seen, as one :class:`Settings`."""
 
     @wraps(command)
-    def with_settings(delta: float, noise: Noise, crossings: int, variation: float, seed: int, **options: Any) -> None:
-        command(settings=Settings(delta, noise, crossings, variation, seed), **options)
+    def with_settings(**options: Any) -> None:
+        command(settings=Settings(**{name: options.pop(name) for name in SETTINGS}), **options)
 
-    return delta(noise(crossings(variation(seed(with_settings)))))
+    return confidence(odds(bandwidth(crossings(variation(seed(with_settings))))))
 
 
 def noise(command: Callable[..., None]) -> Callable[..., None]:

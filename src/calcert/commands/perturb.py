@@ -22,8 +22,8 @@ Examples:
   generate-scores | calcert perturb - - --score p > served.csv
 """,
 )
-@click.argument("source", metavar="IN", type=click.Path())
-@click.argument("target", metavar="OUT", type=click.Path())
+@click.argument("source", metavar="IN", type=click.Path(readable=False))
+@click.argument("target", metavar="OUT", type=click.Path(readable=False))
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
 @options.noise
 @click.option(

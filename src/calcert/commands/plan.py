@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from calcert.commands import class_options, options
 from calcert.commands.options_given_once import Once
+from calcert.reports.gate import USUAL
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
-    from calcert.sources.files.reading_account import Files
+    from calcert.sources.rows import Rows
 
 
 @click.command(
@@ -26,8 +27,7 @@ Examples:
   calcert plan pilot.csv --class-columns 'p_*' --label animal --target 0.02 --statement distance
 """,
 )
-@options.rows
-@options.weighing
+@options.rows(sampling=True, classes=True)
 @click.option("--target", type=options.Probability(), required=True, help="The upper bound wanted, such as 0.02.")
 @click.option(
     "--statement",
@@ -37,41 +37,29 @@ Examples:
     help="Which statement to certify.",
 )
 @options.settings
-@class_options.columns
-@class_options.names
 @class_options.of
 @options.debug.option
-def command(
-    files: Files,
-    score: str | None,
-    label: str | None,
-    weighing: dict[str, Any],
-    target: float,
-    statement: str,
-    settings: Settings,
-    class_columns: str | list[str] | None,
-    class_names: str | list[str] | None,
-    of: str | None,
-) -> None:
+def command(rows: Rows, target: float, statement: str, settings: Settings, of: str | None) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
     An estimate, not a certificate: a law is fitted to the rows and rows drawn from it are certified. Certify with fresh
     rows and not with those that you planned with: they have chosen how many there are.
     """
     from calcert.commands.output import show, working
-    from calcert.commands.reading import read_classes, summarize
     from calcert.reports.classes import certify_of, summary_of
     from calcert.reports.plan import plan
 
-    if of not in (None, class_options.DEFAULT):
+    if of not in (None, USUAL):
         raise click.UsageError(
-            f"--of must be {class_options.DEFAULT} for a plan; got {of}, whose bound is made of all classes. `calcert "
-            "check --of worst` names the class with the largest bound, and about how many rows it takes."
+            f"--of must be {USUAL} for a plan; got {of}, whose bound is made of all classes. `calcert check --of "
+            "worst` names the class with the largest bound, and about how many rows it takes."
         )
-    rows = read_classes(files, score, label, class_columns, class_names, weighing, of=of)
-    summary = summarize(files, score, label, **weighing) if rows is None else summary_of(rows)
+    if of is not None and not rows.has_classes:
+        raise click.UsageError("--of must come with --class-columns; got it alone.")
+    classes = rows.by_class() if rows.has_classes else None
+    summary = rows.summary() if classes is None else summary_of(classes)
     with working("estimating"):
-        found = plan(summary, target, statement=statement, **settings.to_dict())
-        if rows is not None:
-            found = replace(found, now=certify_of(rows, class_options.DEFAULT, statement, settings)[0])
+        found = plan(summary, target, statement=statement, settings=settings)
+        if classes is not None:
+            found = replace(found, now=certify_of(classes, USUAL, statement, settings)[0])
     show(found)

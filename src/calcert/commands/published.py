@@ -10,7 +10,7 @@ from calcert.commands import options
 from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
-    from calcert.sources.files.reading_account import Files
+    from calcert.sources.rows import Rows
 
 
 @click.command(
@@ -22,8 +22,8 @@ Examples:
   calcert published predictions.csv --json
 """,
 )
-@options.rows
-@options.delta
+@options.rows()
+@options.confidence
 @click.option(
     "--bandwidth",
     type=options.Ratio(),
@@ -37,9 +37,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @options.debug.option
 def command(
-    files: Files,
-    score: str | None,
-    label: str | None,
+    rows: Rows,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -50,12 +48,10 @@ def command(
     They need all rows in memory. --seed draws the perturbation and the folds.
     """
     from calcert.commands.output import show, working
-    from calcert.commands.reading import named_files
     from calcert.published.compare import compare
     from calcert.sources.files.files import read_rows
 
-    with named_files(files) as paths:
-        scores, labels = read_rows(paths, score, label)
+    scores, labels = read_rows(rows.source.value, rows.score, rows.label)
     with working("computing the published bounds"):
         found = compare(scores, labels, **settings)
     if as_json:

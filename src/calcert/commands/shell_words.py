@@ -35,7 +35,7 @@ SPELLING_WORDS = {
 NO_LABELS = {"For percentages pass scores / 100.": "If they are percentages, write score/100 to the file."}
 """And for perturb, which copies scores as they are."""
 
-EACH_APART = re.compile(r"calcert\.certify\(\.\.\., \w+=\.\.\., delta=delta / number\)\.")
+EACH_APART = re.compile(r"calcert\.certify\(\.\.\., \w+=\.\.\., confidence=1 - delta / number\)\.")
 
 ARGUMENT = re.compile(
     r"(?<![-\w'\"])(largest_weight|largest_gain|weight_unit|soft_labels|pair_sums|smallest_group)\b(=?)"
@@ -58,6 +58,6 @@ def in_shell_words(message: str, *, labels: bool = True) -> str:
     message = LABELS_IN_WORDS.sub("For labels in words pass --positive and the one that means 1.", message)
     for python, shell in ((SPELLING_WORDS if labels else NO_LABELS) | SHELL_WORDS).items():
         message = message.replace(python, shell)
-    message = EACH_APART.sub("--delta divided by their number.", message)
+    message = EACH_APART.sub("with --confidence 1 - delta / number.", message)
     message = ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", message)
     return f"{message} Some text in it is not UTF-8: save it as CSV UTF-8." if NOT_UTF_8.search(message) else message

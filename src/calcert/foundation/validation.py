@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Place = Callable[[int], str]
 """Says in words where the row of a number stands, for errors."""
-
-
-class NoRows(ValueError):
-    """There is a source of rows, and it holds none."""
-
 
 SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 SHORTEST_SECRET = 16
@@ -31,22 +27,36 @@ def check_delta(delta: float) -> float:
     """delta, the probability with which a bound may fail: below 1/2, as one that fails more often says nothing."""
     value = _real("delta", delta, "a number strictly between 0 and 0.5, such as 0.05")
     if not 0 < value < LARGEST_DELTA:
-        raise ValueError(f"delta must lie strictly between 0 and 0.5; got {value:g}.{delta_hint(value, 'pass')}")
+        raise ValueError(f"delta must lie strictly between 0 and 0.5; got {value:g}.")
     if value < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA:g}, below which it cannot be shared; got {value:g}.")
     return value
 
 
-def delta_hint(value: float, verb: str) -> str:
-    """What somebody who gives this delta probably means, and how to say it; nothing where there is no telling."""
-    meaning = " delta is the probability with which a bound may fail;"
-    if LARGEST_DELTA < value < 1:  # Nobody wants bounds that mostly fail: this is the confidence, not its complement.
-        return f"{meaning} for confidence {value:g} {verb} {1 - value:g}."
+def check_confidence(confidence: float) -> float:
+    """The probability with which a bound holds: above 1/2, as a bound that mostly fails says nothing."""
+    value = _real("confidence", confidence, "a number strictly between 0.5 and 1, such as 0.95")
+    if not 1 - LARGEST_DELTA < value < 1:
+        raise ValueError(
+            f"confidence must lie strictly between 0.5 and 1; got {value:g}.{confidence_hint(value, 'pass')}"
+        )
+    return value
+
+
+def confidence_hint(value: float, verb: str) -> str:
+    """What somebody who gives this confidence probably means, and how to say it; nothing where there is no telling."""
+    if 0 < value < 1 - LARGEST_DELTA:  # The probability of failure, not its complement.
+        return f" For bounds that may fail with probability {value:g} {verb} {complement(value):g}."
     if 50 < value < 100:
-        return f" For a confidence of {value:g}% {verb} {1 - value / 100:g}."
+        return f" For a confidence of {value:g}% {verb} {value / 100:g}."
     if 1 <= value < 50:
-        return f" For {value:g}% {verb} {value / 100:g}."
-    return f"{meaning} such as 0.05." if value == LARGEST_DELTA else ""
+        return f" For bounds that may fail with probability {value:g}% {verb} {complement(value / 100):g}."
+    return ""
+
+
+def complement(probability: float) -> float:
+    """1 minus a probability, in decimals as people write it, and never 1: 0.05 for 0.95, not 0.050000000000000044."""
+    return min(float(1 - Decimal(repr(float(probability)))), math.nextafter(1.0, 0.0))
 
 
 def check_bandwidth(bandwidth: float) -> float:

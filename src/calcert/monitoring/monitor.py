@@ -12,11 +12,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from calcert.foundation.validation import NoRows, check_delta, check_seed, check_variation
+from calcert.foundation.validation import check_confidence, check_seed, check_variation
 from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
-from calcert.monitoring.new_batches import new_rows, refuse_repetition, rows_to_add
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.monitoring.states.remembered_states import remembered
@@ -26,7 +25,7 @@ from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, window_key
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
-from calcert.sources.identified_rows import IdentifiedRows
+from calcert.sources.rows import Rows
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 
@@ -68,9 +67,9 @@ class Monitor:
     statement
         What to watch: "distance", "ranges" or "perturbed"; fixed for life by the first batch. Left out, it is what the
         state watches, or "distance" for a new one.
-    delta, odds, bandwidth, variation, seed
-        As in :func:`calcert.certify` and fixed for life by the first batch; left out, they are what the state has, or
-        the defaults of :func:`calcert.certify` for a new one.
+    confidence, odds, bandwidth, variation, seed
+        As in :class:`calcert.Settings` and fixed for life by the first batch; left out, they are what the state has, or
+        the usual ones for a new one.
 
     Examples
     --------
@@ -93,7 +92,7 @@ class Monitor:
         path: str | os.PathLike[str],
         *,
         statement: str | None = None,
-        delta: float | None = None,
+        confidence: float | None = None,
         odds: float | None = None,
         bandwidth: float | None = None,
         variation: float | None = None,
@@ -101,10 +100,10 @@ class Monitor:
     ) -> None:
         self.path = Path(path)
         self._statement = None if statement is None else check_statement(statement, WATCHED)
-        asked = Settings.of(odds=odds, bandwidth=bandwidth).noise
+        asked = Settings(odds=odds, bandwidth=bandwidth).noise
         noise = {} if odds is None and bandwidth is None else asked.parameters
-        checks = {"delta": check_delta, "variation": check_variation, "seed": check_seed}
-        given = {"delta": delta, "variation": variation, "seed": seed}
+        checks = {"confidence": check_confidence, "variation": check_variation, "seed": check_seed}
+        given = {"confidence": confidence, "variation": variation, "seed": seed}
         self._given: dict[str, Any] = {name: checks[name](v) for name, v in given.items() if v is not None} | noise
         if seed is not None and float(seed) != seed:
             raise ValueError(f"seed must be at most 2^53 in a monitor, which keeps it as a double; got {seed}.")
@@ -117,12 +116,8 @@ class Monitor:
         batch_id: str,
         score: str | None = None,
         label: str | None = None,
-        ids: Any = None,
         time: datetime | date | str | None = None,
         window: str | None = None,
-        window_name: str | None = None,
-        again: bool = False,
-        allow_empty: bool = False,
     ) -> Added:
         """Add a batch: once this returns, it is safe on the disk.
 
@@ -133,51 +128,30 @@ class Monitor:
         batch_id
             A name for the batch. Adding the same batch under the same id again changes nothing and says so, so that a
             failed job may simply run again; other rows under an id that is there are refused.
-        ids
-            An array, or a column of the table, that names each row: rows whose ids were added before are left out and
-            counted. The state keeps a hash of every id, of at most 2^24 rows.
+            The same scores and labels under another id are added, with a remark: rows that are there count twice.
         time
             When the rows are from; now, if left out.
-        window, window_name
-            The window that the batch belongs to: "day", "week" or "month" for that of `time`; or a name of your own.
-        again
-            True to add a batch that contains an earlier one. Without it such a batch is refused: exports often hold
-            all labels so far, and rows that count twice void every bound.
-        allow_empty
-            True to let a batch without new rows pass, such as a day without labels; nothing is changed then.
+        window
+            The window that the batch belongs to: "day", "week" or "month" for that of `time`, or any key.
         """
         name = _check_name("batch_id", batch_id)
         when = moment(time)
-        at, key = written(when), window_key(window, window_name, when)
-        try:
-            rows = rows_to_add(scores, labels, score, label, ids)
-            return self._add(name, at, key, rows, again)
-        except NoRows as error:
-            if not allow_empty:
-                way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
-                raise NoRows(f"{error} {way}") from error
-            LOG.warning("%s", error)
-            return Added(name, None, 0, False, None)
-
-    def _add(self, name: str, time: str, window: str | None, given: Summary | IdentifiedRows, again: bool) -> Added:
-        """Add what is new among the rows, in one transaction; NoRows where nothing is."""
+        at = written(when)
+        key = window_key(None if window is None else _check_name("window", window), when)
+        rows = _rows_to_add(scores, labels, score, label)
+        if not rows.n:
+            raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
+        packed = pack(rows)
         with state_opening.starting(self.path) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set(Settings.of(**self._given), self._statement or USUAL)
+                state.set(Settings(**self._given), self._statement or USUAL)
             tip = state.tip()
             self._settings_checked(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
-            before = batches if there is None else batches[: there.number - 1]
-            rows, ids, known = new_rows(given, state, before)
             if there is None:
-                if not rows.n:
-                    raise NoRows(f"batch {name!r} must have new rows; all of its {known:,} rows were added before.")
-                packed = pack(rows)
-                if not again:
-                    refuse_repetition(state, batches, name, rows, packed, identified=bool(ids))
-                new, _ = state.append(tip, name, time, window, rows, packed, ids)
+                new, _ = state.append(tip, name, at, key, rows, packed)
             elif state.summary(there) != rows:
                 raise ValueError(
                     f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
@@ -185,7 +159,9 @@ class Monitor:
                 )
         # Only now is the batch safe, and may be acknowledged.
         batch = there or new
-        return Added(name, batch.number, batch.rows, batch is there, batch.lower, known)
+        if there is None:
+            _remark_on_the_same_rows(batch, batches)
+        return Added(name, batch.number, batch.rows, batch is there, batch.lower)
 
     def status(self, *, alarm: float | None = None) -> Status:
         """What is certified now.
@@ -306,6 +282,33 @@ def _first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: fl
     start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
     below = WATCHED[state.statement()].below
     return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
+
+
+def _rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:
+    """The rows of a new batch, counted, or as the Summary that was given."""
+    if not isinstance(scores, Summary):
+        return Rows.of(scores, labels, score=score, label=label).summary()
+    for name, value in {"labels": labels, "score": score, "label": label}.items():
+        if value is not None:
+            raise TypeError(
+                f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
+            )
+    return scores
+
+
+def _remark_on_the_same_rows(new: Batch, batches: Sequence[Batch]) -> None:
+    """A remark and no refusal: a few rows may honestly be like a few others."""
+    twin = next((batch for batch in batches if batch.summary_digest == new.summary_digest), None)
+    if twin is not None:
+        LOG.warning(
+            "batch %r has the very scores and labels of batch %r (batch %s, of %s), as far as a state keeps them. If "
+            "they are the same rows, they count twice now and no bound can be relied on: go back to a copy of the "
+            "state from before, or start another.",
+            new.id,
+            twin.id,
+            f"{twin.number:,}",
+            twin.time,
+        )
 
 
 def _check_name(argument: str, value: Any) -> str:

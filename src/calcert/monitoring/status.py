@@ -10,7 +10,7 @@ from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
-from calcert.reports.statements import check_all_there, check_statement
+from calcert.reports.statements import check_statement
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,11 @@ class Added:
     Attributes
     ----------
     batch_id, number, rows
-        Its id, its place among the batches (from 1), and its rows; None and 0 where it had no new rows.
+        Its id, its place among the batches (from 1), and its rows.
     duplicate
         True if the same batch was there already: nothing was changed.
     lower
         The lower bound certified after this batch.
-    known
-        Rows that were left out, because their ids were added before.
 
     Examples
     --------
@@ -40,19 +38,15 @@ class Added:
     """
 
     batch_id: str
-    number: int | None
+    number: int
     rows: int
     duplicate: bool
-    lower: float | None
-    known: int = 0
+    lower: float
 
     def __str__(self) -> str:
-        if self.number is None:
-            return f"Batch {self.batch_id!r} has no new rows: nothing was changed."
         if self.duplicate:
             return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
-        known = f" Left out: {rows_text(self.known)} that were added before." if self.known else ""
-        return f"Added batch {self.batch_id!r}: {rows_text(self.rows)}, batch {self.number:,} of this state.{known}"
+        return f"Added batch {self.batch_id!r}: {rows_text(self.rows)}, batch {self.number:,} of this state."
 
 
 @dataclass(frozen=True)
@@ -212,8 +206,6 @@ class Status(Result):
 
     def __post_init__(self) -> None:
         check_statement(self.statement, WATCHED)
-        for window in self.windows:
-            check_all_there(window.certificates, self.of_windows)
 
     @property
     def below(self) -> str:

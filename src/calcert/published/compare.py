@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.number_text import confidence
+from calcert.foundation.number_text import confidence as sure
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_rng
 from calcert.published.bound import PublishedBound
@@ -18,8 +18,8 @@ from calcert.published.total_variation import total_variation
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.serving.noise import perturb
-from calcert.sources import summarize
 from calcert.sources.arrays import checked_pair
+from calcert.sources.rows import Rows
 
 BESIDE = {"perturbed": ("perturb and smooth", "Lipschitz buckets"), "unmodified": ("total variation", "ECE, 15 bins")}
 """Which published numbers are about the same classifier as a statement."""
@@ -67,11 +67,6 @@ class Comparison(Result):
     published: Mapping[str, PublishedBound]
     report: Report
 
-    def __post_init__(self) -> None:
-        missing = [method for beside in BESIDE.values() for method in beside if method not in self.published]
-        if missing:
-            raise ValueError(f"the published numbers must be all there; {', '.join(missing)} is not.")
-
     @property
     def lines(self) -> list[Line]:
         """One line a method, ours first for each classifier."""
@@ -89,7 +84,7 @@ def compare(
     scores: Any,
     labels: Any,
     *,
-    delta: float = 0.05,
+    confidence: float = 0.95,
     bandwidth: float = 1 / 64,
     crossings: int = 3,
     variation: float = 1.0,
@@ -103,8 +98,8 @@ def compare(
     ----------
     scores, labels
         Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
-    delta
-        Probability with which each bound may fail; nominal for the published ones.
+    confidence
+        Probability with which each bound holds; nominal for the published ones.
     bandwidth
         Of the perturbation, additive as in the paper.
     crossings, variation
@@ -123,7 +118,7 @@ def compare(
     True
     """
     x, y = checked_pair(scores, labels)
-    settings = Settings.of(delta=delta, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
+    settings = Settings(confidence, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
     level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
     served = perturb(x, bandwidth=h, rng=rng)
     return Comparison(
@@ -133,7 +128,7 @@ def compare(
             "total variation": total_variation(x, y, variation=v, delta=level, rng=rng),
             "ECE, 15 bins": ece(x, y),
         },
-        report=certify_summary(summarize(x, y), settings),
+        report=certify_summary(Rows(x, y).summary(), settings),
     )
 
 
@@ -144,7 +139,7 @@ def _certified(c: Certificate) -> Line:
         f"calcert: {c.quantity}",
         c.lower,
         c.upper,
-        f"Proved: each bound holds with probability {confidence(c.delta)}, {condition}.",
+        f"Proved: each bound holds with probability {sure(c.delta)}, {condition}.",
     )
 
 

@@ -7,15 +7,15 @@ The costs are estimates, but free of the noise that perturbing would add: densit
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import total
 from calcert.certificates.limits import union_bound
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary
+from calcert.foundation.validation import check_confidence, check_summary, complement
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
@@ -121,8 +121,25 @@ class BandwidthCosts(Result):
         good = [row for row in self.rows if row.fits_rare_events and not row.auroc_loss > max_auroc_loss]
         return max((row for row in good if row.noise.kind == kind), key=lambda row: row.noise.size, default=None)
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`to_dict`; a table from before noise had kinds, all bandwidths, is read as well."""
+        if isinstance(values, Mapping) and "each" in values and isinstance(values.get("rows"), list):
+            left = dict(values)
+            each = left.pop("each")
+            values = left | {"rows": [_with_kind(row, each) for row in values["rows"]]}
+        return super().from_dict(values)
+
     def _rows(self) -> list[dict[str, Any]]:
         return [{"kind": row.noise.kind, "size": row.noise.size} | _numbers(row) for row in self.rows]
+
+
+def _with_kind(row: Any, each: Any) -> Any:
+    """A row that names a bandwidth as one that names the noise; any other as it is."""
+    if not isinstance(row, Mapping) or "bandwidth" not in row:
+        return row
+    left = dict(row)
+    return left | {"noise": {"kind": "additive", "size": left.pop("bandwidth")}, "each": each}
 
 
 def _numbers(row: BandwidthCost) -> dict[str, Any]:
@@ -134,7 +151,7 @@ def bandwidth_costs(
     bandwidths: Sequence[float] | None = None,
     *,
     odds: Sequence[float] | None = None,
-    delta: float = 0.05,
+    confidence: float = 0.95,
 ) -> BandwidthCosts:
     """What each kind and size of noise would cost in ranking and log loss, and what would be certified of it.
 
@@ -168,7 +185,7 @@ def bandwidth_costs(
     bandwidth 1/64: 0.00261 0.00217 0.0065
     """
     check_summary(summary)
-    delta = check_delta(delta)
+    delta = complement(check_confidence(confidence))
     tried: list[tuple[Noise, float]] = []
     if bandwidths is None and odds is None:
         # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be

@@ -12,7 +12,7 @@ from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import ByStatement, check_all_there
-from calcert.sources import summarize
+from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 
@@ -114,18 +114,8 @@ def compare(
     scores_b: Any,
     labels: Any = None,
     *,
-    delta: float = 0.05,
-    odds: float | None = None,
-    bandwidth: float | None = None,
-    crossings: int = 3,
-    variation: float = 1.0,
-    seed: int = 0,
-    clusters: Any = None,
-    weights: Any = None,
-    largest_weight: float | None = None,
-    largest_gain: float | None = None,
-    weight_unit: float | None = None,
-    soft_labels: bool = False,
+    confidence: float | None = None,
+    settings: Settings | None = None,
 ) -> Comparison:
     """Certify which of two models has the smaller calibration error, or say that the data cannot tell.
 
@@ -140,13 +130,16 @@ def compare(
     Parameters
     ----------
     scores_a, scores_b
-        The scores of the two models on the same rows; or their Summaries, and no labels.
+        The scores of the two models on the same rows; or their Summaries or :class:`calcert.Rows`, and no labels.
     labels
         The labels of the rows.
-    delta, odds, bandwidth, crossings, variation, seed
+    confidence, settings
         As in :func:`calcert.certify`.
-    clusters, weights, largest_weight, largest_gain, weight_unit, soft_labels
-        Of the rows, as in :func:`calcert.summarize`; what is declared holds for both models.
+
+    Returns
+    -------
+    Comparison
+        Both reports, and for every statement which error is smaller.
 
     Examples
     --------
@@ -157,29 +150,19 @@ def compare(
     >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
     ('a', 0.06)
     """
-    settings = Settings.of(
-        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
-    )
-    weighing: dict[str, Any] = {
-        "clusters": clusters,
-        "weights": weights,
-        "largest_weight": largest_weight,
-        "largest_gain": largest_gain,
-        "weight_unit": weight_unit,
-        "soft_labels": soft_labels,
-    }
+    fixed = Settings.of(settings, confidence)
     summaries = []
     for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
         try:
-            summaries.append(summarize(scores, labels, **weighing))
+            summaries.append(Rows.of(scores, labels).summary())
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
     _refuse_other_units(*summaries)
-    reports = [certify_summary(rows, settings.shared(4)) for rows in summaries]
+    reports = [certify_summary(rows, fixed.shared(4)) for rows in summaries]
     # What is not proved for the scores of one model, with weights of a population, is not compared.
     both = [name for name in reports[0].certificates if name in reports[1].certificates]
     return Comparison(
-        settings.delta,
+        fixed.delta,
         *(replace(report, certificates={name: report.certificates[name] for name in both}) for report in reports),
     )
 

@@ -14,9 +14,7 @@ from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
-from calcert.sources.groups.grouped import summarize_groups
-from calcert.sources.groups.overlapping_groups import summarize_listed
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
+from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 
@@ -69,8 +67,8 @@ class GroupReport(Result):
         check_delta(self.delta)
         if not self.groups:
             raise ValueError("there must be at least one group; got none.")
-        if self.n < 1:
-            raise ValueError(f"there must be at least one row; got {self.n!r}.")
+        if not self.n:  # As in JSON of before there were groups that overlap.
+            object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
@@ -109,8 +107,6 @@ class GroupRows:
     smallest: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.smallest, int) or self.smallest < 1:
-            raise ValueError(f"smallest_group must be a whole number from 1 on; got {self.smallest!r}.")
         if all(rows.rows < self.smallest for rows in self.summaries.values()):
             largest = max(rows.rows for rows in self.summaries.values())
             raise ValueError(
@@ -119,33 +115,10 @@ class GroupRows:
             )
 
     @classmethod
-    def read(
-        cls,
-        scores: Any,
-        labels: Any,
-        groups: Any,
-        score: str | None,
-        label: str | None,
-        smallest: int,
-        weighing: Weighing = PLAIN_ROWS,
-    ) -> GroupRows:
+    def read(cls, rows: Rows) -> GroupRows:
         """From one column that names the group of every row, or from a mapping of groups that may overlap."""
-        if weighing.largest_weight is not None:
-            # Which groups there are would tell of the clusters that are in none of the others.
-            raise TypeError(
-                "largest_weight must not come with groups: not proved together. Certify each group apart, at its share "
-                "of delta: calcert.certify(..., largest_weight=..., delta=delta / number)."
-            )
-        if not isinstance(groups, Mapping):
-            summaries = summarize_groups(scores, labels, groups, score=score, label=label, weighing=weighing)
-            return cls(summaries, sum(rows.rows for rows in summaries.values()), smallest=smallest)
-        if smallest != 1:
-            raise ValueError(
-                f"smallest_group must be left out for a list of groups that may overlap; got {smallest}. Which of them "
-                "have few rows may tell of labels: leave such groups off the list, before the rows are seen."
-            )
-        listed = summarize_listed(scores, labels, groups, score=score, label=label, weighing=weighing)
-        return cls(listed.summaries, listed.rows, listed.empty)
+        found = rows.by_group()
+        return cls(found.summaries, found.rows, found.empty, rows.smallest_group)
 
     @property
     def number(self) -> int:
@@ -204,17 +177,7 @@ def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Rep
     return replace(report, summary=None), entries_of(summary, report.certificates, settings)
 
 
-def certify_groups(
-    scores: Any,
-    labels: Any,
-    groups: Any,
-    score: str | None,
-    label: str | None,
-    settings: Settings,
-    smallest: int = 1,
-    weighing: Weighing = PLAIN_ROWS,
-    workers: int | None = None,
-) -> GroupReport:
+def certify_groups(rows: Rows, settings: Settings, workers: int | None = None) -> GroupReport:
     """Certify every group at delta / m, m the number of groups, and the worst of them at delta.
 
     Guarantee
@@ -241,4 +204,4 @@ def certify_groups(
     0.16
     """
     workers = check_workers(workers)
-    return GroupRows.read(scores, labels, groups, score, label, smallest, weighing).certify(settings, workers)
+    return GroupRows.read(rows).certify(settings, workers)

@@ -11,10 +11,10 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_summary
 from calcert.reports.law_for_planning import FittedLaw, FittedUnits, fit, fit_units
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
+from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 DRAWS = 2
@@ -73,16 +73,12 @@ class Plan(Result):
 
 
 def plan(
-    summary: Summary,
+    rows: Any,
     target: float,
     *,
     statement: str = "perturbed",
-    delta: float = 0.05,
-    odds: float | None = None,
-    bandwidth: float | None = None,
-    crossings: int = 3,
-    variation: float = 1.0,
-    seed: int = 0,
+    confidence: float | None = None,
+    settings: Settings | None = None,
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
@@ -95,14 +91,14 @@ def plan(
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
+    rows
+        The rows of a pilot: :class:`calcert.Rows`, a table, or a :class:`calcert.Summary`.
     target
         The upper bound wanted, between 0 and 1.
     statement
         The name of a statement of a Report, such as "perturbed", "unmodified" or "distance".
-    delta, odds, bandwidth, crossings, variation, seed
-        As for :func:`calcert.certify`.
+    confidence, settings
+        As in :func:`calcert.certify`.
 
     Examples
     --------
@@ -112,42 +108,35 @@ def plan(
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
     at most 0.023 now; about 5e+04 rows for 0.01
     """
-    check_summary(summary, units=True)
-    target = _check_target(target)
-    settings = Settings.of(
-        delta=delta, odds=odds, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed
-    )
+    target, fixed = _check_target(target), Settings.of(settings, confidence)
+    summary = Rows.of(rows).summary()
     statement_of_rows = STATEMENTS[check_statement(statement)].certify
 
     def certify(rows: Summary) -> Certificate:
-        return statement_of_rows(rows, settings)
+        return statement_of_rows(rows, fixed)
 
     units = summary.units
     if units is not None and units.design.soft:
         raise ValueError(
             "summary must have labels 0 and 1 for a plan; got shares. Plan with single labels: fewer rows will do."
         )
-    law = (
-        fit(summary, settings.noise, settings.seed)
-        if units is None
-        else fit_units(summary, units, settings.noise, settings.seed)
-    )
+    law = fit(summary, fixed.noise, fixed.seed) if units is None else fit_units(summary, units, fixed.noise, fixed.seed)
     expected: dict[int, tuple[float, float]] = {}
 
     def upper(n: int) -> float:
         if n not in expected:
-            expected[n] = _expected(law, n, certify, settings.seed)
+            expected[n] = _expected(law, n, certify, fixed.seed)
         return expected[n][0]
 
     limit = upper(law.far)
-    rows = None if limit > target else _search(upper, summary.rows, target, law.far)
+    wanted = None if limit > target else _search(upper, summary.rows, target, law.far)
     for factor in SHOWN:
         upper(max(round(summary.rows * factor), FEW))
-    sizes = sorted(n for n in expected if n < law.far or n == rows)
+    sizes = sorted(n for n in expected if n < law.far or n == wanted)
     return Plan(
         statement=statement,
         target=target,
-        rows=rows,
+        rows=wanted,
         limit=limit,
         now=certify(summary),
         sizes=tuple(sizes),

@@ -3,67 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.certificates.limits.union_bound import share
-from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_variation
-from calcert.serving.noise import DEFAULT, Noise, choose_noise
+from calcert.foundation.validation import check_confidence, check_crossings, check_seed, check_variation, complement
+from calcert.serving.noise import Noise, choose_noise
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What every statement is certified with; which of it matters is the statement's affair.
+    """The question that is put to the rows, fixed before they are seen; which part matters depends on the statement.
 
     Attributes
     ----------
-    delta
-        Probability with which each bound may fail.
-    noise
-        What is added to scores that are served.
+    confidence
+        Probability with which each bound holds.
+    odds, bandwidth
+        The noise that is added to scores (:func:`calcert.perturb`), at most one of them, `odds` 1/16 if neither;
+        matters for ``perturbed`` only.
     crossings
-        How often the calibration curve may change sides of the diagonal.
+        How often the calibration curve may change sides of the diagonal; matters for ``crossings`` only.
     variation
-        Bound on the total variation of the calibration function.
+        Bound on the total variation of the calibration function; matters for ``unmodified`` only.
     seed
-        Throws the rows into batches for the lower bounds.
+        Sets the random split of the rows for the lower bounds.
 
     Examples
     --------
-    >>> from calcert.reports.settings import Settings
-    >>> Settings.of(delta=0.1).to_dict()
-    {'delta': 0.1, 'odds': 0.0625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
+    >>> calcert.Settings(confidence=0.9).to_dict()
+    {'confidence': 0.9, 'odds': 0.0625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
     """
 
-    delta: float = 0.05
-    noise: Noise = DEFAULT
+    confidence: float = 0.95
+    odds: float | None = None
+    bandwidth: float | None = None
     crossings: int = 3
     variation: float = 1.0
     seed: int = 0
+    noise: Noise = field(init=False, repr=False, compare=False)
+    delta: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", check_delta(self.delta))
-        object.__setattr__(self, "crossings", check_crossings(self.crossings))
-        object.__setattr__(self, "variation", check_variation(self.variation))
-        object.__setattr__(self, "seed", check_seed(self.seed))
+        noise = choose_noise(self.odds, self.bandwidth)
+        self._set(
+            confidence=check_confidence(self.confidence),
+            crossings=check_crossings(self.crossings),
+            variation=check_variation(self.variation),
+            seed=check_seed(self.seed),
+            noise=noise,
+            **noise.parameters,
+        )
+        self._set(delta=complement(self.confidence))
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, *, bandwidth: float | None = None, odds: float | None = None, **others: Any) -> Settings:
-        """Settings as functions and commands take them: the noise by its own name."""
-        return cls(noise=choose_noise(odds, bandwidth), **others)
+    def of(cls, settings: Settings | None, confidence: float | None = None) -> Settings:
+        """What was given, or the usual; the confidence may be given alone."""
+        if settings is None:
+            return cls() if confidence is None else cls(confidence=confidence)
+        if not isinstance(settings, Settings):
+            raise TypeError(f"settings must be calcert.Settings(...); got {type(settings).__name__}.")
+        if confidence is not None:
+            raise TypeError(
+                "confidence must be said once; got it beside settings, which have their own. Pass "
+                f"settings=calcert.Settings(confidence={confidence!r}, ...)."
+            )
+        return settings
 
     def shared(self, statements: int) -> Settings:
         """The same for each of so many statements that are to hold together."""
         return self.at(share(self.delta, statements))
 
     def at(self, delta: float) -> Settings:
-        """The same with another delta."""
-        return replace(self, delta=delta)
+        """The same with bounds that may fail with probability `delta`, kept to the last bit."""
+        changed = copy(self)
+        changed._set(delta=delta, confidence=complement(delta))
+        return changed
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types only, by the names of the arguments of :func:`calcert.certify`."""
+        """Plain types only, by the names of the arguments."""
         return {
-            "delta": self.delta,
+            "confidence": self.confidence,
             **self.noise.parameters,
             "crossings": self.crossings,
             "variation": self.variation,
@@ -76,6 +101,6 @@ class Settings:
         if not isinstance(values, Mapping):
             raise ValueError(f"settings must be an object with named fields; got {values!r}.")
         try:
-            return cls.of(**values)
+            return cls(**values)
         except TypeError as error:
-            raise ValueError(f"settings must be what calcert.certify takes; got {dict(values)!r}: {error}") from error
+            raise ValueError(f"settings must be what calcert.Settings takes; got {dict(values)!r}: {error}") from error

@@ -26,6 +26,7 @@ from calcert.foundation.validation import check_scores, check_secret, no_secret
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
+from calcert.reports.settings import Settings
 from calcert.serving import top_label
 from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
 from calcert.serving.noise import LARGEST_SERVED, Noise, choose_noise
@@ -148,7 +149,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         top = self.predict_proba(X, keys).argmax(axis=1)
         return np.asarray(self.classes_[top])
 
-    def certify(self, X: Any, y: Any, *, delta: float = 0.05, variation: float = 1.0, seed: int = 0) -> Report:
+    def certify(self, X: Any, y: Any, *, confidence: float = 0.95, variation: float = 1.0, seed: int = 0) -> Report:
         """Certify the classifier on rows that `fit` has not seen, from the original probabilities.
 
         ``report.perturbed`` speaks of what this classifier serves, ``report.unmodified`` and ``report.distance`` of the
@@ -156,9 +157,8 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         original = self._original(X)
         scores, labels = rows_to_certify(self.classes_, original, y)
-        return certify(
-            scores, labels, delta=delta, odds=self.odds, bandwidth=self.bandwidth, variation=variation, seed=seed
-        )
+        noise = {"odds": self.odds, "bandwidth": self.bandwidth}
+        return certify(scores, labels, settings=Settings(confidence, **noise, variation=variation, seed=seed))
 
     @property
     def classes_(self) -> NDArray[Any]:

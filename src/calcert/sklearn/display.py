@@ -10,8 +10,8 @@ from sklearn.calibration import CalibrationDisplay
 from calcert.foundation.number_text import at_least, at_most, percent_sure
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
+from calcert.reports.settings import Settings
 from calcert.sources.arrays import check_indexes
-from calcert.sources.positive_labels import positives
 
 
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
@@ -19,12 +19,12 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
 
     Made and used as ``sklearn.calibration.CalibrationDisplay``: ``from_estimator(estimator, X, y)`` and
     ``from_predictions(y_true, y_prob)`` take the same arguments, and those of :func:`calcert.certify` that are fixed
-    before the rows are seen: `delta`, `crossings`, `variation` and `seed`. The rows must not have been used to train,
-    select or recalibrate the classifier.
+    before the rows are seen: `confidence`, `crossings`, `variation` and `seed`. The rows must not have been used to
+    train, select or recalibrate the classifier.
 
     The line through the bins is an estimate without guarantee. The band holds the true curve everywhere at once with
-    probability 1 - delta, if the chance of the positive class never falls as the score rises; up to 40 distinct scores
-    have limits of their own instead, which assume nothing. Where rows refute such a chance there is no band.
+    probability `confidence`, if the probability of the positive class never falls as the score rises; up to 40 distinct
+    scores have limits of their own instead, which assume nothing. Where rows refute such a chance there is no band.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
         name: str | None = None,
         ax: Any = None,
         ref_line: bool = True,
-        delta: float = 0.05,
+        confidence: float = 0.95,
         crossings: int = 3,
         variation: float = 1.0,
         seed: int = 0,
@@ -69,7 +69,6 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     ) -> Self:
         """Draw the curve of some scores; arguments as in the class of scikit-learn, and those of ``certify``."""
         check_indexes(y_true=y_true, y_prob=y_prob)
-        labels = None if pos_label is None else positives("y_true", y_true, pos_label)
         found: Self = super().from_predictions(
             y_true,
             y_prob,
@@ -81,9 +80,10 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             ref_line=ref_line,
             **kwargs,
         )
-        if labels is None:  # scikit-learn has refused labels of which 1 is not the positive one.
-            labels = np.asarray(y_true) == 1
-        found.report_ = certify(y_prob, labels, delta=delta, crossings=crossings, variation=variation, seed=seed)
+        positive = 1 if found.pos_label is None else found.pos_label
+        labels = np.asarray(y_true) == positive
+        settings = Settings(confidence, crossings=crossings, variation=variation, seed=seed)
+        found.report_ = certify(y_prob, labels, settings=settings)
         found._draw_band(found.estimator_name)
         return found
 

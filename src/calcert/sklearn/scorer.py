@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.sklearn.classifier import PerturbedClassifier, check_estimator, rows_to_certify
-from calcert.sources import summarize
+from calcert.sources.rows import Rows
 
 
 def certified_upper_scorer(
@@ -19,7 +19,7 @@ def certified_upper_scorer(
     y: Any,
     *,
     statement: str | None = None,
-    delta: float = 0.05,
+    confidence: float = 0.95,
     crossings: int = 3,
     variation: float = 1.0,
     seed: int = 0,
@@ -32,8 +32,8 @@ def certified_upper_scorer(
     `variation`.
 
     Guarantee
-        Minus each fold's value bounds the error of the classifier that was trained for that fold, with probability at
-        least 1 - delta, if what the statement assumes is true: `variation` for "unmodified", `crossings` for
+        Minus each fold's value bounds the error of the classifier that was trained for that fold, with the
+        probability `confidence`, if what the statement assumes is true: `variation` for "unmodified", `crossings` for
         "crossings", nothing for the others. Of a PerturbedClassifier every statement but "perturbed" is about the
         probabilities before they are perturbed.
         All arguments are to be fixed before the rows are seen.
@@ -51,8 +51,8 @@ def certified_upper_scorer(
         Rows that it was not fitted on, and their labels.
     statement
         The name of a statement of :class:`calcert.Report`; "perturbed" is for a PerturbedClassifier alone.
-    delta, crossings, variation, seed
-        As in :func:`calcert.certify`.
+    confidence, crossings, variation, seed
+        As in :class:`calcert.Settings`.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def certified_upper_scorer(
     if not serves:
         check_estimator(estimator)
     proba = estimator._original(X) if serves else np.asarray(estimator.predict_proba(X), np.float64)
-    rows = summarize(*rows_to_certify(estimator.classes_, proba, y))
+    rows = Rows(*rows_to_certify(estimator.classes_, proba, y)).summary()
     noise = estimator._noise.parameters if serves else {}
-    settings = Settings.of(delta=delta, crossings=crossings, variation=variation, seed=seed, **noise)
+    settings = Settings(confidence=confidence, crossings=crossings, variation=variation, seed=seed, **noise)
     return -STATEMENTS[statement].certify(rows, settings).upper

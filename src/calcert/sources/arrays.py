@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import NoRows, missing_message, refuse_bad
+from calcert.foundation.validation import missing_message, refuse_bad
 from calcert.sources.collector import Collector, label_chunk, score_chunk
 from calcert.sources.few_rows import count_few
 from calcert.sources.parsed_values import text_label_hint
@@ -21,6 +21,9 @@ STRIDE = 1 << 24
 """Rows between two looks at the clock, about a tenth of a second."""
 
 FEW_ROWS = 1 << 14
+
+SUM_TOLERANCE = 1e-3
+"""How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
 
 def summarize_arrays(scores: Any, labels: Any) -> Summary:
@@ -48,6 +51,22 @@ def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray
     return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
 
 
+def second_column(scores: Any) -> Any:
+    """Of the two columns of a ``predict_proba``, which must add up to 1, the second; anything else unchanged."""
+    shape = getattr(scores, "shape", ())
+    if len(shape) != 2 or shape[1] != 2:
+        return scores
+    both = as_numpy("scores", scores)
+    wrong = ~(np.abs(both.sum(axis=1, dtype=np.float64) - 1) <= SUM_TOLERANCE)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            "scores of two columns must be the probabilities of label 0 and label 1, which add up to 1; got "
+            f"{both[row, 0]!s} and {both[row, 1]!s} at row {row}. Pass the column of label 1 alone."
+        )
+    return both[:, 1]
+
+
 def checked_array(name: str, values: Any) -> NDArray[Any]:
     """A one-dimensional numeric or boolean NumPy view of `values`, without missing values.
 
@@ -64,7 +83,7 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
         if array.ndim == 0:
             raise TypeError(f"{name} must be {wanted}; got {type(values).__name__}. Pass a list or an array.")
         if array.ndim == 2 and array.shape[1] == 2 and name == "scores":
-            hint = " For predict_proba output pass its second column, scores[:, 1]."
+            hint = " For predict_proba output in a list pass numpy.asarray(scores)."
         elif array.ndim == 2 and array.shape[1] > 2 and name == "scores":
             hint = (
                 " For the most probable of several classes pass scores.max(axis=1) and scores.argmax(axis=1) == labels;"
@@ -74,7 +93,7 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
             hint = f" Pass {name}.ravel()."
         raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")
     if array.size == 0:
-        raise NoRows(f"{name} must hold at least one row; got none.")
+        raise ValueError(f"{name} must hold at least one row; got none.")
     if array.dtype.kind == "O":
         array = _from_objects(name, wanted, array)
     if array.dtype.kind == "c":

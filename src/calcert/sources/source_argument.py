@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from calcert.sources.parsed_values import PLAIN, Reading
 from calcert.summary.summary import Summary
 
 
@@ -26,14 +27,17 @@ class Source(NamedTuple):
         return isinstance(self.value, nw.DataFrame)
 
 
-def source_of(scores: Any) -> Source:
-    """Which kind of source `scores` is."""
+def source_of(scores: Any, reading: Reading = PLAIN) -> Source:
+    """Which kind of source `scores` is; `reading` says how files write their values."""
+    paths = [scores] if _is_path(scores) else scores
+    if isinstance(paths, (list, tuple)) and paths and all(map(_is_path, paths)):
+        from calcert.sources.files.reading_account import Files
+
+        return Source("files", paths if isinstance(paths, Files) else Files(paths, reading))
+    if reading != PLAIN:
+        raise TypeError(f"reading must come with files; got {type(scores).__name__}, whose values are numbers already.")
     if isinstance(scores, Summary):
         return Source("summary", scores)
-    if _is_path(scores):
-        return Source("files", [scores])
-    if isinstance(scores, (list, tuple)) and scores and all(map(_is_path, scores)):
-        return Source("files", scores)
     if isinstance(scores, (list, tuple, np.ndarray)):
         return Source("arrays", scores)
     # Engines have imports of their own: only those who bring them pay.

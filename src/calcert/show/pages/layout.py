@@ -74,14 +74,16 @@ def card(name: str, certificate: Certificate, interval: str, sentences: list[str
 def code(settings: Settings, *, call: str = "certify", rows: str = "scores, labels", more: str = "") -> str:
     """The call that makes the same result again from the same rows.
 
-    `rows` and `more` are the arguments before the settings.
+    `rows` are scores and, last, labels; `more` is what is said of them.
     """
     given = {}
     for name, value in settings.to_dict().items():
         short = fraction(value) if name in settings.noise.parameters else ""
         given[name] = short if "/" in short else repr(value)
-    shown = [rows, *([more] if more else []), *(f"{name}={value}" for name, value in given.items())]
-    return f"calcert.{call}({', '.join(shown)})"
+    fixed = ", ".join(f"{name}={value}" for name, value in given.items())
+    *scores, labels = rows.split(", ")
+    shown = ", ".join(f"calcert.Rows({one}, {labels}, {more})" for one in scores) if more else rows
+    return f"calcert.{call}({shown}, settings=calcert.Settings({fixed}))"
 
 
 def left_out(many: str, size: int) -> str:

@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import Place, check_scores
-from calcert.sources.arrays import array_of_any_shape, refuse_rounding
+from calcert.sources.arrays import SUM_TOLERANCE, array_of_any_shape, refuse_rounding
 from calcert.sources.classes.class_columns import ClassColumns
 from calcert.sources.classes.class_names import ClassNumbers, check_names, from_one
-
-SUM_TOLERANCE = 1e-3
-"""How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
 AT_ROW = "at row {}".format
 """Where a row in memory stands: its number is all there is to say."""

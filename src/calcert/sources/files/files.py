@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import NoRows, Place, refuse_bad
+from calcert.foundation.validation import Place, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.few_rows import count_few
@@ -74,18 +74,16 @@ def read_files(
     label: str | None,
     start: Start[Taking],
     groups: Any = None,
-    argument: str = "groups",
 ) -> Taking:
-    """What `start` made, when it has taken all rows of the files, with one more column where `groups` names it."""
+    """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
     files, account, text = text_or_parquet(paths)
-    beside = {} if groups is None else {argument: groups}
     if text is not None:
-        return _read_text(text, score, label, start, beside)
+        return _read_text(text, score, label, start, groups)
     try:
-        return _read_parquet(files, score, label, start, beside, account, limited=True)
+        return _read_parquet(files, score, label, start, groups, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _read_parquet(files, score, label, start, beside, account, limited=False)
+        return _read_parquet(files, score, label, start, groups, account, limited=False)
 
 
 def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Account, TextTable | None]:
@@ -98,19 +96,16 @@ def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str],
     return files, said.account, TextTable(files, form, said.spelling, said.account)
 
 
-def _read_text(
-    table: TextTable, score: str | None, label: str | None, start: Start[Taking], beside: dict[str, Any]
-) -> Taking:
+def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
     columns = table.columns()
     with table.named_columns():
-        for argument, name in beside.items():
-            check_groups(name, columns, table.name, argument)
-        x, y = choose(columns, score, label, table.name, beside=beside)
+        if groups is not None:
+            check_groups(groups, columns, table.name)
+        x, y = choose(columns, score, label, table.name, beside={"groups": groups})
     table.check_names(x.name, y.name, given=score is not None and label is not None)
-    if not beside:
+    if groups is None:
         remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True)
-    table.account.columns = {"score": x.name, "label": y.name, **beside}
-    groups = next(iter(beside.values()), None)
+    table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
     small = table.is_small(SMALL)
     if not small and table.is_plain:
         from calcert.sources.files.fast_reader import fast_batches, left_to_the_exact_reader
@@ -122,8 +117,6 @@ def _read_text(
             pass
     try:
         return _take(table, table.batches(x.name, y.name, groups), start(table.place, small))
-    except NoRows:
-        raise
     except ValueError as error:
         raise ValueError(f"{error}{table.bad_rows(x.name, y.name)}") from error
 
@@ -144,26 +137,27 @@ def _read_parquet(
     score: str | None,
     label: str | None,
     start: Start[Taking],
-    beside: dict[str, Any],
+    groups: Any,
     account: Account,
     *,
     limited: bool,
 ) -> Taking:
     with parquet_table(files, limited=limited) as table:
         if table.rows == 0:
-            raise NoRows(f"{table.name} must hold at least one row; got none.")
+            raise ValueError(f"{table.name} must hold at least one row; got none.")
         columns = table.columns()
-        for argument, name in beside.items():
-            check_groups(name, columns, table.name, argument)
+        if groups is not None:
+            check_groups(groups, columns, table.name)
+        beside = {} if groups is None else {"groups": groups}
         x, y = choose(columns, score, label, table.name, table.first, beside)
         account.columns = {"score": x.name, "label": y.name, **beside}
         account.rows.update(table.rows_by_file)
         table.check_same(*account.columns.values())
-        if not beside:
+        if groups is None:
             remark_on_clusters(
                 columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True
             )
-        others = {name: column for name in beside for column in columns if column.name == beside[name]}
+        others = {name: column for name in beside for column in columns if column.name == groups}
         return _pass_on(table, x, y, others, start)
 
 

@@ -70,3 +70,4 @@ class Files(list[str]):
         self.spelling = spelling
         self.account = Account()
         self.begun = time.time_ns()
+        self.called: str | None = None  # What people call a copy of standard input.

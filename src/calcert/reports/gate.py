@@ -1,0 +1,60 @@
+"""What a gate judges: the certificate of one statement, of all rows, of the worst group, or of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from calcert.certificates.certificate import Certificate
+from calcert.foundation.result import Result
+from calcert.reports.report import certify_summary
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS, check_statement
+from calcert.sources.rows import Rows
+from calcert.summary.summary import Summary
+
+USUAL = "prediction"
+"""Whose error it is where there are many classes and nobody says."""
+
+
+class Judged(NamedTuple):
+    """What is judged: the certificate, how many rows, a report on all of them, and whose bound decides.
+
+    That is a Summary of rows, None for a mean over classes, and the name of the group or class that they are, if any.
+    """
+
+    certificate: Certificate
+    rows: int
+    report: Callable[[], Result]
+    summary: Summary | None
+    group: str | None = None
+    class_: str | None = None
+
+
+def judged(rows: Rows, statement: str, settings: Settings, of: str | None = None, workers: int | None = None) -> Judged:
+    """The certificate that must pass; with groups that of the worst, with classes that of the one that `of` names."""
+    check_statement(statement)
+    if rows.has_classes:
+        return _of_classes(rows, USUAL if of is None else of, statement, settings, workers)
+    if of is not None:
+        raise TypeError(f"of must come with probabilities of many classes; got {of!r}, and none.")
+    if rows.groups is not None:
+        from calcert.reports.groups import GroupRows
+
+        among = GroupRows.read(rows)
+        worst, highest = among.certify_worst(statement, settings, workers)
+        return Judged(worst, among.n, lambda: among.certify(settings, workers), among.summaries[highest], highest)
+    summary = rows.summary()
+    found = STATEMENTS[statement].certify(summary, settings)
+    return Judged(found, summary.rows, lambda: certify_summary(summary, settings), summary)
+
+
+def _of_classes(rows: Rows, of: str, statement: str, settings: Settings, workers: int | None) -> Judged:
+    from calcert.reports.classes import certify_classes, certify_of, summary_of
+
+    read = rows.by_class()
+    certificate, highest = certify_of(read, of, statement, settings, workers)
+    called = None if highest is None else str(highest) if read.names is None else read.names[highest]
+    summary = None if of == "mean" else summary_of(read, highest)
+    number = read.labels.size
+    return Judged(certificate, number, lambda: certify_classes(read, settings, workers), summary, class_=called)

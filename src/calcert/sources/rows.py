@@ -1,0 +1,277 @@
+"""Rows: where they are, which columns, how values are written and how the rows were sampled, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from calcert.foundation.validation import check_count
+from calcert.sources.arrays import second_column, summarize_arrays
+from calcert.sources.parsed_values import PLAIN, Reading
+from calcert.sources.source_argument import Source, refuse_ignored, source_of
+from calcert.sources.units.weighing_options import Weighing
+from calcert.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.sources.classes.class_rows import ClassRows
+    from calcert.sources.files.reading_account import Account
+    from calcert.sources.groups.overlapping_groups import Listed
+
+
+class RowOptions(TypedDict, total=False):
+    """What may be said of rows, by the names of the arguments of :class:`Rows`."""
+
+    score: str | None
+    label: str | None
+    reading: Reading
+    clusters: Any
+    weights: Any
+    counts: Any
+    largest_weight: float | None
+    largest_gain: float | None
+    weight_unit: float | None
+    soft_labels: bool
+    pair_sums: bool
+    groups: Any
+    smallest_group: int
+    class_columns: str | Sequence[str] | None
+    class_names: Sequence[str] | None
+
+
+LARGEST_GROUP = 1 << 53
+
+SAMPLING = tuple(one.name for one in fields(Weighing))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a classifier: where they are, and everything that must be said of them.
+
+    Every function that reads rows takes an instance in place of scores and labels.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1]: a list, or a NumPy, pandas, polars, pyarrow or torch (CPU) one-dimensional array; the two
+        columns of a ``predict_proba``, of which the second counts; or, for K > 2 classes, probabilities of shape
+        (rows, K). Or a whole table that holds scores and labels: the path of a Parquet, CSV, TSV, JSON-lines or .xlsx
+        file, a glob, a folder or a list of files; a pandas, polars or pyarrow data frame; a DuckDB relation, a polars
+        lazy frame, a PySpark or Dask data frame or an Ibis table, which compute the Summary where the rows are. Or a
+        :class:`calcert.Summary`.
+    labels
+        Labels 0/1 or bool, same length, any of the same types; left out for a table. For K classes, 0 to K - 1.
+    score, label
+        Names of the columns of a table. A name left out is found if exactly one pair of columns is plausible, and the
+        logger ``calcert`` says which.
+    reading
+        How files write their values (:class:`calcert.Reading`).
+    clusters
+        What each row belongs to, where rows of one user, patient or session come together: rows of different clusters
+        are independent, rows of one need not be. An array of any values, or a column of the table.
+    weights
+        How much each row counts, in whole multiples of `weight_unit`; an array, or a column of the table.
+    counts
+        How many independent, equal rows each line stands for; an array. Not a weight.
+    largest_weight
+        A bound, known before the rows were seen, on the weight of a row, or of all rows of a cluster. To be given where
+        weights depend on labels or scores: bounds then apply to the population that the weights stand for.
+    largest_gain
+        A bound, known likewise, on the weight times the distance of label and score, added up over a cluster.
+    weight_unit
+        What all weights are whole multiples of; 1 where it is left out, 1/12600 for soft labels.
+    soft_labels
+        True where labels are shares between 0 and 1: ties, or votes of several annotators.
+    pair_sums
+        True to keep how gains of rows of one cluster go together, where rows are in memory or in files: bounds are
+        narrower where rows of a cluster depend little on each other. Rows are held in memory meanwhile, and a Summary
+        takes 400 kB more. To be decided before the rows are seen.
+    groups
+        A group for every row, or the column of a table that holds it. A group is an attribute of its own row: it must
+        depend neither on labels nor on the scores of other rows. Groups that may overlap are a mapping from their names
+        to True or False for every row; that list is to be fixed before the rows are seen.
+    smallest_group
+        Groups with fewer rows do not count for the worst group; to be fixed before the rows are seen.
+    class_columns
+        Where the probabilities of K > 2 classes are in a table: the names of their columns; a pattern such as
+        ``"p_*"``, whose star stands for the name of a class; or the one column that holds a list a row. `label` then
+        names the column of classes: their names, or 0 to K - 1 in the order of the columns.
+    class_names
+        What the classes are called, in the order of the columns; labels may then be names.
+
+    Examples
+    --------
+    >>> rows = calcert.Rows([0.1, 0.8, 0.8], [0, 1, 0], clusters=["ann", "ann", "bob"])
+    >>> rows.summary()
+    Summary of 3 rows in 2 clusters: base rate 0.3333, mean score 0.5667, 2 cells, 2 distinct scores
+    """
+
+    scores: Any
+    labels: Any = None
+    _: KW_ONLY
+    score: str | None = None
+    label: str | None = None
+    reading: Reading = PLAIN
+    clusters: Any = None
+    weights: Any = None
+    counts: Any = None
+    largest_weight: float | None = None
+    largest_gain: float | None = None
+    weight_unit: float | None = None
+    soft_labels: bool = False
+    pair_sums: bool = False
+    groups: Any = None
+    smallest_group: int = 1
+    class_columns: str | Sequence[str] | None = None
+    class_names: Sequence[str] | None = None
+    source: Source = field(init=False, repr=False)
+    sampling: Weighing = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        source = source_of(self.scores, self.reading)
+        if source.kind == "arrays":
+            source = source._replace(value=second_column(source.value))
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "sampling", Weighing(**{name: getattr(self, name) for name in SAMPLING}))
+        refuse_ignored(source, self.labels, self.score, self.label)
+        if source.kind == "summary" and self.sampling.given:
+            name = self.sampling.given[0]
+            raise TypeError(f"{name} must come with rows; got a Summary. Say it where they are summarised.")
+        if self.has_classes:
+            self._check_classes()
+        elif self.groups is None:
+            if self.smallest_group != 1:
+                raise TypeError(f"smallest_group must come with groups; got {self.smallest_group!r}, and none.")
+        else:
+            self._check_groups()
+
+    @classmethod
+    def of(cls, scores: Any, labels: Any = None, /, **said: Any) -> Rows:
+        """Rows as functions take them: an instance alone, or scores and labels and what is said of them."""
+        if not isinstance(scores, Rows):
+            return cls(scores, labels, **said)
+        beside = [name for name, value in {"labels": labels, **said}.items() if value is not None]
+        if beside:
+            raise TypeError(f"{beside[0]} must be said where the Rows are made: calcert.Rows(..., {beside[0]}=...).")
+        return scores
+
+    @property
+    def has_classes(self) -> bool:
+        """True where there are probabilities of more than two classes."""
+        if self.class_columns is not None or self.class_names is not None:
+            return True
+        shape: tuple[int, ...] = getattr(self.source.value, "shape", (0,))
+        many = self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2
+        return many and self.groups is None
+
+    @property
+    def account(self) -> Account:
+        """What reading came to: columns, rows of each file, rows left out; empty where rows are not in files."""
+        from calcert.sources.files.reading_account import Account
+
+        return self.source.value.account if self.source.kind == "files" else Account()
+
+    def summary(self) -> Summary:
+        """All rows, counted."""
+        if self.groups is not None or self.has_classes:
+            many = "groups" if self.groups is not None else "classes"
+            raise TypeError(f"{many} must be left out where all rows are counted together; got them. Certify them.")
+        kind, value = self.source
+        # Files and engines have imports of their own: only those who bring them pay.
+        if kind == "files" and self._may_be_saved_query():
+            from calcert.sources.files.saved_query import saved_query
+
+            saved = saved_query(value, self.sampling)
+            if saved is not None:
+                return saved
+        if self.sampling.given:
+            return self._weighed_summary()
+        if kind == "files":
+            from calcert.sources.files.files import summarize_files
+
+            return summarize_files(value, self.score, self.label)
+        if kind == "table":
+            from calcert.sources.engines.tables import summarize_table
+
+            return summarize_table(value, self.score, self.label)
+        return value if isinstance(value, Summary) else summarize_arrays(value, self.labels)
+
+    def _may_be_saved_query(self) -> bool:
+        """True where nothing was said that the query of ``calcert sql`` has not counted already."""
+        said = self.score is not None or self.label is not None or self.reading != PLAIN
+        return not said and {*self.sampling.given} <= {"largest_weight", "largest_gain"}
+
+    def _weighed_summary(self) -> Summary:
+        kind, value = self.source
+        if kind == "arrays":
+            from calcert.sources.units.weighed_arrays import weigh_arrays
+
+            return weigh_arrays(value, self.labels, self.sampling)
+        if kind == "files":
+            from calcert.sources.units.weighed_files import weigh_files
+
+            return weigh_files(value, self.score, self.label, self.sampling)
+        from calcert.sources.units.weighed_tables import weigh_table
+
+        return weigh_table(value, self.score, self.label, self.sampling)
+
+    def by_group(self) -> Listed:
+        """The rows of every group, counted, from one column or from a mapping of groups that may overlap."""
+        from calcert.sources.groups.grouped import summarize_groups
+        from calcert.sources.groups.overlapping_groups import Listed, summarize_listed
+
+        told = {"score": self.score, "label": self.label, "weighing": self.sampling}
+        if isinstance(self.groups, Mapping):
+            return summarize_listed(self.source.value, self.labels, self.groups, **told)
+        summaries = summarize_groups(self.source.value, self.labels, self.groups, **told)
+        return Listed(summaries, (), sum(group.rows for group in summaries.values()))
+
+    def by_class(self) -> ClassRows:
+        """The probabilities of all classes."""
+        from calcert.sources.classes.class_reader import read_classes
+        from calcert.sources.classes.class_rows import rows_of_arrays
+
+        if self.class_columns is not None:
+            return read_classes(self.source, self.class_columns, self.label, self.class_names)
+        return rows_of_arrays(self.source.value, self.labels, self.class_names)
+
+    def _check_classes(self) -> None:
+        """What does not go together with classes."""
+        if self.score is not None:
+            raise TypeError(
+                f"score must not come with classes, each of which has scores of its own; got {self.score!r}."
+            )
+        given = [*self.sampling.given, *["groups"] * (self.groups is not None)]
+        if given or self.smallest_group != 1:
+            name = given[0] if given else "smallest_group"
+            raise TypeError(f"{name} must not come with classes: not proved together. {EACH_APART.format(name)}")
+        shape = getattr(self.source.value, "shape", ())
+        if self.class_columns is None and not (self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2):
+            raise TypeError(
+                "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "
+                f"{type(self.source.value).__name__} without them."
+            )
+
+    def _check_groups(self) -> None:
+        """What does not go together with groups."""
+        check_count("smallest_group", self.smallest_group, 1, LARGEST_GROUP)
+        if self.source.kind == "summary":
+            raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
+        if self.largest_weight is not None:
+            # Which groups there are would tell of the clusters that are in none of the others.
+            raise TypeError(
+                f"largest_weight must not come with groups: not proved together. {EACH_APART.format('largest_weight')}"
+            )
+        if isinstance(self.groups, Mapping) and self.smallest_group != 1:
+            raise ValueError(
+                f"smallest_group must be left out for a list of groups that may overlap; got {self.smallest_group}. "
+                "Which of them have few rows may tell of labels: leave such groups off the list, before the rows are "
+                "seen."
+            )
+        columns = {"score": self.score, "label": self.label, **self.sampling.columns}
+        for name, column in columns.items():
+            if isinstance(self.groups, str) and isinstance(column, str) and self.groups == column:
+                raise ValueError(f"groups must be another column than {name}; got {column!r} for both.")
+
+
+EACH_APART = "Certify each apart, at its Bonferroni level: calcert.certify(..., {}=..., confidence=1 - delta / number)."
