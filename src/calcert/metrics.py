@@ -10,7 +10,7 @@ Examples
 >>> x = rng.random(10_000)
 >>> y = rng.random(10_000) < x**2
 >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
-(0.164, 0.183)
+(0.165, 0.183)
 >>> round(calcert.metrics.ranges_lower(y, x), 2), round(calcert.metrics.ranges_upper(y, x), 2)
 (0.16, 0.18)
 >>> round(calcert.metrics.crossings_lower(y, x), 2), round(calcert.metrics.crossings_upper(y, x), 2)
@@ -80,6 +80,14 @@ DOCUMENTATION = """A certified {side} bound on {words} (:func:`calcert.{statemen
     -------
     float
         The bound; smaller is better.
+
+    Examples
+    --------
+    >>> import calcert.metrics
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(10_000)
+    >>> 0.1 < calcert.metrics.{statement}_{side}(rng.random(10_000) < x**2, x) < 0.2
+    True
     """
 
 

@@ -170,8 +170,8 @@ def bandwidth_costs(
     bandwidths, odds
         Which to try. Where both are left out: on the odds 1/2, 1/4, ..., 1/128, and bandwidths that are powers of two
         suited to the rows.
-    delta
-        Probability with which any of the upper bounds of a kind may fail.
+    confidence
+        Probability with which all upper bounds of a kind hold.
 
     Examples
     --------

@@ -13,7 +13,7 @@ def summarize(scores: Any, labels: Any = None, **rows: Unpack[RowOptions]) -> Su
 
     Parameters
     ----------
-    scores, labels, **rows
+    scores, labels, rows
         The rows: what :class:`calcert.Rows` takes, or one of them. A Summary is returned unchanged.
 
     Returns

@@ -185,6 +185,13 @@ class Reading:
         The sheet of a workbook; None where there is but one.
     skip_lines
         Lines, or rows of a sheet, above the column names.
+
+    Examples
+    --------
+    >>> reading = calcert.Reading(decimal=",", percent=True, positive="J", drop_missing=True, missing=("k.A.",))
+    >>> rows = calcert.Rows("portfolio.csv", score="PD", label="Ausfall", reading=reading)
+    >>> rows.reading.decimal
+    ','
     """
 
     decimal: str = "."
