@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.number_text import at_least
-from calcert.reports.advice_and_warnings import decisions
+from calcert.reports.advice_and_warnings import what_now
 from calcert.reports.gate import judged
 from calcert.reports.settings import Settings
 from calcert.show.certificate_words import verdict
 from calcert.sources.rows import RowOptions, Rows
-from calcert.summary.summary import Summary
 
 __all__ = ["assert_calibrated"]
+
+MORE_ROWS = (
+    "It may yet be small enough: more rows would tighten the bound. Take fresh ones; calcert.plan says how many."
+)
 
 
 def assert_calibrated(
@@ -71,16 +73,5 @@ def assert_calibrated(
     found = judged(asked, statement, Settings.of(settings, confidence), of)
     certificate = found.certificate
     if certificate.upper > max:
-        raise AssertionError(f"{verdict(certificate, max)}\n{_what_now(certificate, found.summary, max)}")
+        raise AssertionError(f"{verdict(certificate, max)}\n{what_now(certificate, max, found.summary) or MORE_ROWS}")
     return certificate
-
-
-def _what_now(c: Certificate, summary: Summary | None, largest: float) -> str:
-    if summary is not None and (said := decisions(summary)):
-        return f"{said[0][:1].upper()}{said[0][1:]}"
-    if c.lower > largest:
-        return (
-            f"It is at least {at_least(c.lower)}, with the same probability: more rows cannot help. "
-            "Recalibrate the classifier."
-        )
-    return "It may yet be small enough: more rows would tighten the bound. Take fresh ones; calcert.plan says how many."

@@ -67,8 +67,19 @@ def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: 
     path.write_text("p,y\n" + "0.2,0\n0.4,1\n0.6,1\n0.8,1\n" * 8)
     done = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
     assert done.exit_code == 1
-    assert "No number of rows would do, by an estimate" in done.stdout
-    assert "That the error is above 0.05 is not certain: fresh rows would tell" in done.stdout
+    assert "Estimate: probably no number of rows would do: the error is estimated at 0.2" in done.stdout
+    assert "proven to be at least 0.00" in done.stdout
+    assert "Recalibrate" not in done.stdout
+
+
+def test_check_and_certify_give_the_same_advice(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "off.csv"
+    path.write_text("p,y\n" + "0.9,1\n0.9,0\n" * 2000)
+    asked = (str(path), "--score", "p", "--label", "y")
+    nearly = "more rows can lower the upper one by at most"
+    assert f": the bounds nearly meet: {nearly}" in " ".join(run("certify", *asked).stdout.split())
+    for largest, advice in (("0.3", "Recalibrate the classifier."), ("0.4", nearly)):
+        assert advice in run("check", *asked, "--max", largest, "--statement", "distance").stdout
 
 
 def test_predicted_classes_are_told_to_ask_for_probabilities(run: Run, tmp_path: Path) -> None:
@@ -85,10 +96,10 @@ def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) 
     done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "unmodified")
     assert done.exit_code == 1
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("About ")
-    assert last.endswith(" rows would do: an estimate. Take fresh ones, as these chose their number.")
+    assert last.startswith("Estimate: about ")
+    assert last.endswith(" rows. Take fresh ones, as these chose their number.")
     # Half the bound takes about four times the rows.
-    assert 4000 <= int(last.split()[1].replace(",", "")) <= 16_000
+    assert 4000 <= int(last.split()[2].replace(",", "")) <= 16_000
 
 
 @pytest.fixture
@@ -125,7 +136,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
 
 def test_what_the_worst_group_lacks_is_said_of_that_group(run: Run, grouped: str) -> None:
     done = run("check", grouped, "--max", "0.2", "--statement", "unmodified", "--groups", "site")
-    assert "rows of the group c, which has the largest bound, would do: an estimate." in done.stdout
+    assert "rows of the group c (the largest bound)" in done.stdout
 
 
 @pytest.fixture
@@ -159,10 +170,10 @@ def test_of_classes_the_bound_is_that_of_the_report(
 def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:
     arguments = ("check", three, "--class-columns", "p_a,p_b,p_c", "--class-names", "a,b,c", "--label", "animal")
     done = run(*arguments, "--statement", "distance", "--max", "0.2505", "--of", "worst")
-    assert "rows would do for the class c, which has the largest bound: an estimate." in done.stdout
+    assert "rows for the class c (the largest bound)" in done.stdout
     done = run(*arguments, "--statement", "distance", "--max", "0.02")
     assert "prediction among 3 classes" in done.stdout, "unless it is said whose error, it is that of the prediction"
-    assert "rows would do: an estimate." in done.stdout
+    assert "Estimate: about" in done.stdout
     done = run(*arguments, "--statement", "distance", "--max", "0.1", "--of", "mean")
     assert "It is at least 0.1" in done.stdout
     alone = run("check", "rows.csv", "--max", "0.1", "--statement", "distance", "--of", "worst")
@@ -250,7 +261,7 @@ def test_rows_in_clusters_are_checked_as_such(run: Run, tmp_path: Path) -> None:
     assert alone.exit_code == 0
     assert together.exit_code == 1
     assert "for a row of clusters of these sizes" in together.stdout
-    assert "in more clusters" in together.stdout
+    assert "such clusters" in together.stdout
 
 
 def test_the_result_of_a_query_with_clusters_is_checked_as_the_rows_are(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import calcert
 from calcert import Report
-from calcert.reports.law_for_planning import fit_units
+from calcert.reports.law_for_planning import fit
 from calcert.serving.noise import Noise
 from tests.lab.units import units_of
 
@@ -94,6 +94,6 @@ def test_pair_sums_are_said_and_shown_and_no_part_of_a_plan(tmp_path: Path) -> N
     assert report.ranges.e_value is not None
     assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
     assert "pair_sums=True" in Path(report.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
-    drawn = fit_units(rows, units_of(rows), Noise("odds", 1 / 16)).draw(2 * N, np.random.default_rng(0))
+    drawn = fit(rows, Noise("odds", 1 / 16)).draw(2 * N, np.random.default_rng(0))
     assert units_of(drawn).pair_sums is None
     assert not units_of(drawn).design.paired

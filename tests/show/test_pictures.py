@@ -163,7 +163,12 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
     assert wanted.rows is not None
     rows = rows_about(wanted.rows)
     assert axes.get_title(loc="left") == f"At most 0.045 takes about {rows} rows (estimate)"
-    assert legend(axes) == ["at most (estimate)", "at least (estimate)", "certified now", "target 0.045"]
+    marks = ["at most (estimate)", "at least (estimate)", "certified now", "target 0.045"]
+    assert legend(axes) == [*marks, "rows that are likely to do"]
+    (likely,) = axes.patches
+    assert likely.get_x() == wanted.fewest  # type: ignore[attr-defined]
+    assert wanted.most is None
+    assert likely.get_x() + likely.get_width() > wanted.sizes[-1]  # type: ignore[attr-defined]
     assert axes.get_xscale() == "log"
 
 

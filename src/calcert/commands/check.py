@@ -156,35 +156,18 @@ def _write_json(
 
 def _way_out(found: Judged, statement: str, largest: float, settings: Settings) -> str:
     """What would make the check pass; of groups, or classes, that with the largest bound."""
-    certificate, summary, of_group, for_class = found.certificate, found.summary, "", ""
+    summary, whose = found.summary, ""
     if found.group is not None:
-        of_group = f" of the group {visible(found.group)}, which has the largest bound,"
+        whose = f" of the group {visible(found.group)} (the largest bound)"
     if found.class_ is not None:
-        for_class = f" for the class {visible(found.class_)}, which has the largest bound"
+        whose = f" for the class {visible(found.class_)} (the largest bound)"
     from calcert.commands.output import working
-    from calcert.foundation.number_text import at_least, given, number, rows_about
-    from calcert.reports.advice_and_warnings import decisions
+    from calcert.reports.advice_and_warnings import what_now
     from calcert.reports.plan import plan
 
-    if summary is not None and (said := decisions(summary)):
-        return f"{said[0][:1].upper()}{said[0][1:]}"
-    if certificate.lower > largest:
-        return (
-            f"It is at least {at_least(certificate.lower)}, with the same probability: more rows cannot help. "
-            "Recalibrate the classifier."
-        )
-    if summary is None:
-        return "More rows would tighten the bound. Take fresh ones."
-    if summary.units is not None:
-        return "More rows would tighten the bound: in more clusters, if they come in clusters. Take fresh ones."
+    said = what_now(found.certificate, largest, summary)
+    if said or summary is None or (summary.units is not None and summary.units.design.soft):
+        return said or "More rows would tighten the bound. Take fresh ones."
     with working("estimating how many rows would do"):
         wanted = plan(summary, largest, statement=statement, settings=settings)
-    if wanted.rows is None:
-        return (
-            f"No number of rows{of_group} would do{for_class}, by an estimate: with ever more of them the bound ends "
-            f"near {number(wanted.limit)}. That the error is above {given(largest)} is not certain: fresh rows would "
-            "tell, and recalibrating may help."
-        )
-    enough = rows_about(max(wanted.rows, summary.n + 1))
-    fresh = "Take fresh ones, as these chose their number."
-    return f"About {enough} rows{of_group} would do{for_class}: an estimate. {fresh}"
+    return f"{wanted.answer(whose)} Take fresh ones, as these chose their number."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.number_text import at_most, confidence, number, percent
+from calcert.foundation.number_text import at_least, at_most, confidence, number, percent
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved
@@ -22,29 +22,51 @@ HEAVY = 3
 BACKWARDS = 5
 """So many standard deviations below 1/2 an AUROC is no chance."""
 
+NEARLY = 0.8
+"""Bounds whose lower one is so large a share of the upper one nearly meet."""
+
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
 
 
+def what_now(c: Certificate, target: float, summary: Summary | None = None) -> str:
+    """What to do about a bound above a target where more rows cannot help; nothing where they may."""
+    if summary is not None and (decided := decisions(summary)):
+        return f"{decided[0][:1].upper()}{decided[0][1:]}"
+    if c.lower <= target:
+        return ""
+    known = f"It is at least {at_least(c.lower)}, with the same probability"
+    return f"{known}: more rows cannot help. Recalibrate the classifier."
+
+
+def nearly_meeting(c: Certificate) -> str:
+    """That recalibrating would lower the upper bound by more than rows can; nothing where rows may do as much."""
+    if not c.telling or c.lower < NEARLY * c.upper:
+        return ""
+    # The truth is above the lower bound, so that is all that rows can gain.
+    gap = at_most(c.upper - c.lower)
+    return f"The bounds nearly meet: more rows can lower the upper one by at most {gap}, recalibrating by more."
+
+
 def advise(certificates: Mapping[str, Certificate]) -> str:
-    """What would tighten the bounds most, in plain words."""
+    """What would tighten the bounds most, in plain words: of the statement whose bounds are nearest to each other."""
     served, unmodified = certificates["perturbed"], certificates.get("unmodified")
-    gap = served.upper - served.lower
-    if not served.telling:
+    name, c = max(certificates.items(), key=lambda each: each[1].lower / each[1].upper)
+    gap = number(c.upper - c.lower)
+    if not any(each.telling for each in certificates.values()):
         first = "Too few rows to say anything yet: collect more labelled rows."
-    elif served.terms["discretisation"] > gap / 2 and "bandwidth" in served.parameters:
+    elif "bandwidth" in served.parameters and served.terms["discretisation"] > (served.upper - served.lower) / 2:
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
-    elif gap <= 0.2 * served.upper:
-        # The truth is above the lower bound, so that is all that rows can gain.
-        first = (
-            f"Perturbed: the bounds nearly meet; more rows can lower the upper one by at most {at_most(gap)}, "
-            "recalibrating the classifier by more."
-        )
     else:
-        first = f"Perturbed: more rows; four times as many would about halve the gap of {number(gap)}."
+        more = f"More rows: four times as many would about halve the gap of {gap}."
+        first = f"{name.capitalize()}: {_lower_case(nearly_meeting(c) or more)}"
     if unmodified is not None and unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
         return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
     return first
+
+
+def _lower_case(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:

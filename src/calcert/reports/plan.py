@@ -1,27 +1,49 @@
-"""About how many rows would certify a target: an estimate, by certifying rows drawn from a law fitted to those seen."""
+"""About how many rows would certify a target: an estimate, by certifying rows drawn from laws fitted to those seen.
+
+How much of what the rows show is error and how much noise, they cannot tell exactly. So there are three laws: the one
+whose rows would have such an upper bound on average, and two whose rows would have it, or a more extreme one, in one of
+ten samples. Their errors, as good as known, lie below and above the truth in eight of ten pilots.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.array_types import Floats
+from calcert.foundation.number_text import at_least, given, number, rows_about, rows_text
 from calcert.foundation.result import Result
-from calcert.reports.law_for_planning import FittedLaw, FittedUnits, fit, fit_units
+from calcert.reports.advice_and_warnings import nearly_meeting, what_now
+from calcert.reports.law_for_planning import FittedLaw, fit
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
-DRAWS = 2
+DRAWS = 10
 FEW = 32
-STEP = 4
+STRENGTHS = (0.0, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0)
+SPREAD = 1.2816
+"""Standard deviations: a normal variable is within them in eight of ten samples."""
+
+FURTHEST = 1024
+SIZES = {False: (1 / 4, 1, 4, 32, FURTHEST), True: (1 / 1024, 1 / 128, 1 / 16, 1 / 4, 1)}
+"""Sizes from which the upper bound is estimated, as multiples of the rows at hand, that failed or passed."""
+
+CLEARLY = 31 / 32
+"""Rows are named for errors below so much of the target: nearer to it, nobody would believe their number."""
+
 SHOWN = (1 / 4, 1, 4, 16)
-"""Sizes that are always estimated, as multiples of the rows at hand."""
+"""Those that are shown."""
+
+POWERS = (0, -1 / 3, -1 / 2, -2 / 3, -1, -2)
+"""The square of an upper bound is nearly a sum of these powers of the number of rows, none of them negative."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +55,17 @@ class Plan(Result):
     statement, target
         Which statement is to be certified, at most how large.
     rows
-        About how many rows would do; None where no number would, as the error itself is above the target.
+        About how many rows would do if the error is as estimated; None where it is estimated above the target.
+    fewest, most
+        About how many would do if it is as small, or as large, as these rows make likely: the truth is between in about
+        eight of ten pilots. None where no number would do then.
     limit
-        About where the upper bound ends with ever more rows.
+        The error as estimated: about where the upper bound ends with ever more rows.
     now
-        The certificate of the rows at hand.
+        The certificate of the rows at hand. Only where its lower bound is above the target is it certain that no
+        number of rows would do.
     sizes, uppers, lowers
-        Numbers of rows, increasing, and the bounds to expect there.
+        Numbers of rows, increasing, and the bounds to expect there if the error is as estimated.
     rows_per_cluster
         How many rows the clusters at hand have on average; None without clusters.
 
@@ -47,9 +73,9 @@ class Plan(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(2_000)
-    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(2_000) < x), 0.001)
-    >>> wanted.target, wanted.now.n
-    (0.001, 2000)
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(2_000) < x**1.1), 0.04, statement="distance")
+    >>> print(wanted.answer())
+    Estimate: between 2,100 and 14,000 rows; about 2,500 if the error is as estimated (0.0233).
     """
 
     kind: ClassVar = "plan"
@@ -58,12 +84,42 @@ class Plan(Result):
     statement: str
     target: float
     rows: int | None
+    fewest: int | None
+    most: int | None
     limit: float
     now: Certificate
     sizes: tuple[int, ...]
     uppers: tuple[float, ...]
     lowers: tuple[float, ...]
     rows_per_cluster: float | None = None
+
+    def answer(self, whose: str = "") -> str:
+        """How many rows, in words; `whose` follows "rows"."""
+        now = self.now
+        if now.upper <= self.target:
+            return f"The {rows_text(now.n)} at hand certify it already."
+        estimate = f"Estimate: {self._range(whose)} {nearly_meeting(now)}".rstrip()
+        return what_now(now, self.target) or estimate
+
+    def _range(self, whose: str) -> str:
+        estimated = number(self.limit) if self.limit >= 0.0001 else "about 0"
+        above = f"the error is estimated at {estimated}, and proven to be at least {at_least(self.now.lower)}."
+        if self.fewest is None and self.limit < self.target:
+            return f"more than {rows_about(FURTHEST * self.now.n)} rows{whose}; how many, so few rows cannot tell."
+        if self.fewest is None:
+            return f"probably no number of rows{whose} would do: {above}"
+        fewest = rows_about(self.fewest)
+        if self.rows is None:
+            return f"{fewest} rows{whose} or more, if any number would do: {above}"
+        each, usual = self.rows_per_cluster, rows_about(self.rows)
+        among = "" if each is None else f", in {rows_about(math.ceil(self.rows / each))} such clusters,"
+        about = f"about {usual}{among} if the error is as estimated ({estimated})."
+        if self.most is None:
+            other = f"These rows do not rule out an error above {given(self.target)}, for which no number would do."
+            return f"{fewest} rows{whose} or more; {about} {other}"
+        if fewest == rows_about(self.most):
+            return f"about {usual} rows{whose}{among.rstrip(',')}."
+        return f"between {fewest} and {rows_about(self.most)} rows{whose}; {about}"
 
     def _rows(self) -> list[dict[str, Any]]:
         return [
@@ -82,12 +138,11 @@ def plan(
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
-    No guarantee: a law is fitted to the rows (``calcert.reports.law_for_planning``), Summaries of other sizes are drawn
-    from it and certified. Expect about 30% where the rows at hand show the error well, a half where they show it to a
-    quarter of what the target leaves, and else the order of magnitude. More rows in clusters, or with weights, are more
-    of the same: clusters of these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as
-    they can be, so that fewer may do. Leave the rows at hand out of those that certify in the end: they have chosen how
-    many there are.
+    No guarantee: laws are fitted to the rows (``calcert.reports.law_for_planning``), Summaries of other sizes are drawn
+    from them and certified. A number of rows is one at which the mean of the upper bound is the target. None is below
+    that of rows that have just failed. More rows in clusters, or with weights, are more of the same: clusters of these
+    sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so that fewer may
+    do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
 
     Parameters
     ----------
@@ -106,70 +161,116 @@ def plan(
     >>> x = rng.random(10_000)
     >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
-    at most 0.023 now; about 5e+04 rows for 0.01
+    at most 0.023 now; about 6e+04 rows for 0.01
     """
     target, fixed = _check_target(target), Settings.of(settings, confidence)
     summary = Rows.of(rows).summary()
-    statement_of_rows = STATEMENTS[check_statement(statement)].certify
-
-    def certify(rows: Summary) -> Certificate:
-        return statement_of_rows(rows, fixed)
-
-    units = summary.units
+    stated, units = STATEMENTS[check_statement(statement)], summary.units
     if units is not None and units.design.soft:
         raise ValueError(
             "summary must have labels 0 and 1 for a plan; got shares. Plan with single labels: fewer rows will do."
         )
-    law = fit(summary, fixed.noise, fixed.seed) if units is None else fit_units(summary, units, fixed.noise, fixed.seed)
-    expected: dict[int, tuple[float, float]] = {}
-
-    def upper(n: int) -> float:
-        if n not in expected:
-            expected[n] = _expected(law, n, certify, fixed.seed)
-        return expected[n][0]
-
-    limit = upper(law.far)
-    wanted = None if limit > target else _search(upper, summary.rows, target, law.far)
-    for factor in SHOWN:
-        upper(max(round(summary.rows * factor), FEW))
-    sizes = sorted(n for n in expected if n < law.far or n == wanted)
+    now = stated.certify(summary, fixed)
+    draw = Draw(lambda drawn: stated.certify(drawn, fixed), fixed.seed)
+    laws = _likely_laws(fit(summary, fixed.noise), now.upper, draw)
+    passed, possible = now.upper <= target, now.lower <= target
+    sizes = [max(round(summary.rows * factor), FEW) for factor in SIZES[passed]]
+    # No more rows than those that passed, and more than those that failed.
+    allowed = (min(sizes[0], summary.rows), summary.rows) if passed else (summary.rows + 1, sizes[-1])
+    known = {law.strength: UpperCurve.of(law, sizes, draw) for law in laws}
+    curves = [known[law.strength] for law in laws]
+    wanted = [curve.rows_for(target, *allowed) if possible else math.inf for curve in curves]
+    if passed:
+        wanted = [min(size, summary.rows) for size in wanted]
+    # Chance may have drawn the larger bounds for the smaller error: that is not to be told.
+    fewest, usual, most = (round(size) if size < math.inf else None for size in np.maximum.accumulate(wanted))
+    named = [size for size in (fewest, usual, most) if size is not None]
+    shown = sorted({*named, *(max(round(summary.rows * factor), FEW) for factor in SHOWN)})
+    lowers = [draw(laws[1], size).lower.mean() for size in shown]
     return Plan(
         statement=statement,
         target=target,
-        rows=wanted,
-        limit=limit,
-        now=certify(summary),
-        sizes=tuple(sizes),
-        uppers=tuple(expected[n][0] for n in sizes),
-        lowers=tuple(expected[n][1] for n in sizes),
+        rows=usual,
+        fewest=fewest,
+        most=most,
+        limit=curves[1].limit,
+        now=now,
+        sizes=tuple(shown),
+        uppers=tuple(curves[1].upper(size) for size in shown),
+        lowers=tuple(np.maximum.accumulate(lowers).tolist()),
         rows_per_cluster=units.rows / units.number if units is not None and units.design.clustered else None,
     )
 
 
-def _search(upper: Callable[[int], float], start: int, target: float, far: int) -> int:
-    """The size at which `upper` falls to the target, which it does before `far`."""
-    low = high = max(start, FEW)
-    while low > FEW and upper(low) <= target:
-        low, high = max(low // STEP, FEW), low
-    while upper(high) > target:
-        low, high = high, min(high * STEP, far)
-    if upper(low) <= target:
-        return low
-    middle = round(math.sqrt(low * high))
-    low, high = (middle, high) if upper(middle) > target else (low, middle)
-    # The bound is nearly a straight line in the logarithm of the size over so short a stretch.
-    above, below = upper(low), upper(high)
-    share = (above - target) / (above - below)
-    return round(math.exp((1 - share) * math.log(low) + share * math.log(high)))
+class Bounds(NamedTuple):
+    """Bounds of rows drawn from a law, upper ones as if these had its means, and how the upper ones spread."""
+
+    upper: Floats
+    lower: Floats
+    spread: float
 
 
-def _expected(
-    law: FittedLaw | FittedUnits, n: int, certify: Callable[[Summary], Certificate], seed: int
-) -> tuple[float, float]:
-    """The mean bounds of a few Summaries of n rows from the law."""
-    rng = np.random.default_rng([seed, n])
-    drawn = [certify(law.draw(n, rng)) for _ in range(1 if n == law.far else DRAWS)]
-    return float(np.mean([c.upper for c in drawn])), float(np.mean([c.lower for c in drawn]))
+@dataclass(frozen=True)
+class Draw:
+    """Certify rows that are drawn from a law, with the same random numbers for every law."""
+
+    certify: Callable[[Summary], Certificate]
+    seed: int
+
+    def __call__(self, law: FittedLaw, rows: int) -> Bounds:
+        """The bounds of a few Summaries of so many rows."""
+        rng = np.random.default_rng([self.seed, rows])
+        drawn = [law.draw(rows, rng) for _ in range(1 if rows == law.far else DRAWS)]
+        upper, lower = np.array([(c.upper, c.lower) for c in map(self.certify, drawn)]).T
+        # Most of the chance in a bound is that of the means, and what these are in the law is known.
+        gap = np.array([each.base_rate - each.mean_score for each in drawn]) - law.gap
+        centred = gap - gap.mean()
+        slope = float(upper @ centred) / max(float(centred @ centred), 1e-300)
+        return Bounds(upper - slope * gap, lower, float(np.std(upper)))
+
+
+def _likely_laws(law: FittedLaw, upper: float, draw: Draw) -> list[FittedLaw]:
+    """The law at three strengths: for their rows, `upper` is a high bound, a usual one and a low one."""
+    found = [draw(replace(law, strength=each), law.rows.rows) for each in STRENGTHS]
+    usual = np.maximum.accumulate([each.upper.mean() for each in found])
+    spread = SPREAD * math.sqrt(float(np.mean([each.spread**2 for each in found])))
+    return [
+        replace(law, strength=float(np.interp(upper + side * spread, usual, STRENGTHS))) for side in (-1.0, 0.0, 1.0)
+    ]
+
+
+@dataclass(frozen=True)
+class UpperCurve:
+    """The upper bound to expect at every number of rows: it never rises with them."""
+
+    weights: Floats
+    limit: float
+
+    @classmethod
+    def of(cls, law: FittedLaw, sizes: Sequence[int], draw: Draw) -> UpperCurve:
+        """The curve through the bounds of so many rows that are drawn from a law."""
+        start, far = law.rows.rows, law.far
+        found = {size: bounds for size in sizes if (bounds := draw(law, size).upper).max() < 1}
+        limit = float(draw(law, far).upper[0])
+        size = np.array([*(size for size, bounds in found.items() for _ in bounds), far], float)
+        bound = np.array([*(each for bounds in found.values() for each in bounds), limit])
+        # The spread of a bound goes with the root of the rows; of its square, with the bound too.
+        sure = np.sqrt(np.minimum(size, sizes[-1] ** 2)) / np.maximum(bound, 1e-12)
+        powers = (size[:, None] / start) ** np.array(POWERS)
+        return cls(nnls(powers * sure[:, None], bound**2 * sure)[0] * start ** -np.array(POWERS), limit)
+
+    def upper(self, rows: float) -> float:
+        """The bound to expect from so many rows."""
+        return min(math.sqrt(float(self.weights @ rows ** np.array(POWERS))), 1.0)
+
+    def rows_for(self, target: float, low: int, high: int) -> float:
+        """The first number of rows, from low to high, at which the bound is the target; infinite where none is."""
+        if self.upper(high) > target or self.limit > CLEARLY * target:
+            return math.inf
+        while high - low > max(low // 1000, 1):
+            middle = round(math.sqrt(low * high))
+            low, high = (middle, high) if self.upper(middle) > target else (low, middle)
+        return low if self.upper(low) <= target else high
 
 
 def _check_target(target: float) -> float:

@@ -20,7 +20,7 @@ def plan_picture(wanted: Plan, ax: Axes | None = None) -> Figure:
     """How the bounds would go with the number of rows: estimates, and the bounds certified now.
 
     How to read it: the lines are estimates, the two large marks are certified. Where the upper line meets the dotted
-    target is about how many rows it takes.
+    target is about how many rows it takes; the shaded numbers are likely, too.
     """
     with axes_for(ax, "plan") as axes:
         axes.plot(wanted.sizes, wanted.uppers, color=BLUE, marker="o", ms=3.5, label="at most (estimate)")
@@ -28,13 +28,18 @@ def plan_picture(wanted: Plan, ax: Axes | None = None) -> Figure:
         now = (wanted.now.n, wanted.now.n), (wanted.now.lower, wanted.now.upper)
         axes.plot(*now, color=INK, marker="D", ms=6, ls="none", label="certified now")
         axes.axhline(wanted.target, color=INK, ls=":", lw=1.2, label=f"target {given(wanted.target)}")
+        axes.set_xscale("log")
+        if wanted.fewest is not None:
+            likely = (wanted.fewest, wanted.most or axes.get_xlim()[1])
+            axes.axvspan(*likely, color=FAINT, alpha=0.2, lw=0, label="rows that are likely to do")
         if wanted.rows is not None:
             axes.axvline(wanted.rows, color=FAINT, ls=":", lw=1.2)
-        axes.set_xscale("log")
         axes.set_ylim(bottom=0)
         axes.set_xlabel("rows")
         axes.set_ylabel(wanted.now.quantity)
-        found = "no number of rows" if wanted.rows is None else f"about {rows_about(wanted.rows)} rows"
-        axes.set_title(f"At most {given(wanted.target)} takes {found} (estimate)", loc="left")
+        found = "is out of reach" if wanted.fewest is None else f"takes {rows_about(wanted.fewest)} rows or more"
+        if wanted.rows is not None:
+            found = f"takes about {rows_about(wanted.rows)} rows"
+        axes.set_title(f"At most {given(wanted.target)} {found} (estimate)", loc="left")
         axes.legend(loc="best")
         return figure_of(axes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from calcert.foundation.number_text import at_least, at_most, given, number, rows_about, rows_text
+from calcert.foundation.number_text import at_least, at_most, number, rows_text
 from calcert.show.text.tables import columns
 
 if TYPE_CHECKING:
@@ -21,18 +20,11 @@ def plan_view(found: Plan) -> RenderableType:
     for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
         style = "bold" if upper <= found.target else ""
         shown.add_row(f"{size:,}", number(lower), number(upper), style=style)
-    if now.upper <= found.target:
-        answer = f"the {now.n:,} rows at hand certify it already."
-    elif found.rows is None:
-        answer = f"no number of rows would do: with ever more of them the bound would end near {number(found.limit)}."
-    else:
-        each = found.rows_per_cluster
-        among = "" if each is None else f" in {rows_about(math.ceil(found.rows / each))} such clusters"
-        answer = f"about {rows_about(found.rows)} rows{among} would certify at most {given(found.target)}."
     return Group(
         Text(f"{now.quantity} of the classifier {now.subject}"),
         Text(f"Certified now, from {rows_text(now.n)}: at least {at_least(now.lower)}, at most {at_most(now.upper)}."),
-        Text(f"Estimate, without guarantee: {answer}", style="bold"),
+        Text(found.answer(), style="bold"),
         Text(""),
         shown,
+        Text("What to expect if the error is as estimated."),
     )
