@@ -66,4 +66,4 @@ def test_few_throws_mislead_for_a_contrived_law_and_no_more_often_than_delta_ove
 def test_the_mean_over_many_throws_is_not_misled(statement: str, score: float, rows: int) -> None:
     for seed in range(3):
         found = limits(statement, score, rows, seed)
-        assert max(miss(statement, score, rows, expected, found) for expected in np.arange(1, 26)) <= DELTA
+        assert max(miss(statement, score, rows, expected, found) for expected in range(1, 26)) <= DELTA
