@@ -115,7 +115,7 @@ def age(folder: Path, batches: int) -> dict[str, tuple[float, float]]:
 
     for number in range(4 * REPEATS):
         rows, window = rows_of(rng, 1_000, 1.0), f"window {number}"
-        measured("add", lambda m, n=number, r=rows, w=window: m.add(*r, batch_id=str(n), window=w))
+        measured("add", lambda m, n=number, r=rows, w=window: m.add(*r, batch_id=str(n), window_name=w))
         # The first batch of a window is a look at it.
         measured("status with a new look", lambda m: m.status(alarm=0.05))
         measured("status again", lambda m: m.status(alarm=0.05))

@@ -8,14 +8,17 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.witnesses import thrown_batches
 from calcert.monitoring.looks import Due
 from calcert.monitoring.states.state_content import State
+from calcert.serving.noise import Noise
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, monitor_states, names, seeds, summaries
+from tests.campaign import Counts, campaigns, monitor_states, names, seeds, served_atoms, summaries
+from tests.campaign.__main__ import main as campaign_command
 from tests.lab.laws import Law
 
 
@@ -24,6 +27,36 @@ def test_a_short_campaign_finds_nothing(name: str) -> None:
     counts: Counts = import_module(f"tests.campaign.{name}").run(budget=2.0, seed=1)
     assert not counts.failures, "\n".join(counts.failures)
     assert counts.tries > 10
+
+
+def test_a_campaign_that_ends_with_an_error_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(budget: float, seed: int) -> Counts:
+        raise OverflowError("too large")
+
+    def finding(budget: float, seed: int) -> Counts:
+        counts = Counts()
+        counts.fail("a kind", "a finding")
+        return counts
+
+    monkeypatch.setattr(summaries, "run", broken)
+    monkeypatch.setattr(names, "run", finding)
+    monkeypatch.setattr("sys.argv", ["campaign", "--short", "summaries", "names"])
+    assert campaign_command() == 1
+    said = capsys.readouterr()
+    assert "summaries: ended by an error of its own, seed 0" in said.out
+    assert "names: 1 tries, 1 wrong" in said.out
+    assert "OverflowError: too large" in said.err
+
+
+@pytest.mark.parametrize("kind", ["S8", "O", "f8", "?"])
+def test_arrays_of_another_kind_can_be_damaged_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("altered", "unlisted"):
+        monkeypatch.setattr(summaries, name, lambda: {"cell": np.array([-1, 1 << 62]).astype(kind)})
+    field = summaries.Field(seed=0)
+    for _ in range(200):
+        summaries.values(field)
 
 
 def test_negative_control_looks_that_are_believed_as_they_are_kept_are_caught(
@@ -69,3 +102,13 @@ def test_negative_control_throws_that_mislead_are_caught(monkeypatch: pytest.Mon
     counts, rows = Counts(), 132_677
     seeds.judge(counts, [Law((0.004,), (1.0,), (21 / rows,))], rows)
     assert [failure for failure in counts.failures if failure.startswith("perturbed: fails with 0.06")]
+
+
+def test_negative_control_scores_that_are_rounded_to_an_end_are_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = served_atoms.Field(tmp_path, seed=0)
+    monkeypatch.setattr(Noise, "sample", lambda noise, x, uniform: noise._kernel.sample(x, noise.size, uniform))
+    for _ in range(4):
+        served_atoms.arrays(field)
+    assert any("is served as" in failure for failure in field.counts.failures)

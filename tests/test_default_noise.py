@@ -25,7 +25,7 @@ CLASSES = np.stack([X / 2, 1 - X, X / 2], axis=1)
 
 def monitored(folder: Path, **noise: Any) -> Any:
     monitor = calcert.Monitor(folder / repr(noise), statement="perturbed", **noise)
-    monitor.add(X, Y, batch_id="one", time="2026-03-02", window="first")
+    monitor.add(X, Y, batch_id="one", time="2026-03-02", window_name="first")
     status = monitor.status()
     return status.upper, status.windows
 

@@ -42,6 +42,17 @@ def test_a_third_label_and_a_missing_one_are_refused() -> None:
         metrics.ranges_upper(["a", "b", "c"], [0.1, 0.2, 0.3], pos_label="a")
     with pytest.raises(ValueError, match="no missing values; got one at row 1"):
         metrics.ranges_upper(["a", None, "b"], [0.1, 0.2, 0.3], pos_label="a")
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="y_true must have no missing values; got one at row 1"):
+        metrics.ranges_upper(np.array(["a", pandas.NA, "b"], object), [0.1, 0.2, 0.3], pos_label="a")
+
+
+def test_a_positive_label_that_cannot_occur_is_refused_and_one_that_did_not_is_not() -> None:
+    with pytest.raises(ValueError, match="pos_label must be one of the labels of y_true, 0, 1; got 2"):
+        metrics.distance_upper(Y, X, pos_label=2)
+    with pytest.raises(ValueError, match="pos_label must be one of the labels of y_true, 0; got '1'"):
+        metrics.distance_upper(0 * Y, X, pos_label="1")
+    assert metrics.distance_upper(["no"] * 3000, X, pos_label="yes") == metrics.distance_upper(0 * Y, X)
 
 
 def test_scores_and_labels_the_wrong_way_round_are_refused() -> None:

@@ -112,6 +112,22 @@ def test_a_positive_class_that_is_not_there_is_refused_not_certified_as_all_nega
     assert evaluated(rows.assign(y=0))[0].metrics["calcert_distance_lower"] > 0
 
 
+@pytest.mark.parametrize("known", [[0.0, 1.0], [1.0], [0.0]], ids=str)
+@pytest.mark.parametrize("missing", [np.nan, None], ids=str)
+def test_a_missing_label_is_no_label(store: Path, rows: pd.DataFrame, known: list[float], missing: Any) -> None:
+    labels = pd.Series(np.resize(known, len(rows)), dtype=object if missing is None else float)
+    labels[5] = missing
+    with pytest.raises(ValueError, match="targets must have no missing values; got one at row 5"):
+        evaluated(rows.assign(y=labels))
+
+
+def test_more_than_two_classes_are_left_to_others_in_words(
+    store: Path, rows: pd.DataFrame, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert evaluated(rows.assign(y=np.arange(len(rows)) % 3))[0].metrics == {}
+    assert "these rows have more: nothing is logged" in caplog.text
+
+
 def test_of_two_columns_the_second_is_taken_only_where_it_is_the_positive_one() -> None:
     from calcert.mlflow import _checked
 

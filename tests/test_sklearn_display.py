@@ -88,3 +88,23 @@ def test_series_with_different_indexes_are_not_paired_by_position() -> None:
 def test_what_certify_refuses_is_refused() -> None:
     with pytest.raises(ValueError, match="confidence must lie strictly between"):
         CertifiedCalibrationDisplay.from_predictions(Y, X, confidence=0.05)
+
+
+@pytest.mark.parametrize("pos_label", [2, "1", "yes"])
+def test_a_positive_label_that_cannot_occur_is_refused(pos_label: object) -> None:
+    labels = Y.astype(int)
+    for rows in (labels, 0 * labels) if isinstance(pos_label, str) else (labels,):
+        with pytest.raises(ValueError, match=f"pos_label must be one of the labels of y_true, 0.*; got {pos_label!r}"):
+            CertifiedCalibrationDisplay.from_predictions(rows, X, pos_label=pos_label)
+    zeros = CertifiedCalibrationDisplay.from_predictions(0 * labels, X, pos_label=1)
+    assert zeros.report_ == calcert.certify(X, 0 * labels)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_missing_label_is_not_a_negative_one(missing: object) -> None:
+    labels = np.ones(X.size, object)
+    labels[7] = missing
+    with pytest.raises(ValueError, match="y_true must have no missing values; got one at row 7"):
+        CertifiedCalibrationDisplay.from_predictions(
+            labels if missing is None else labels.astype(float), X, pos_label=1
+        )

@@ -27,14 +27,12 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calcert.certificates.certificate import Certificate
 from calcert.reports.advice_and_warnings import decisions
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.sources.arrays import check_indexes
+from calcert.sources.positive_labels import positives
 from calcert.sources.rows import Rows
 
 __all__ = [
@@ -139,7 +137,7 @@ def _certified(
     name: str, y_true: Any, y_prob: Any, pos_label: Any, rows: Mapping[str, Any], settings: Settings
 ) -> Certificate:
     check_indexes(y_true=y_true, y_prob=y_prob)
-    labels = y_true if pos_label is None else _positives(y_true, pos_label)
+    labels = y_true if pos_label is None else positives("y_true", y_true, pos_label)
     try:
         summary = Rows(y_prob, labels, **rows).summary()
     except (TypeError, ValueError) as error:
@@ -154,18 +152,3 @@ def _in_words_of_metrics(message: str) -> str:
     """A message of ``summarize`` with advice for those who call metrics."""
     swapped = message.replace("Call certify(scores, labels).", "Metrics are called with (y_true, y_prob).")
     return swapped.replace(" pass labels == ", " pass pos_label=")
-
-
-def _positives(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
-    """Which labels are the positive one; beside it there may be one other."""
-    labels = np.asarray(y_true).ravel().tolist()
-    others = list(dict.fromkeys(label for label in labels if label != pos_label))
-    for row, label in enumerate(labels):
-        if label is None or label != label:
-            raise ValueError(f"y_true must have no missing values; got one at row {row}.")
-    if len(others) > 1:
-        raise ValueError(
-            f"y_true must have two labels, pos_label={pos_label!r} and one other; got {others[0]!r} and {others[1]!r} "
-            "beside it. Pass one class against the rest: y_true == the class, and its column of probabilities."
-        )
-    return np.array([label == pos_label for label in labels])

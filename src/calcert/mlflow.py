@@ -19,6 +19,7 @@ from mlflow.tracking import MlflowClient
 
 from calcert.reports.certify import certify
 from calcert.reports.settings import Settings
+from calcert.sources.positive_labels import complete_labels
 
 LOG = logging.getLogger("calcert")
 
@@ -59,7 +60,7 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
         if unknown:
             known = ", ".join(("pos_label", *SETTINGS))
             raise ValueError(f"evaluator_config must have entries out of {known}; got {min(unknown)!r}.")
-        found = np.asarray(dataset.labels_data)
+        found = complete_labels("targets", dataset.labels_data)
         classes = np.unique(found).tolist()
         if len(classes) > 2:
             LOG.warning("calcert certifies two classes, and these rows have more: nothing is logged")

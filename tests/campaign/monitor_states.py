@@ -53,7 +53,7 @@ def lived(path: Path, error: float, seed: int) -> tuple[bytes, bytes]:
             monitor.status()
             before = path.read_bytes()
         day, window = f"2026-03-{number + 1:02d}", f"window {number // 5}"
-        monitor.add(batch(seed + number, rows, error), batch_id=str(number), time=day, window=window)
+        monitor.add(batch(seed + number, rows, error), batch_id=str(number), time=day, window_name=window)
     monitor.status()
     return before, path.read_bytes()
 
@@ -86,7 +86,7 @@ class Field:
 
     def add_next(self) -> Any:
         remembered.cache_clear()
-        return self.monitor.add(self.next, batch_id="next", time="2026-03-20", window="window 1")
+        return self.monitor.add(self.next, batch_id="next", time="2026-03-20", window_name="window 1")
 
     def judge(self, kind: str, what: str, allowed: list[Answer] | None = None) -> None:
         """Ask the state as it lies there, and ask again after another batch."""
@@ -378,6 +378,35 @@ def times(field: Field) -> None:
     return field.counts.add("time", "shown")
 
 
+def cumulative(field: Field) -> None:
+    """Days apart are taken; exports of all days so far are refused, and with ids every row counts once."""
+    rng = np.random.default_rng(field.chance.randrange(2**32))
+    decimals, rows = field.chance.choice((1, 2, 3, 8)), field.chance.choice((1, 3, 30, 60, 400, 2000))
+    truth = rng.beta(*rng.uniform(0.5, 4, 2), 4 * rows)
+    truth[rng.random(truth.size) < field.chance.choice((0, 0, 0.7))] = 0.25
+    scores, labels = truth.round(decimals), rng.random(truth.size) < truth
+    how = field.chance.choice(("honest days", "cumulative days", "cumulative days with ids"))
+    path = field.folder / "days"
+    path.unlink(missing_ok=True)
+    added, names = 0, np.array([f"row {number}" for number in rng.permutation(truth.size)])
+    for day in range(1, 5):
+        place = slice((day - 1) * rows if how == "honest days" else 0, day * rows)
+        ids = names[place] if how == "cumulative days with ids" else None
+        try:
+            added += Monitor(path).add(scores[place], labels[place], batch_id=f"day {day}", ids=ids).rows
+        except ValueError as error:
+            # Scores that tell rows apart: that many of them are no chance.
+            if how == "cumulative days" and f"it holds those of batch 'day {day - 1}'" in str(error):
+                return field.counts.add(how, "refused")
+            return field.counts.fail(how, f"{rows} rows, {decimals} decimals: {error}")
+    told = int(np.unique(scores).size > 50 and decimals == 8)
+    if how == "cumulative days" and told and rows >= 60:
+        return field.counts.fail(how, f"{rows} rows, {decimals} decimals: not noticed")
+    if how != "cumulative days" and added != truth.size:
+        return field.counts.fail(how, f"{added} of {truth.size} rows")
+    return field.counts.add(how, "added")
+
+
 def killed(field: Field, rounds: int) -> None:
     """Writers killed at random moments: what they acknowledged is there, and says what it says without kills."""
     state, calm = field.folder / "killed", field.folder / "calm"
@@ -395,7 +424,7 @@ def killed(field: Field, rounds: int) -> None:
         return field.counts.fail("killed writers", "an acknowledged batch is lost")
     same = batch_of_writers()
     for name, when, window in lines:
-        Monitor(calm).add(same, batch_id=name, time=when, window=window)
+        Monitor(calm).add(same, batch_id=name, time=when, window_name=window, again=True)
     if Monitor(state).check().batches != len(lines) or Monitor(state).status() != Monitor(calm).status():
         return field.counts.fail("killed writers", "other numbers than without kills")
     field.counts.outcomes["killed writers", "same"] += rounds
@@ -408,7 +437,25 @@ def batch_of_writers() -> Summary:
     return BATCH
 
 
-KINDS = (foreign, crafted, times, flips, flips, flips, rows, rows, pages, torn, cuts, caches, replaced, remembering)
+KINDS = (
+    foreign,
+    crafted,
+    times,
+    cumulative,
+    cumulative,
+    cumulative,
+    flips,
+    flips,
+    flips,
+    rows,
+    rows,
+    pages,
+    torn,
+    cuts,
+    caches,
+    replaced,
+    remembering,
+)
 
 
 def run(budget: float, seed: int) -> Counts:

@@ -128,7 +128,7 @@ def monitors(field: Field) -> None:
     path, state = str(field.write("batch.csv")), str(field.folder / f"state{field.name(of_file=True)}")
     for number in range(2):
         words = ["--score", "p", "--label", "y", "--batch-id", f"{number}{field.name(of_file=False)}"]
-        words += ["--window", field.name(of_file=False), "--time", f"2026-03-0{number + 1}"]
+        words += ["--window-name", field.name(of_file=False), "--time", f"2026-03-0{number + 1}"]
         field.run("batch and window", "monitor", "add", state, path, *words)
     field.run("state", "monitor", "status", state)
     metrics = field.run("state as metrics", "monitor", "export", state, "--prometheus")

@@ -164,10 +164,6 @@ def test_a_report_says_where_it_bends_in_text_page_and_json(report: Report, tmp_
     assert read_back == report
     assert read_back.bends == report.bends
     assert sentence in " ".join(str(read_back).split())
-    # One that was written before bends were says nothing of them, rather than that there are none.
-    older = Report.from_dict({name: value for name, value in values.items() if name != "bends"})
-    assert older.bends is None
-    assert older.to_dict()["bends"] is None
     pytest.importorskip("matplotlib")
     assert sentence in report.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     assert sentence in (report._repr_html_() or "")

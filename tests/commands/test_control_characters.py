@@ -59,7 +59,8 @@ def test_windows_and_batches_are_escaped(run: Run, folder: Path, tmp_path: Path)
     state = str(tmp_path / f"state{HOSTILE}")
     for number in (1, 2):
         result = run(
-            "monitor", "add", state, "rows.csv", "--batch-id", f"{number}{HOSTILE}", "--window", f"{SHORT}{number}"
+            *("monitor", "add", state, "rows.csv", "--batch-id", f"{number}{HOSTILE}"),
+            *("--window-name", f"{SHORT}{number}", "--again"),
         )
         assert result.exit_code == 0
         nothing_obeyed(result)

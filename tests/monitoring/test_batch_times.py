@@ -39,7 +39,7 @@ def test_the_ends_of_time_have_a_page_and_a_figure(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     monitor = Monitor(tmp_path / "state")
     for time in ("1900-01-02", "2199-12-31", "2026-03-01T12:00+02:00"):
-        monitor.add(*ROWS, batch_id=time, time=time, window="month")
+        monitor.add(*ROWS, batch_id=time, time=time, window="month", again=True)
     status = monitor.status(alarm=0.001)
     status.plot().savefig(tmp_path / "figure.svg")
     assert "2199-12-31" in Path(status.to_html(tmp_path / "page.html")).read_text()

@@ -39,7 +39,7 @@ def lived(path: Path, error: float = 0.0, seed: int = 0, sizes: tuple[int, ...] 
     monitor = Monitor(path)
     for number, rows in enumerate(sizes):
         time, window = f"2026-03-{number + 1:02d}", f"window {number // 5}"
-        monitor.add(batch(seed + number, rows, error), batch_id=str(number), time=time, window=window)
+        monitor.add(batch(seed + number, rows, error), batch_id=str(number), time=time, window_name=window)
     monitor.status()
     return monitor
 
@@ -338,8 +338,11 @@ def test_a_state_is_started_where_links_cannot_be_made_too(tmp_path: Path, monke
 def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:
     before = monitor.path.read_bytes()
     for one in (monitor, Monitor(tmp_path / "new")):
-        with pytest.raises(ValueError, match="at least one row; batch 'empty' has none"):
-            one.add(Summary.empty(), batch_id="empty", window="empty")
+        with pytest.raises(
+            ValueError, match=r"at least one row; got a Summary of none\..*allow_empty=True \(--allow-empty\)"
+        ):
+            one.add(Summary.empty(), batch_id="empty")
+        assert one.add(Summary.empty(), batch_id="empty", allow_empty=True).number is None
     assert monitor.path.read_bytes() == before
     assert not (tmp_path / "new").exists()
 

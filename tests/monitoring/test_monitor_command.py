@@ -53,15 +53,43 @@ def test_the_same_batch_again_is_no_error_and_says_so(state: Path) -> None:
     assert "is there already, as batch 2: nothing was changed" in done.stdout
 
 
-def test_the_same_rows_under_another_id_are_remarked_on_beside_the_answer(state: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "state"
-    copy.write_bytes(state.read_bytes())
-    given = ("add", copy, state.parent / "2.csv", "--batch-id", 4, "--score", "p", "--label", "y")
-    done = subprocess.run(
-        [*CALCERT, "monitor", *map(str, given)], capture_output=True, text=True, timeout=120, check=True
+def test_a_file_that_holds_earlier_rows_is_refused_added_again_or_reduced_to_new_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(600).round(6)
+    lines = [f"{k},{p},{int(rng.random() < p)}" for k, p in enumerate(scores)]
+    for day in (1, 2):
+        (tmp_path / f"{day}.csv").write_text("\n".join(["id,p,y", *lines[: 300 * day]]))
+    columns = ("--score", "p", "--label", "y")
+    for name, identified in (("plain", ()), ("ids", ("--id", "id"))):
+        run("add", tmp_path / name, tmp_path / "1.csv", "--batch-id", 1, *columns, *identified)
+    refused = run("add", tmp_path / "plain", tmp_path / "2.csv", "--batch-id", 2, *columns, code=2).stderr
+    assert "batch '2' must hold rows that were not added before; it holds those of batch '1'" in refused
+    assert "(--id)" in refused
+    assert "(--again)" in refused
+    said = run("add", tmp_path / "plain", tmp_path / "2.csv", "--batch-id", 2, *columns, "--again").stdout
+    assert said == "Added batch '2': 600 rows, batch 2 of this state.\n"
+    said = run("add", tmp_path / "ids", tmp_path / "2.csv", "--batch-id", 2, *columns, "--id", "id").stdout
+    assert said == "Added batch '2': 300 rows, batch 2 of this state. Left out: 300 rows that were added before.\n"
+
+
+def test_a_day_without_labels_is_an_error_unless_it_is_allowed(
+    state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = state.read_bytes()
+    (tmp_path / "none.csv").write_text("p,y\n")
+    (tmp_path / "unlabelled.csv").write_text("p,y\n0.5,\n0.25,\n")
+    for rows in ((tmp_path / "none.csv",), (tmp_path / "unlabelled.csv", "--drop-missing")):
+        given = ("add", state, *rows, "--batch-id", 9, "--score", "p", "--label", "y")
+        assert "(--allow-empty)" in run(*given, code=2).stderr
+        done = run(*given, "--allow-empty")
+        assert done.stdout == "Batch '9' has no new rows: nothing was changed.\n"
+        assert "must hold at least one row; got none" in caplog.text
+        caplog.clear()
+    (tmp_path / "cut.csv").write_text("")
+    assert (
+        "got an empty file" in run("add", state, tmp_path / "cut.csv", "--batch-id", 9, "--allow-empty", code=2).stderr
     )
-    assert done.stdout == "Added batch '4': 4,000 rows, batch 4 of this state.\n"
-    assert "batch '4' has the very scores and labels of batch '2' (batch 2, of 2026-05-02T00:00:00)" in done.stderr
+    assert state.read_bytes() == before
 
 
 def test_status_in_words_and_the_exit_code_of_an_alarm(state: Path) -> None:
@@ -118,6 +146,10 @@ def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
         ("is there already as batch 1", ("add", state, state.parent / "2.csv", "--batch-id", 1)),
         ("got 'none.csv', but there is no such file", ("add", state, "none.csv", "--batch-id", 9)),
         ("ISO 8601", ("add", state, rows, "--batch-id", 9, "--time", "noon")),
+        (
+            "window must be day, week or month; got 'weekly'",
+            ("add", state, rows, "--batch-id", 9, "--window", "weekly"),
+        ),
         ("confidence is fixed for the life", ("add", state, rows, "--batch-id", 9, "--confidence", 0.99)),
         ("--batch-id", ("add", state, rows)),
         ("--prometheus", ("export", state)),

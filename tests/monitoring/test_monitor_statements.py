@@ -200,7 +200,9 @@ def watched(path: Path, statement: str | None = None) -> Status:
     for day in range(1, 6):
         chance = rng.random(2_000)
         scores = chance if day < 3 else chance**0.6
-        monitor.add(scores, rng.random(2_000) < chance, batch_id=str(day), time=f"2026-03-0{day}", window=f"{day // 3}")
+        monitor.add(
+            scores, rng.random(2_000) < chance, batch_id=str(day), time=f"2026-03-0{day}", window_name=f"{day // 3}"
+        )
     return monitor.status(alarm=0.02)
 
 
@@ -272,7 +274,7 @@ def test_windows_bound_the_distance_of_their_own_law(tmp_path: Path) -> None:
     law, rng = overconfident(0.08), np.random.default_rng(4)
     monitor = Monitor(tmp_path / "state")
     for number in range(4):
-        monitor.add(law.batch(rng, 5_000), batch_id=str(number), window="w")
+        monitor.add(law.batch(rng, 5_000), batch_id=str(number), window_name="w")
     (window,) = monitor.status().windows
     assert window.distance.lower <= law.distance <= window.distance.upper < 0.08
     assert window.distance.delta == calcert.Monitor(monitor.path).status().windows[0].distance.delta < 0.05 / 4
@@ -282,7 +284,9 @@ def test_bounds_and_changes_of_windows_say_what_they_assume(tmp_path: Path) -> N
     monitor, rng = calcert.Monitor(tmp_path / "state", statement="perturbed"), np.random.default_rng(0)
     for week, power in (("a", 1.0), ("b", 3.0)):
         x = rng.random(20_000)
-        monitor.add(x, rng.random(20_000) < x**power, batch_id=week, time=f"2026-03-0{1 + (week == 'b')}", window=week)
+        monitor.add(
+            x, rng.random(20_000) < x**power, batch_id=week, time=f"2026-03-0{1 + (week == 'b')}", window_name=week
+        )
     shown = " ".join(str(monitor.status()).split())
     assumed = "calibration function of total variation at most 1 (as any monotone one)"
     assert f"As it is, at most: assumes a {assumed}." in shown

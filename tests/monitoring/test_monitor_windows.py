@@ -16,7 +16,6 @@ from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.states.remembered_states import remembered
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, window_key
 from tests.monitoring.lives import overconfident
@@ -25,7 +24,7 @@ CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "The
 
 
 def batch(number: int, rows: int, window: str | None) -> Batch:
-    return Batch(number, str(number), rows, 0, f"2026-03-{number:02d}T00:00:00", window, 0.0, b"", b"", b"")
+    return Batch(number, str(number), rows, 0, f"2026-03-{number:02d}T00:00:00", window, 0.0, b"", b"", b"", b"")
 
 
 def statement(key: str, lower: float, upper: float) -> WindowStatement:
@@ -123,7 +122,7 @@ def test_asking_twice_says_the_same_and_asking_late_does_too(tmp_path: Path) -> 
     for number in range(6):
         rows = overconfident(0.05).batch(rng, 500)
         for one in (asked, unasked):
-            one.add(rows, batch_id=str(number), time="2026-03-01", window=f"window {number % 2}")
+            one.add(rows, batch_id=str(number), time="2026-03-01", window_name=f"window {number % 2}")
         asked.status()
     assert asked.status().to_dict() == unasked.status().to_dict() == asked.status().to_dict()
 
@@ -199,11 +198,13 @@ def test_a_batch_added_late_moves_no_end_of_the_range_inwards(tmp_path: Path) ->
 
 def test_keys_of_days_weeks_and_months() -> None:
     time = moment("2026-01-01T23:30:00-05:00")
-    assert window_key("day", time) == "2026-01-01"
-    assert window_key("week", time) == "2026-W01"
-    assert window_key("month", time) == "2026-01"
-    assert window_key("campaign 7", time) == "campaign 7"
-    assert window_key(None, time) is None
+    assert window_key("day", None, time) == "2026-01-01"
+    assert window_key("week", None, time) == "2026-W01"
+    assert window_key("week", None, moment("2027-01-02")) == "2026-W53"
+    assert window_key("month", None, time) == "2026-01"
+    assert window_key(None, "campaign 7", time) == "campaign 7"
+    assert window_key(None, "weekly", time) == "weekly"
+    assert window_key(None, None, time) is None
     assert written(time) == "2026-01-02T04:30:00"
     assert written(moment(date(2026, 3, 4))) == "2026-03-04T00:00:00"
     assert written(moment(datetime(2026, 3, 4, 5, tzinfo=UTC))) == "2026-03-04T05:00:00"
@@ -215,7 +216,11 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
     rows = calcert.summarize([0.5, 0.6], [0, 1])
     for words, arguments in (
         ("batch_id must be a string that is not empty", {"batch_id": " "}),
-        ("window must be a string", {"batch_id": "a", "window": ""}),
+        ("window must be day, week or month; got ''", {"batch_id": "a", "window": ""}),
+        ("got 'weekly'. For a window of your own pass window_name='weekly'", {"batch_id": "a", "window": "weekly"}),
+        ("window must be day, week or month; got '2026-W09'", {"batch_id": "a", "window": "2026-W09"}),
+        ("window_name must be a string that is not empty", {"batch_id": "a", "window_name": " "}),
+        ("must not come together", {"batch_id": "a", "window": "day", "window_name": "a"}),
         ("time must be an ISO 8601 date or time", {"batch_id": "a", "time": "yesterday"}),
     ):
         with pytest.raises(ValueError, match=words):
@@ -231,7 +236,7 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
         Monitor(tmp_path / "state", confidence=-4.0)
     with pytest.raises(ValueError, match=r"seed must be at most 2\^53"):
         Monitor(tmp_path / "state", seed=2**60 + 1)
-    with pytest.raises(ValueError, match=r"delta is fixed for the life of a state; got 0\.05, and .* 0\.1"):
+    with pytest.raises(ValueError, match=r"confidence is fixed for the life of a state; got 0\.95, and .* 0\.9"):
         Monitor(tmp_path / "state", confidence=0.95).add(rows, batch_id="b")
     with pytest.raises(ValueError, match="bandwidth is fixed for the life of a state"):
         Monitor(tmp_path / "state", bandwidth=0.5).status()
@@ -264,26 +269,3 @@ def test_the_same_batch_twice_changes_nothing_and_says_so(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="'monday' is there already as batch 1 with 2 other rows"):
         monitor.add([0.2, 0.8], [0, 1], batch_id="monday")
     assert monitor.path.read_bytes() == before
-
-
-def test_the_same_rows_under_another_id_are_added_with_a_remark(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    monitor, rng = Monitor(tmp_path / "state"), np.random.default_rng(0)
-    # So many distinct scores that they are not listed one by one.
-    scores, labels = rng.random(5_000), rng.random(5_000) < 0.5
-    monitor.add(scores, labels, batch_id="a", time="2026-04-01")
-    monitor.add(scores, ~labels, batch_id="b", time="2026-04-02")
-    monitor.add(scores, labels, batch_id="a", time="2026-04-01")
-    assert caplog.messages == []
-    added = monitor.add(scores[::-1], labels[::-1], batch_id="c", time="2026-04-03")
-    assert (added.number, added.duplicate) == (3, False)
-    (remark,) = caplog.messages
-    assert "batch 'c' has the very scores and labels of batch 'a' (batch 1, of 2026-04-01T00:00:00)" in remark
-    assert "they count twice" in remark
-    assert monitor.status().rows == 15_000
-    # The file remembers, whoever asks.
-    remembered.cache_clear()
-    caplog.clear()
-    Monitor(monitor.path).add(scores, ~labels, batch_id="d", time="2026-04-04")
-    assert "batch 'd' has the very scores and labels of batch 'b'" in caplog.text

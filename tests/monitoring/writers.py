@@ -27,7 +27,7 @@ def add_for_ever(state: str, prefix: str, acknowledged: int) -> None:
     monitor = Monitor(state)
     for number in range(10_000):
         name = f"{prefix}-{number}"
-        monitor.add(BATCH, batch_id=name, window=f"window {number % 3}")
+        monitor.add(BATCH, batch_id=name, again=True, window_name=f"window {number % 3}")
         os.write(acknowledged, f"{name}\n".encode())
 
 
@@ -38,7 +38,7 @@ def kill(state: str, rounds: int) -> dict[str, object]:
     started = []
     for number in range(6):
         started.append(time.perf_counter())
-        Monitor(state).add(BATCH, batch_id=f"first-{number}")
+        Monitor(state).add(BATCH, batch_id=f"first-{number}", again=True)
         names.append(f"first-{number}")
     usual = float(np.median(np.diff(started[1:])))
     for number in range(rounds):
@@ -68,8 +68,8 @@ def compete(state: str, writers: int, batches: int) -> dict[str, object]:
         if child == 0:
             monitor = Monitor(state)
             for number in range(batches):
-                monitor.add(BATCH, batch_id=f"{writer}-{number}")
-                monitor.add(BATCH, batch_id=f"common-{number}")
+                monitor.add(BATCH, batch_id=f"{writer}-{number}", again=True)
+                monitor.add(BATCH, batch_id=f"common-{number}", again=True)
             os._exit(0)
         children.append(child)
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]

@@ -24,9 +24,7 @@ from calcert.reports.classes import ClassReport
 from calcert.reports.comparison import Comparison
 from calcert.reports.groups import GroupReport
 from calcert.reports.plan import Plan
-from calcert.serving.noise import Noise
-
-SAVED = Path(__file__).parent / "saved"
+from calcert.reports.statements import STATEMENTS
 
 
 @cache
@@ -104,38 +102,15 @@ def test_a_foreign_kind_is_refused_and_its_reader_named(kind: str, reader: type[
         reader.from_dict(through_json(results()[kind]))
 
 
-def test_a_table_of_bandwidths_from_before_noise_had_kinds_is_still_read() -> None:
-    values = json.loads((SAVED / "bandwidths-2.json").read_text())
-    costs = BandwidthCosts.from_dict(values)
-    assert [row.noise for row in costs.rows] == [Noise("additive", row["bandwidth"]) for row in values["rows"]]
-    assert {row.each for row in costs.rows} == {values["each"]}
-    for row, stored in zip(costs.rows, values["rows"], strict=True):
-        assert {name: getattr(row, name) for name in stored if name != "bandwidth"} == {
-            name: value for name, value in stored.items() if name != "bandwidth"
-        }
-    assert BandwidthCosts.from_dict(through_json(costs)) == costs
-    assert "Recommended: bandwidth 1/128" in str(costs)
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ({"bandwidth": -1.0}, "bandwidth must be positive"),
-        ({"bandwidth": "wide"}, "size must be a number; got 'wide'"),
-        ({"odds": 0.1}, "rows, 0 must have the field 'noise'"),
-        ([], "rows, 0 must be an object with named fields; got \\[\\]"),
-    ],
-)
-def test_an_older_table_with_a_row_that_says_nothing_is_refused_in_words(row: Any, words: str) -> None:
-    values = json.loads((SAVED / "bandwidths-2.json").read_text())
-    values["rows"] = [row]
-    with pytest.raises(ValueError, match=words):
-        BandwidthCosts.from_dict(values)
-
-
-def test_a_report_of_many_classes_without_a_kind_is_not_read_as_one_without_classes() -> None:
-    with pytest.raises(ValueError, match=r"no 'report' but 'classes'\. Call calcert\.reports\.classes\.ClassReport"):
-        Report.from_dict(json.loads((SAVED / "classes-1.json").read_text()))
+@pytest.mark.parametrize("kind", KINDS)
+def test_json_without_a_field_that_is_written_is_refused(kind: str) -> None:
+    values = through_json(results()[kind])
+    for name in values.keys() - STATEMENTS.keys():
+        left = {key: value for key, value in values.items() if key != name}
+        with pytest.raises(
+            ValueError, match=rf"no '{kind}' but None|schema None|must have the fields? .*{name}|one row"
+        ):
+            type(results()[kind]).from_dict(left)
 
 
 def broken(**changes: Any) -> dict[str, Any]:
@@ -193,6 +168,19 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (Report, "perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
         (GroupReport, "delta", -1, "delta must lie strictly between 0 and 0.5; got -1"),
         (GroupReport, "groups", {}, "there must be at least one group"),
+        (GroupReport, "n", 0, "there must be at least one row; got 0"),
+        (GroupReport, "groups/low/settings/odds", None, "settings, odds must be 0.0625, as the rest says; got None"),
+        (Report, "settings/odds", None, "settings must have the fields confidence, bandwidth"),
+        (
+            Report,
+            "settings/seed",
+            ...,
+            "settings must have the fields confidence, bandwidth, crossings, variation, seed; got",
+        ),
+        (Report, "distance/vacuous", True, "distance, vacuous must be False, as the rest says; got True"),
+        (Report, "estimates/AUROC", math.nan, "AUROC must be None, as the rest says; got nan"),
+        (Comparison, "verdicts/distance/by", 0.9, "verdicts, distance, by must be .*; got 0.9"),
+        (Status, "rows", 1, "the status, rows must be 1800, as the rest says; got 1"),
         (ClassReport, "classes/0/unmodified", ..., "the statement 'unmodified' must be certified; got distance"),
         (ClassReport, "mean/perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
         (Comparison, "delta", 0.95, "delta must lie strictly between 0 and 0.5; got 0.95"),

@@ -49,7 +49,7 @@ def result(kind: str) -> Any:
         scores = chance[rows] if day < 3 else chance[rows] ** 0.3
         name = HOSTILE if day % 2 else f"day {day}"
         window = "before" if day < 3 else HOSTILE
-        watch.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window=window)
+        watch.add(scores, labels[rows], batch_id=f"{name} {day}", time=f"2026-03-0{day + 1}", window_name=window)
     return watch.status(alarm=0.02)
 
 

@@ -248,7 +248,7 @@ def test_what_was_certain_after_a_batch_stays_so_after_the_next() -> None:
 def test_many_groups_are_folded_and_none_is_left_out() -> None:
     few = result("groups")
     reports = itertools.cycle(few.groups.values())
-    text = KINDS["groups"].page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}, n=0))
+    text = KINDS["groups"].page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}))
     assert "<summary>10 more groups</summary>" in text
     assert "The pictures show the worst 30 of 60 groups." in text
     assert text.count('<th scope="row" class="name">') == 60

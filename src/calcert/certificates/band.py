@@ -94,6 +94,12 @@ class CalibrationBand(Result):
     n: int
     ends: tuple[RangeMean, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.edges.size != self.t.size + 1:
+            raise ValueError(
+                f"a band must have one more edge than scores; got {self.edges.size}, {self.t.size} scores."
+            )
+
     def thinned(self, stretches: int, between: tuple[float, float] = (0.0, 1.0)) -> CalibrationBand:
         """The part between two scores in at most so many stretches, about as wide as each other.
 

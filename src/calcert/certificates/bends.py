@@ -60,6 +60,13 @@ class Bend:
     by: float
     on_average: bool = False
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.low <= self.high <= 1 and 0 < self.by <= 1):
+            raise ValueError(
+                "a range that is off must have 0 <= low <= high <= 1 and 0 < by <= 1; got low "
+                f"{self.low!r}, high {self.high!r}, by {self.by!r}."
+            )
+
     def __str__(self) -> str:
         amount = Decimal(repr(self.by))
         least = amount.quantize(Decimal(1).scaleb(amount.adjusted() - 1), ROUND_FLOOR)

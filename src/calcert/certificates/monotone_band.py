@@ -68,6 +68,11 @@ class MonotoneBand(Result):
     n: int
     share: Floats
 
+    def __post_init__(self) -> None:
+        sizes = [column.size for column in (self.edges, self.lower, self.upper, self.share)]
+        if not sizes == [self.edges.size] * 3 + [2 * self.edges.size - 1] or sizes[0] < 2:
+            raise ValueError(f"a band must have two limits at each edge, and a share beside; got {sizes} of them.")
+
     def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Lower and upper limits at the given scores."""
         x = check_scores(scores)

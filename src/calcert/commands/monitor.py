@@ -66,9 +66,11 @@ command.command_class = Once
 @click.option(
     "--time", metavar="TIME", help="When the rows are from, as 2026-03-02 or 2026-03-02T12:00; now if left out."
 )
-@click.option(
-    "--window", metavar="KEY", help="day, week or month of the time, or any key: windows are certified apart."
-)
+@click.option("--window", metavar="PERIOD", help="day, week or month of the time: windows are certified apart.")
+@click.option("--window-name", metavar="TEXT", help="A window of your own, instead of --window.")
+@click.option("--id", "ids", metavar="COLUMN", help="Names each row: rows that were added before are left out.")
+@click.option("--again", is_flag=True, help="Add the batch although it holds the rows of an earlier one.")
+@click.option("--allow-empty", is_flag=True, help="A batch without new rows changes nothing, and is no error.")
 @click.option(
     "--statement",
     metavar="NAME",
@@ -83,8 +85,12 @@ def add(
     state: str,
     rows: Rows,
     batch_id: str,
+    ids: str | None,
     time: str | None,
     window: str | None,
+    window_name: str | None,
+    again: bool,
+    allow_empty: bool,
     **settings: Any,
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
@@ -92,7 +98,8 @@ def add(
     from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **settings)
-    say(str(monitor.add(rows, batch_id=batch_id, time=time, window=window)))
+    batch = {"time": time, "window": window, "window_name": window_name, "again": again, "allow_empty": allow_empty}
+    say(str(monitor.add(rows, ids=ids, batch_id=batch_id, **batch)))
 
 
 @command.command()

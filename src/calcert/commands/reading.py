@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from calcert.foundation.validation import NoRows
+
 LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
 SUFFIXES = (".parquet", ".jsonl", ".csv")
@@ -46,7 +48,8 @@ def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
     except BrokenPipeError:
         raise
     except (ValueError, TypeError, OSError) as error:
-        raise ValueError(as_standard_input(str(error))) from error
+        kind = NoRows if isinstance(error, NoRows) else ValueError
+        raise kind(as_standard_input(str(error))) from error
     finally:
         LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
+MOST = 1e15
+"""Larger numbers are shown as they are."""
+
 ALMOST_SURE = 1e-9
 """A smaller delta is shown as itself: nobody counts nines."""
 
@@ -17,9 +20,7 @@ def number(value: float) -> str:
     >>> number(0.04151), number(0.001234)
     ('0.0415', '0.00123')
     """
-    if math.isnan(value):
-        return "none"
-    return "infinite" if math.isinf(value) else _rounded(value, ROUND_HALF_EVEN)
+    return _rounded(value, ROUND_HALF_EVEN)
 
 
 def at_most(bound: float) -> str:
@@ -147,6 +148,8 @@ def rows_about(rows: int) -> str:
 
 def _rounded(value: float, direction: str) -> str:
     """Four decimals, or three significant digits below 0.01; what is printed is never on the wrong side as a double."""
+    if not abs(value) < MOST:
+        return "none" if math.isnan(value) else "infinite" if value == math.inf else repr(float(value))
     exact = Decimal(repr(float(value)))
     if abs(exact) >= Decimal("0.01") or exact == 0:
         return f"{exact.quantize(Decimal('0.0001'), direction):f}"
@@ -155,5 +158,7 @@ def _rounded(value: float, direction: str) -> str:
 
 def _fails(delta: float) -> Decimal:
     """Three digits of delta, rounded up, of the number that was written; at most 1."""
+    if not 0 <= delta <= 1:  # Nothing is promised then.
+        return Decimal(1)
     exact = Decimal(repr(float(delta)))
     return min(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING).normalize(), Decimal(1))

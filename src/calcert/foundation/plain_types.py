@@ -18,6 +18,8 @@ import numpy as np
 
 T = TypeVar("T")
 
+LARGEST = 2**63 - 1
+
 UNSAVED = {"saved": False}
 """Metadata of a field that JSON does not hold."""
 
@@ -82,7 +84,7 @@ def restored(kind: Any, value: Any, where: str) -> Any:
             raise ValueError(f"{where} must be one of {', '.join(map(repr, arguments))}; got {_shown(value)}.")
         return value
     if origin is np.ndarray:
-        return np.array(restored(tuple[float, ...], value, where))
+        return _array(arguments[1] == np.dtype[np.int64], value, where)
     if origin is tuple:
         return tuple(
             restored(arguments[0], entry, f"{where}, {place}") for place, entry in enumerate(_of(list, value, where))
@@ -106,10 +108,34 @@ def restored(kind: Any, value: Any, where: str) -> Any:
     return _of(kind, value, where)
 
 
+def _array(whole: bool, value: Any, where: str) -> np.ndarray[Any, Any]:
+    """The numbers of a result: of rows, or else shares, null where one is not known."""
+    for place, entry in enumerate(_of(list, value, where)):
+        number = _of(int if whole else (int, float), entry, f"{where}, {place}") if whole or entry is not None else 0
+        if number < 0 or (number > 1 and not whole):
+            raise ValueError(f"{where}, {place} must not be negative, nor a share above 1; got {_shown(entry)}.")
+    return np.array(value, np.int64 if whole else np.float64)
+
+
+def difference(given: Any, said: Any, where: str) -> str | None:
+    """The first place at which a result that was read says something else than was given, in words; None if none is."""
+    if isinstance(given, Mapping) and isinstance(said, Mapping):
+        if given.keys() != said.keys():
+            return f"{where} must have the fields {', '.join(said)}; got {', '.join(map(str, given)) or 'none'}."
+        parts = [(given[name], said[name], f"{where}, {name}") for name in said]
+    elif isinstance(given, list) and isinstance(said, list) and len(given) == len(said):
+        parts = [(*pair, f"{where}, {place}") for place, pair in enumerate(zip(given, said, strict=True))]
+    else:
+        return None if given == said else f"{where} must be {_shown(said)}, as the rest says; got {_shown(given)}."
+    return next((found for part in parts if (found := difference(*part)) is not None), None)
+
+
 def _of(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         wanted = {list: "a list", dict: "an object", str: "text", bool: "true or false"}.get(kind, "a number")
         raise ValueError(f"{where} must be {wanted}; got {_shown(value)}.")
+    if isinstance(value, int) and kind is int and abs(value) > LARGEST:
+        raise ValueError(f"{where} must be an integer of 64 bits; got {_shown(value)}.")
     return value
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from calcert.foundation.facts import Facts
-from calcert.foundation.plain_types import plain_fields, restored_fields
+from calcert.foundation.plain_types import difference, plain_fields, restored_fields
 
 SCHEMA = 2
-READ = (1, 2)
 
 KINDS = {
     "report": "calcert.Report",
@@ -32,9 +31,6 @@ KINDS = {
     "published": "calcert.published.compare.Comparison",
 }
 """Every kind of result, and the class that reads its JSON."""
-
-MARKS = {"classes": "classes", "groups": "groups", "verdicts": "comparison", "history": "status", "advice": "report"}
-"""A field that only one kind has, for JSON that was written before kinds were."""
 
 
 class Result:
@@ -70,24 +66,24 @@ class Result:
         """The inverse of :meth:`to_dict`; another kind, a foreign schema and what no result can say are refused."""
         if not isinstance(values, Mapping):
             raise ValueError(f"{cls.noun} must be an object with named fields; got {type(values).__name__}.")
-        if values.get("schema") not in READ:
-            raise ValueError(
-                f"{cls.noun} has schema {values.get('schema')!r}; this calcert reads schema {READ[0]} to {READ[-1]}."
-            )
-        guessed = next((kind for mark, kind in MARKS.items() if mark in values), None)
-        kind = values.get("kind", guessed)
+        if values.get("schema") != SCHEMA:
+            raise ValueError(f"{cls.noun} has schema {values.get('schema')!r}; this calcert reads schema {SCHEMA}.")
+        kind = values.get("kind")
         if kind != cls.kind:
             reader = f" Call {KINDS[kind]}.from_dict." if isinstance(kind, str) and kind in KINDS else ""
             raise ValueError(f"this is no {cls.kind!r} but {kind!r}.{reader}")
         fields = {name: value for name, value in values.items() if name not in ("kind", "schema", "facts")}
-        found = restored_fields(cls, cls._renewed(fields) if values["schema"] == 1 else fields, cls.noun)
-        facts = values.get("facts")
-        return found if facts is None else found.with_facts(restored_fields(Facts, facts, f"{cls.noun}, facts"))
+        found = restored_fields(cls, fields, cls.noun)
+        found._remember(fields)
+        if (facts := values.get("facts")) is not None:
+            found = found.with_facts(restored_fields(Facts, facts, f"{cls.noun}, facts"))
+        if (wrong := difference(values, found.to_dict(), cls.noun)) is not None:
+            raise ValueError(wrong)
+        found._rows()  # Columns of different lengths are refused.
+        return found
 
-    @classmethod
-    def _renewed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of today from those of schema 1."""
-        return values
+    def _remember(self, values: Mapping[str, Any]) -> None:
+        """Keep what cannot be derived without the rows, from the JSON that says it."""
 
     def __str__(self) -> str:
         from calcert import show

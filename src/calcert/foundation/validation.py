@@ -17,6 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 Place = Callable[[int], str]
 """Says in words where the row of a number stands, for errors."""
 
+
+class NoRows(ValueError):
+    """There is a source of rows, and it holds none."""
+
+
 SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 SHORTEST_SECRET = 16
 SMALLEST_BANDWIDTH, LARGEST_BANDWIDTH = 1e-9, 1e6

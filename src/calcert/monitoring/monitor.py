@@ -12,10 +12,11 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from calcert.foundation.validation import check_confidence, check_seed, check_variation
+from calcert.foundation.validation import NoRows, check_confidence, check_seed, check_variation
 from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.gamblers import latest_start
 from calcert.monitoring.looks import Certifier
+from calcert.monitoring.new_batches import new_rows, refuse_repetition, rows_to_add
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.monitoring.states.remembered_states import remembered
@@ -25,7 +26,7 @@ from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, window_key
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
-from calcert.sources.rows import Rows
+from calcert.sources.identified_rows import IdentifiedRows
 from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 
@@ -116,8 +117,12 @@ class Monitor:
         batch_id: str,
         score: str | None = None,
         label: str | None = None,
+        ids: Any = None,
         time: datetime | date | str | None = None,
         window: str | None = None,
+        window_name: str | None = None,
+        again: bool = False,
+        allow_empty: bool = False,
     ) -> Added:
         """Add a batch: once this returns, it is safe on the disk.
 
@@ -128,20 +133,34 @@ class Monitor:
         batch_id
             A name for the batch. Adding the same batch under the same id again changes nothing and says so, so that a
             failed job may simply run again; other rows under an id that is there are refused.
-            The same scores and labels under another id are added, with a remark: rows that are there count twice.
+        ids
+            An array, or a column of the table, that names each row: rows whose ids were added before are left out and
+            counted. The state keeps a hash of every id, of at most 2^24 rows.
         time
             When the rows are from; now, if left out.
-        window
-            The window that the batch belongs to: "day", "week" or "month" for that of `time`, or any key.
+        window, window_name
+            The window that the batch belongs to: "day", "week" or "month" for that of `time`; or a name of your own.
+        again
+            True to add a batch that contains an earlier one. Without it such a batch is refused: exports often hold
+            all labels so far, and rows that count twice void every bound.
+        allow_empty
+            True to let a batch without new rows pass, such as a day without labels; nothing is changed then.
         """
         name = _check_name("batch_id", batch_id)
         when = moment(time)
-        at = written(when)
-        key = window_key(None if window is None else _check_name("window", window), when)
-        rows = _rows_to_add(scores, labels, score, label)
-        if not rows.n:
-            raise ValueError(f"a batch must have at least one row; batch {name!r} has none. Nothing was changed.")
-        packed = pack(rows)
+        at, key = written(when), window_key(window, window_name, when)
+        try:
+            rows = rows_to_add(scores, labels, score, label, ids)
+            return self._add(name, at, key, rows, again)
+        except NoRows as error:
+            if not allow_empty:
+                way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
+                raise NoRows(f"{error} {way}") from error
+            LOG.warning("%s", error)
+            return Added(name, None, 0, False, None)
+
+    def _add(self, name: str, time: str, window: str | None, given: Summary | IdentifiedRows, again: bool) -> Added:
+        """Add what is new among the rows, in one transaction; NoRows where nothing is."""
         with state_opening.starting(self.path) as database:
             state = State(database, self.path)
             if not state.settings():
@@ -150,8 +169,15 @@ class Monitor:
             self._settings_checked(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
             there = next((batch for batch in batches if batch.id == name), None)
+            before = batches if there is None else batches[: there.number - 1]
+            rows, ids, known = new_rows(given, state, before)
             if there is None:
-                new, _ = state.append(tip, name, at, key, rows, packed)
+                if not rows.n:
+                    raise NoRows(f"batch {name!r} must have new rows; all of its {known:,} rows were added before.")
+                packed = pack(rows)
+                if not again:
+                    refuse_repetition(state, batches, name, rows, packed, identified=bool(ids))
+                new, _ = state.append(tip, name, time, window, rows, packed, ids)
             elif state.summary(there) != rows:
                 raise ValueError(
                     f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
@@ -159,9 +185,7 @@ class Monitor:
                 )
         # Only now is the batch safe, and may be acknowledged.
         batch = there or new
-        if there is None:
-            _remark_on_the_same_rows(batch, batches)
-        return Added(name, batch.number, batch.rows, batch is there, batch.lower)
+        return Added(name, batch.number, batch.rows, batch is there, batch.lower, known)
 
     def status(self, *, alarm: float | None = None) -> Status:
         """What is certified now.
@@ -282,33 +306,6 @@ def _first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: fl
     start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
     below = WATCHED[state.statement()].below
     return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
-
-
-def _rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None) -> Summary:
-    """The rows of a new batch, counted, or as the Summary that was given."""
-    if not isinstance(scores, Summary):
-        return Rows.of(scores, labels, score=score, label=label).summary()
-    for name, value in {"labels": labels, "score": score, "label": label}.items():
-        if value is not None:
-            raise TypeError(
-                f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
-            )
-    return scores
-
-
-def _remark_on_the_same_rows(new: Batch, batches: Sequence[Batch]) -> None:
-    """A remark and no refusal: a few rows may honestly be like a few others."""
-    twin = next((batch for batch in batches if batch.summary_digest == new.summary_digest), None)
-    if twin is not None:
-        LOG.warning(
-            "batch %r has the very scores and labels of batch %r (batch %s, of %s), as far as a state keeps them. If "
-            "they are the same rows, they count twice now and no bound can be relied on: go back to a copy of the "
-            "state from before, or start another.",
-            new.id,
-            twin.id,
-            f"{twin.number:,}",
-            twin.time,
-        )
 
 
 def _check_name(argument: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.windows import Change, WindowStatement
-from calcert.reports.statements import check_statement
+from calcert.reports.statements import check_all_there, check_statement
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,13 @@ class Added:
     Attributes
     ----------
     batch_id, number, rows
-        Its id, its place among the batches (from 1), and its rows.
+        Its id, its place among the batches (from 1), and its rows; None and 0 where it had no new rows.
     duplicate
         True if the same batch was there already: nothing was changed.
     lower
         The lower bound certified after this batch.
+    known
+        Rows that were left out, because their ids were added before.
 
     Examples
     --------
@@ -38,15 +40,19 @@ class Added:
     """
 
     batch_id: str
-    number: int
+    number: int | None
     rows: int
     duplicate: bool
-    lower: float
+    lower: float | None
+    known: int = 0
 
     def __str__(self) -> str:
+        if self.number is None:
+            return f"Batch {self.batch_id!r} has no new rows: nothing was changed."
         if self.duplicate:
             return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
-        return f"Added batch {self.batch_id!r}: {rows_text(self.rows)}, batch {self.number:,} of this state."
+        known = f" Left out: {rows_text(self.known)} that were added before." if self.known else ""
+        return f"Added batch {self.batch_id!r}: {rows_text(self.rows)}, batch {self.number:,} of this state.{known}"
 
 
 @dataclass(frozen=True)
@@ -206,6 +212,8 @@ class Status(Result):
 
     def __post_init__(self) -> None:
         check_statement(self.statement, WATCHED)
+        for window in self.windows:
+            check_all_there(window.certificates, self.of_windows)
 
     @property
     def below(self) -> str:

@@ -202,19 +202,25 @@ def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def window_key(window: str | None, time: datetime) -> str | None:
-    """The key of a window: that of the day, ISO week or month of `time`, or whatever key was given.
+PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+"""Windows of the calendar, and how they are called."""
+
+
+def window_key(window: str | None, name: str | None, time: datetime) -> str | None:
+    """The key of a window: that of the day, ISO week or month of `time`, or the name that was given.
 
     Examples
     --------
-    >>> window_key("week", datetime(2026, 3, 1))
+    >>> window_key("week", None, datetime(2026, 3, 1))
     '2026-W09'
     """
-    if window == "day":
-        return time.strftime("%Y-%m-%d")
-    if window == "week":
-        year, week, _ = time.isocalendar()
-        return f"{year}-W{week:02d}"
-    if window == "month":
-        return time.strftime("%Y-%m")
-    return window
+    if window is not None and window not in PERIODS:
+        raise ValueError(
+            f"window must be day, week or month; got {window!r}. For a window of your own pass "
+            f"window_name={window!r} (--window-name)."
+        )
+    if window is not None and name is not None:
+        raise ValueError(f"window and window_name must not come together; got {window!r} and {name!r}.")
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ValueError(f"window_name must be a string that is not empty; got {name!r}.")
+    return name if window is None else time.strftime(PERIODS[window])

@@ -67,6 +67,11 @@ class Comparison(Result):
     published: Mapping[str, PublishedBound]
     report: Report
 
+    def __post_init__(self) -> None:
+        missing = [method for beside in BESIDE.values() for method in beside if method not in self.published]
+        if missing:
+            raise ValueError(f"the published numbers must be all there; {', '.join(missing)} is not.")
+
     @property
     def lines(self) -> list[Line]:
         """One line a method, ours first for each classifier."""

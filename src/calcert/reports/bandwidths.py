@@ -7,9 +7,9 @@ The costs are estimates, but free of the noise that perturbing would add: densit
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import total
@@ -121,25 +121,8 @@ class BandwidthCosts(Result):
         good = [row for row in self.rows if row.fits_rare_events and not row.auroc_loss > max_auroc_loss]
         return max((row for row in good if row.noise.kind == kind), key=lambda row: row.noise.size, default=None)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of :meth:`to_dict`; a table from before noise had kinds, all bandwidths, is read as well."""
-        if isinstance(values, Mapping) and "each" in values and isinstance(values.get("rows"), list):
-            left = dict(values)
-            each = left.pop("each")
-            values = left | {"rows": [_with_kind(row, each) for row in values["rows"]]}
-        return super().from_dict(values)
-
     def _rows(self) -> list[dict[str, Any]]:
         return [{"kind": row.noise.kind, "size": row.noise.size} | _numbers(row) for row in self.rows]
-
-
-def _with_kind(row: Any, each: Any) -> Any:
-    """A row that names a bandwidth as one that names the noise; any other as it is."""
-    if not isinstance(row, Mapping) or "bandwidth" not in row:
-        return row
-    left = dict(row)
-    return left | {"noise": {"kind": "additive", "size": left.pop("bandwidth")}, "each": each}
 
 
 def _numbers(row: BandwidthCost) -> dict[str, Any]:

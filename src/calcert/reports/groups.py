@@ -67,8 +67,8 @@ class GroupReport(Result):
         check_delta(self.delta)
         if not self.groups:
             raise ValueError("there must be at least one group; got none.")
-        if not self.n:  # As in JSON of before there were groups that overlap.
-            object.__setattr__(self, "n", sum(group.n for group in self.groups.values()))
+        if self.n < 1:
+            raise ValueError(f"there must be at least one row; got {self.n!r}.")
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
         """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""

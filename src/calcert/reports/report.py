@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import UNSAVED, restored
@@ -106,8 +106,8 @@ class Report(Certified, Result):
         """A short name for the rows: the same rows in any order, from any source, have the same one.
 
         It is the first 16 hexadecimal digits of the SHA-256 of the integers of their Summary, eight bytes each, the
-        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. None where it is
-        not known: in a report without a Summary whose JSON was written before it was.
+        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. A report that was
+        read from JSON has it, too.
         """
         if self.summary is None:
             return None
@@ -123,8 +123,7 @@ class Report(Certified, Result):
 
         It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score. None where that does not hold: for
         rows in clusters, with weights or shares, where n v is below 20, as for few rows and rare labels, where v is
-        below an eighth of m (1 - m), m the mean score, as scores are nearly all 0 and 1, and in JSON that was written
-        before it was.
+        below an eighth of m (1 - m), m the mean score, as scores are nearly all 0 and 1.
 
         Examples
         --------
@@ -164,8 +163,7 @@ class Report(Certified, Result):
         """Ranges of served scores in which the chance is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
-        where they are not known: for rows in clusters or with weights, whose band is too wide for them, and in a report
-        without a Summary whose JSON was written before they were.
+        where they are not known: for rows in clusters or with weights, whose band is too wide for them.
 
         Examples
         --------
@@ -260,19 +258,12 @@ class Report(Certified, Result):
     def _rows(self) -> list[dict[str, Any]]:
         return certificate_rows({}, self.certificates)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of :meth:`to_dict`; another kind, a foreign schema and what no report can say are refused."""
-        found = super().from_dict(values)
-        if values.get("bends") is not None:
-            from calcert.certificates.bends import Bend
+    def _remember(self, values: Mapping[str, Any]) -> None:
+        from calcert.certificates.bends import Bend
 
-            # What the rows showed is remembered as if it had been computed.
-            vars(found)["bends"] = restored(tuple[Bend, ...], values["bends"], f"{cls.noun}, bends")
-        for name, type_ in (("fingerprint", str), ("detectable", float)):
+        for name, type_ in (("bends", tuple[Bend, ...]), ("fingerprint", str), ("detectable", float)):
             if values.get(name) is not None:
-                vars(found)[name] = restored(type_, values[name], f"{cls.noun}, {name}")
-        return found
+                vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")
 
 
 def certify_summary(summary: Summary, settings: Settings) -> Report:

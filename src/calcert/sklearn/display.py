@@ -12,6 +12,7 @@ from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.sources.arrays import check_indexes
+from calcert.sources.positive_labels import positives
 
 
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
@@ -69,6 +70,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     ) -> Self:
         """Draw the curve of some scores; arguments as in the class of scikit-learn, and those of ``certify``."""
         check_indexes(y_true=y_true, y_prob=y_prob)
+        labels = None if pos_label is None else positives("y_true", y_true, pos_label)
         found: Self = super().from_predictions(
             y_true,
             y_prob,
@@ -80,8 +82,8 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             ref_line=ref_line,
             **kwargs,
         )
-        positive = 1 if found.pos_label is None else found.pos_label
-        labels = np.asarray(y_true) == positive
+        if labels is None:  # scikit-learn has refused labels of which 1 is not the positive one.
+            labels = np.asarray(y_true) == 1
         settings = Settings(confidence, crossings=crossings, variation=variation, seed=seed)
         found.report_ = certify(y_prob, labels, settings=settings)
         found._draw_band(found.estimator_name)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import missing_message, refuse_bad
+from calcert.foundation.validation import NoRows, missing_message, refuse_bad
 from calcert.sources.collector import Collector, label_chunk, score_chunk
 from calcert.sources.few_rows import count_few
 from calcert.sources.parsed_values import text_label_hint
@@ -93,7 +93,7 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
             hint = f" Pass {name}.ravel()."
         raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")
     if array.size == 0:
-        raise ValueError(f"{name} must hold at least one row; got none.")
+        raise NoRows(f"{name} must hold at least one row; got none.")
     if array.dtype.kind == "O":
         array = _from_objects(name, wanted, array)
     if array.dtype.kind == "c":

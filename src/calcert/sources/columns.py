@@ -210,12 +210,12 @@ def choose_score(columns: Sequence[Column], score: str | None, source: str) -> C
     return chosen
 
 
-def check_groups(groups: Any, columns: Sequence[Column], source: str) -> None:
-    """The name of the column of groups must be one that is there, alone."""
+def check_groups(groups: Any, columns: Sequence[Column], source: str, argument: str = "groups") -> None:
+    """The name of the column of groups, or of what `argument` says, must be one that is there, alone."""
     if not isinstance(groups, str):
-        raise TypeError(f"groups must name a column of the table; got {type(groups).__name__}.")
-    _named(columns, "groups", groups, source)
-    check_alone(columns, "groups", groups, source)
+        raise TypeError(f"{argument} must name a column of the table; got {type(groups).__name__}.")
+    _named(columns, argument, groups, source)
+    check_alone(columns, argument, groups, source)
 
 
 def title_message(

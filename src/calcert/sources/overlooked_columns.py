@@ -52,7 +52,7 @@ def remark_on_clusters(
         if FEWEST <= len(set(seen)) < len(seen) and (column in named or all(map(KEY.fullmatch, set(seen)))):
             LOG.warning(
                 "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
-                "it: clusters=%r (--cluster)",
+                "it: clusters=%r (--cluster). A monitor takes one row of each",
                 source,
                 column.name,
                 column.name,
@@ -68,7 +68,7 @@ def _remark_on_weights(columns: Sequence[Column], source: str, values: Callable[
         if len({str(value) for value in values(column.name)}) > 1:
             LOG.warning(
                 "%s: column %r is not used; if rows stand for unequally many others, as those of calcert choose do, "
-                "the bounds are about the wrong population without weights=%r (--weight)",
+                "the bounds are about the wrong population without weights=%r (--weight). A monitor takes no weights",
                 source,
                 column.name,
                 column.name,

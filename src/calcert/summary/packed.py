@@ -46,6 +46,27 @@ def pack(summary: Summary) -> bytes:
 
 def unpack(content: bytes) -> Summary:
     """The inverse of :func:`pack`; ValueError where the content is damaged, or not the Summary of any rows."""
+    body, listed, size, distinct_size, whole, values = _checked(content)
+    cell, count = _cells(body, size, whole)
+    start = HEADER.size + whole
+    distinct = distinct_count = None
+    if listed:
+        reader = Inflated(body[start : start + values], 24 * distinct_size)
+        distinct = np.frombuffer(reader.take(8 * distinct_size), "<i8").astype(np.int64)
+        distinct_count = reader.planes(2 * distinct_size).reshape(-1, 2)
+        reader.close()
+    offset = _unpack_offsets(cell, count, np.frombuffer(body, np.uint8)[start + values :])
+    return Summary(*checked((cell, count, offset, distinct, distinct_count)))
+
+
+def counts_of(content: bytes) -> tuple[Integers, Integers]:
+    """The cells of a packed Summary and their rows by label, without the rest."""
+    body, _, size, _, whole, _ = _checked(content)
+    return _cells(body, size, whole)
+
+
+def _checked(content: bytes) -> tuple[bytes, bool, int, int, int, int]:
+    """The content without its checksum, and what its header says."""
     body, digest = content[:-DIGEST], content[-DIGEST:]
     if len(body) < HEADER.size or _digest(body) != digest:
         raise ValueError("its checksum does not fit its content")
@@ -56,21 +77,16 @@ def unpack(content: bytes) -> Summary:
         raise ValueError(f"it promises {size:,} cells and {distinct_size:,} distinct scores, more than there can be")
     if not listed and (distinct_size or values):
         raise ValueError("it has distinct scores that it does not list")
-    start = HEADER.size
-    reader = Inflated(body[start : start + whole], 24 * size)
+    return body, listed, size, distinct_size, whole, values
+
+
+def _cells(body: bytes, size: int, whole: int) -> tuple[Integers, Integers]:
+    reader = Inflated(body[HEADER.size : HEADER.size + whole], 24 * size)
     cell = np.cumsum(reader.planes(size))
     count = reader.planes(2 * size).reshape(-1, 2)
     reader.close()
     check_cells(cell, count)
-    start += whole
-    distinct = distinct_count = None
-    if listed:
-        reader = Inflated(body[start : start + values], 24 * distinct_size)
-        distinct = np.frombuffer(reader.take(8 * distinct_size), "<i8").astype(np.int64)
-        distinct_count = reader.planes(2 * distinct_size).reshape(-1, 2)
-        reader.close()
-    offset = _unpack_offsets(cell, count, np.frombuffer(body, np.uint8)[start + values :])
-    return Summary(*checked((cell, count, offset, distinct, distinct_count)))
+    return cell, count
 
 
 class Inflated:

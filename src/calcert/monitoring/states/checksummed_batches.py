@@ -29,7 +29,7 @@ class Batch(NamedTuple):
         The key of its window; None where it has none.
     lower
         The lower bound certified after this batch.
-    gains_digest, summary_digest, digest
+    gains_digest, summary_digest, ids_digest, digest
         Checksums of what is kept of it, and of the chain up to here.
     """
 
@@ -42,6 +42,7 @@ class Batch(NamedTuple):
     lower: float
     gains_digest: bytes
     summary_digest: bytes
+    ids_digest: bytes
     digest: bytes
 
     @property
@@ -58,7 +59,7 @@ class Batch(NamedTuple):
     def chained(self, before: bytes) -> bytes:
         """What `digest` must be after a batch whose digest is `before`."""
         line = (self.number, self.id, self.rows, self.positives, self.time, self.window, self.lower)
-        return digest(before, line, self.gains_digest, self.summary_digest)
+        return digest(before, line, self.gains_digest, self.summary_digest, self.ids_digest)
 
 
 def digest(*parts: object) -> bytes:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.array_types import Floats
+from calcert.foundation.array_types import Floats, Integers
 from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due, Life
 from calcert.monitoring.states.checksummed_batches import Batch, digest
@@ -161,7 +161,7 @@ class State:
         return bool(found == (batch.digest,))
 
     def append(
-        self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes
+        self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes, ids: bytes = b""
     ) -> tuple[Batch, Tip]:
         """Judge the batch after `tip` by what earlier ones taught, learn from it, write it; `packed` are its rows."""
         # The order matters: witnesses must be fixed before the batch is learned from (see gamblers).
@@ -177,12 +177,14 @@ class State:
             lower=wealth.lower(self.chosen().delta),
             gains_digest=digest(histograms.tobytes()),
             summary_digest=digest(packed),
+            ids_digest=digest(ids),
             digest=b"",
         )
         batch = batch._replace(digest=batch.chained(tip.digest))
         memory = tip.memory.after(rows)
         self._database.execute(f"INSERT INTO batches VALUES ({', '.join('?' * len(batch))})", batch)
-        self._database.execute("INSERT INTO contents VALUES (?, ?, ?)", (batch.number, histograms.tobytes(), packed))
+        content = (batch.number, histograms.tobytes(), packed, ids)
+        self._database.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", content)
         self._database.execute("DELETE FROM learned")
         known = (memory.packed(), wealth.logarithm.tobytes())
         checksum = digest(batch.digest, self.origin(), *known)
@@ -201,12 +203,25 @@ class State:
                 raise self.damaged("the gains of a batch do not fit their checksum")
             yield np.array([np.frombuffer(gains) for (gains,) in found]).reshape(-1, len(HALF_LIVES), NODES.size)
 
-    def summary(self, batch: Batch) -> Summary:
-        """The rows of one batch."""
+    def packed(self, batch: Batch) -> bytes:
+        """The rows of one batch, as they are kept."""
         found = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
         if found is None or digest(found[0]) != batch.summary_digest:
             raise self.damaged(f"the rows of batch {batch.number} do not fit their checksum")
-        return unpack(found[0])
+        return bytes(found[0])
+
+    def summary(self, batch: Batch) -> Summary:
+        """The rows of one batch."""
+        return unpack(self.packed(batch))
+
+    def ids(self, batches: Sequence[Batch]) -> Integers:
+        """The hashes of all ids of these batches, the first of the state; those added without ids have none."""
+        last = batches[-1].number if batches else 0
+        found = self._database.execute("SELECT number, ids FROM contents WHERE number <= ? AND ids != x''", (last,))
+        kept = dict(found.fetchall())
+        if [digest(kept.get(batch.number, b"")) for batch in batches] != [batch.ids_digest for batch in batches]:
+            raise self.damaged("the ids of a batch do not fit their checksum")
+        return np.frombuffer(b"".join(kept.values()), "<i8").astype(np.int64)
 
     def looks(self, due: Iterable[Due]) -> dict[Due, dict[str, Certificate]]:
         """Of the looks that are due, those that were kept and are about the very rows that they must be about.
@@ -263,6 +278,7 @@ class State:
         batches = self.batches(self.tip())
         for _ in self.gains(batches):
             pass
+        self.ids(batches)
         pooled, pool = self.pool(batches)
         together = Summary.empty()
         for batch in batches:

@@ -4,7 +4,7 @@ The header says whose file it is (application_id) and in which format (user_vers
 (:mod:`calcert.monitoring.states.checksummed_batches`), and everything else is bound to the digest of one:
 
 * `settings`, and in `watched` the statement, to the first line, and to what was learned;
-* `contents` (gains and rows of a batch) to the line of the batch;
+* `contents` (gains, rows and hashed ids of a batch) to the line of the batch;
 * `learned` to the last line;
 * `pool` and `looks` to the line of the last batch that they cover.
 
@@ -33,8 +33,8 @@ COLUMNS = {
     "watched": "(statement TEXT NOT NULL)",
     "batches": "(number INTEGER PRIMARY KEY, id TEXT NOT NULL, rows INTEGER NOT NULL, positives INTEGER NOT NULL, "
     "time TEXT NOT NULL, window TEXT, lower REAL NOT NULL, gains_digest BLOB NOT NULL, summary_digest BLOB NOT NULL, "
-    "digest BLOB NOT NULL)",
-    "contents": "(number INTEGER PRIMARY KEY, gains BLOB NOT NULL, summary BLOB NOT NULL)",
+    "ids_digest BLOB NOT NULL, digest BLOB NOT NULL)",
+    "contents": "(number INTEGER PRIMARY KEY, gains BLOB NOT NULL, summary BLOB NOT NULL, ids BLOB NOT NULL)",
     "learned": "(batches INTEGER PRIMARY KEY, memory BLOB NOT NULL, wealth BLOB NOT NULL, digest BLOB NOT NULL)",
     "looks": "(stretch TEXT NOT NULL, number INTEGER NOT NULL, certificates TEXT NOT NULL, digest BLOB NOT NULL, "
     "PRIMARY KEY (stretch, number)) WITHOUT ROWID",

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import label_message, missing_message, score_message
+from calcert.foundation.validation import NoRows, label_message, missing_message, score_message
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.columns import Column, choose
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
@@ -70,7 +70,7 @@ def summarize_query(frame: Frame, score: str | None = None, label: str | None = 
     groups = at.group_by("cell", "label").agg(count=nw.len(), offset=nw.col("offset").sum())
     lines = Lines(*integers(groups, "cell", "label", "count", "offset"))
     if lines.rows.size == 0:
-        raise ValueError("the table must hold at least one row; got none.")
+        raise NoRows("the table must hold at least one row; got none.")
     complaint(rows, lines, chosen)
     return Summary.from_lines(lines, distinct(at, lines))
 

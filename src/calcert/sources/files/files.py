@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import Place, refuse_bad
+from calcert.foundation.validation import NoRows, Place, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column, check_groups, choose
 from calcert.sources.few_rows import count_few
@@ -74,16 +74,18 @@ def read_files(
     label: str | None,
     start: Start[Taking],
     groups: Any = None,
+    argument: str = "groups",
 ) -> Taking:
-    """What `start` made, when it has taken all rows of the files, with their groups where these are named."""
+    """What `start` made, when it has taken all rows of the files, with one more column where `groups` names it."""
     files, account, text = text_or_parquet(paths)
+    beside = {} if groups is None else {argument: groups}
     if text is not None:
-        return _read_text(text, score, label, start, groups)
+        return _read_text(text, score, label, start, beside)
     try:
-        return _read_parquet(files, score, label, start, groups, account, limited=True)
+        return _read_parquet(files, score, label, start, beside, account, limited=True)
     except MemoryError:
         # Giant row groups: they need what they need.
-        return _read_parquet(files, score, label, start, groups, account, limited=False)
+        return _read_parquet(files, score, label, start, beside, account, limited=False)
 
 
 def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Account, TextTable | None]:
@@ -96,16 +98,19 @@ def text_or_parquet(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str],
     return files, said.account, TextTable(files, form, said.spelling, said.account)
 
 
-def _read_text(table: TextTable, score: str | None, label: str | None, start: Start[Taking], groups: Any) -> Taking:
+def _read_text(
+    table: TextTable, score: str | None, label: str | None, start: Start[Taking], beside: dict[str, Any]
+) -> Taking:
     columns = table.columns()
     with table.named_columns():
-        if groups is not None:
-            check_groups(groups, columns, table.name)
-        x, y = choose(columns, score, label, table.name, beside={"groups": groups})
+        for argument, name in beside.items():
+            check_groups(name, columns, table.name, argument)
+        x, y = choose(columns, score, label, table.name, beside=beside)
     table.check_names(x.name, y.name, given=score is not None and label is not None)
-    if groups is None:
+    if not beside:
         remark_on_clusters(columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True)
-    table.account.columns = {"score": x.name, "label": y.name} | ({} if groups is None else {"groups": groups})
+    table.account.columns = {"score": x.name, "label": y.name, **beside}
+    groups = next(iter(beside.values()), None)
     small = table.is_small(SMALL)
     if not small and table.is_plain:
         from calcert.sources.files.fast_reader import fast_batches, left_to_the_exact_reader
@@ -117,6 +122,8 @@ def _read_text(table: TextTable, score: str | None, label: str | None, start: St
             pass
     try:
         return _take(table, table.batches(x.name, y.name, groups), start(table.place, small))
+    except NoRows:
+        raise
     except ValueError as error:
         raise ValueError(f"{error}{table.bad_rows(x.name, y.name)}") from error
 
@@ -137,27 +144,26 @@ def _read_parquet(
     score: str | None,
     label: str | None,
     start: Start[Taking],
-    groups: Any,
+    beside: dict[str, Any],
     account: Account,
     *,
     limited: bool,
 ) -> Taking:
     with parquet_table(files, limited=limited) as table:
         if table.rows == 0:
-            raise ValueError(f"{table.name} must hold at least one row; got none.")
+            raise NoRows(f"{table.name} must hold at least one row; got none.")
         columns = table.columns()
-        if groups is not None:
-            check_groups(groups, columns, table.name)
-        beside = {} if groups is None else {"groups": groups}
+        for argument, name in beside.items():
+            check_groups(name, columns, table.name, argument)
         x, y = choose(columns, score, label, table.name, table.first, beside)
         account.columns = {"score": x.name, "label": y.name, **beside}
         account.rows.update(table.rows_by_file)
         table.check_same(*account.columns.values())
-        if groups is None:
+        if not beside:
             remark_on_clusters(
                 columns, (x, y), table.name, lambda name: table.examples(name, LOOKED_AT), by_values=True
             )
-        others = {name: column for name in beside for column in columns if column.name == groups}
+        others = {name: column for name in beside for column in columns if column.name == beside[name]}
         return _pass_on(table, x, y, others, start)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import rows_text
+from calcert.foundation.validation import NoRows
 from calcert.sources.columns import WORDS, Column, Kind, kind_of
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
@@ -199,10 +200,10 @@ class TextTable:
         for words in filter(None, (meaning, self.account.left_out, self.account.doubt)):
             LOG.warning("%s: %s", self.name, words)
 
-    def without_rows(self) -> ValueError:
+    def without_rows(self) -> NoRows:
         """What to raise where no row is left to count."""
         lack = f": {self.account.left_out}" if self.account.left_out else ""
-        return ValueError(f"{self.name} must hold at least one row; got none{lack}.")
+        return NoRows(f"{self.name} must hold at least one row; got none{lack}.")
 
     def now_reading(self, file: File) -> None:
         """Which of the files is being read, for the share."""

@@ -1,0 +1,92 @@
+"""The rows of a batch before it is added: read, without those that were added before, and no earlier batch again."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calcert.foundation.number_text import rows_text
+from calcert.foundation.validation import NoRows
+from calcert.monitoring.repeated_rows import ERROR, by_item, repetition
+from calcert.monitoring.states.checksummed_batches import Batch, digest
+from calcert.monitoring.states.state_content import State
+from calcert.sources.arrays import summarize_arrays
+from calcert.sources.identified_rows import IdentifiedRows, identified_rows
+from calcert.sources.rows import Rows
+from calcert.summary.packed import counts_of
+from calcert.summary.summary import Summary
+
+LOG = logging.getLogger("calcert")
+
+EARLIER = 16
+"""A batch is compared with so many before it, and with one of any age that has the very scores and labels."""
+
+MOST_IDS = 1 << 24
+"""Ids that a state keeps, at eight bytes each."""
+
+
+def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, ids: Any) -> Summary | IdentifiedRows:
+    """The rows of a new batch: counted, as the Summary that was given, or with their ids."""
+    if ids is not None:
+        return identified_rows(Rows.of(scores, labels, score=score, label=label), ids)
+    for name, value in {"labels": labels, "score": score, "label": label}.items():
+        if isinstance(scores, Summary) and value is not None:
+            raise TypeError(
+                f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
+            )
+    rows = scores if isinstance(scores, Summary) else Rows.of(scores, labels, score=score, label=label).summary()
+    if not rows.n:
+        raise NoRows("a batch must have at least one row; got a Summary of none.")
+    if rows.units is not None:
+        raise ValueError(
+            f"a monitor takes independent rows of equal weight; got {rows.rows:,} rows{rows.units.words}. Keep one row "
+            "of each cluster, chosen without looking at scores and labels."
+        )
+    return rows
+
+
+def new_rows(given: Summary | IdentifiedRows, state: State, before: Sequence[Batch]) -> tuple[Summary, bytes, int]:
+    """The rows that no batch before has, their ids as a state keeps them, and how many were left out."""
+    if isinstance(given, Summary):
+        return given, b"", 0
+    known = state.ids(before)
+    new = ~np.isin(given.ids, known)
+    added = int(new.sum())
+    if known.size + added > MOST_IDS:
+        raise ValueError(
+            f"ids of at most {MOST_IDS:,} rows are kept; got {added:,} beside {known.size:,}. Add files that hold new "
+            "rows alone, without ids, or start another state. Nothing was changed."
+        )
+    counted = summarize_arrays(given.scores[new], given.labels[new]) if added else Summary.empty()
+    return counted, given.ids[new].astype("<i8").tobytes(), new.size - added
+
+
+def refuse_repetition(
+    state: State, batches: Sequence[Batch], name: str, rows: Summary, packed: bytes, *, identified: bool
+) -> None:
+    """A batch that contains an earlier one, beyond chance, is refused; one that is like it by chance is remarked on."""
+    way = "or start another state with ids from its first batch on" if identified else "or pass ids='...' (--id)"
+    twin = next((batch for batch in batches if batch.summary_digest == digest(packed)), None)
+    new, limit = by_item(rows.cell, rows.count), math.log(1 / ERROR)
+    for batch in [*batches[-EARLIER:], *([twin] if twin is not None else [])]:
+        if repetition(by_item(*counts_of(state.packed(batch))), new) >= limit:
+            raise ValueError(
+                f"batch {name!r} must hold rows that were not added before; it holds those of batch {batch.id!r} "
+                f"(batch {batch.number:,}, {rows_text(batch.rows)}, of {batch.time}), all or nearly all. Rows that "
+                f"count twice void every bound. Add the new rows alone, {way}. If these are other rows, pass "
+                "again=True (--again). Nothing was changed."
+            )
+    if twin is not None:
+        LOG.warning(
+            "batch %r has the very scores and labels of batch %r (batch %s, of %s), which so few rows may have by "
+            "chance. If they are the same rows, they count twice now and no bound can be relied on: go back to a copy "
+            "of the state from before, or start another.",
+            name,
+            twin.id,
+            f"{twin.number:,}",
+            twin.time,
+        )
