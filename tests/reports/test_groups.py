@@ -13,7 +13,8 @@ from click.testing import CliRunner, Result
 import calcert
 from calcert.cli import main
 from calcert.foundation.number_text import at_most
-from calcert.reports.groups import GroupReport
+from calcert.foundation.plain_types import plain
+from calcert.reports.groups import WITH_BENDS, GroupReport
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.groups.overlapping_groups import summarize_listed
 from calcert.sources.units.weighing_options import Weighing
@@ -123,6 +124,35 @@ def test_worst_groups_come_first(report: GroupReport) -> None:
     assert lowers == sorted(lowers, reverse=True)
     with pytest.raises(ValueError, match="statement must be one of"):
         report.worst_first("squared")
+
+
+def test_of_groups_of_which_nothing_is_proven_the_largest_come_first() -> None:
+    sizes = {"small": 40, "large": 2000, "middle": 400}
+    rng = np.random.default_rng(0)
+    groups = np.repeat([*sizes, "off"], [*sizes.values(), 500])
+    x = rng.random(groups.size)
+    found = calcert.certify(x, np.where(groups == "off", x < 0.5, rng.random(groups.size) < x), groups=groups)
+    assert found.worst_first() == ["off", "large", "middle", "small"]
+
+
+def test_json_and_page_keep_no_bands_and_compute_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    from calcert.certificates import band
+
+    computed = []
+    whole = band.served_band
+    monkeypatch.setattr(band, "served_band", lambda *given: computed.append(given) or whole(*given))
+    rng = np.random.default_rng(0)
+    x, groups = rng.random(3000), np.arange(3000) % 30
+    found = calcert.certify(x, rng.random(3000) < x**2, groups=groups)
+    told = found.to_dict()["groups"]
+    assert len(computed) == WITH_BENDS < 30
+    assert not any("band" in vars(group) for group in found.groups.values())
+    first, last = (found.worst_first()[place] for place in (0, -1))
+    assert told[first]["bends"] == json.loads(json.dumps(plain(found.groups[first].bends)))
+    assert told[last]["bends"] is None
+    assert {told[name]["fingerprint"] for name in told} == {group.fingerprint for group in found.groups.values()}
+    assert found.groups[last].bends is not None, "whoever asks gets them"
+    assert found.to_dict()["groups"][last]["bends"] is not None
 
 
 def test_the_report_survives_json(report: GroupReport) -> None:

@@ -17,9 +17,10 @@ import pytest
 import calcert
 from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.estimates import log_loss
+from calcert.reports.groups import GroupRows
 from calcert.reports.report import Report
 from calcert.reports.statements import columns
-from calcert.show.certificate_words import between
+from calcert.show.certificate_words import STATEMENTS, between
 from calcert.show.pages.layout import code
 from calcert.show.pages.report import page
 from calcert.show.text.classes import means
@@ -204,16 +205,18 @@ def test_the_headline_of_groups_bounds_the_worst_whichever_it_is() -> None:
         assert f"worst with enough rows: {between(lower, upper)}<" in text
 
 
-def test_the_worst_group_reaches_from_the_largest_lower_bound_to_the_largest_upper_one() -> None:
+def test_a_page_of_groups_has_one_bound_for_the_worst() -> None:
     found = result("groups")
-    one, *others = (name for name in found.worst_first("distance") if name != "tiny")
-    lower, upper = found.groups[one].distance.lower, found.groups[others[0]].distance.upper
-    assert lower > 0
-    wide = replace(found.groups[others[0]].distance, upper=0.9)
-    other = replace(found.groups[others[0]], certificates=found.groups[others[0]].certificates | {"distance": wide})
-    text = KINDS["groups"].page(replace(found, groups={one: found.groups[one], others[0]: other}))
-    assert upper < 0.9
-    assert f"worst: between {at_least(lower)} and 0.9000" in text
+    named = [name for name in found.groups if name != "tiny"]
+    again = GroupRows({name: found.groups[name].summary for name in named}, found.n)
+    report = again.certify(found.groups[named[0]].settings)
+    text = KINDS["groups"].page(report)
+    for column in columns():
+        upper, lower = report.worst[column].upper, max(g.statement(column).lower for g in report.groups.values())
+        assert upper < max(group.statement(column).upper for group in report.groups.values())
+        assert f">worst: {between(lower, upper)}<" in text
+        assert f"For every group it is at most {at_most(upper)}." in text
+        assert f"{STATEMENTS[column].short} {at_most(upper)}" in text, "the paragraph on the worst says the same"
 
 
 def test_fingerprints_of_rows_are_on_pages_of_groups_and_comparisons() -> None:

@@ -123,9 +123,9 @@ class ClassReport(Report):
             check_all_there(certificates, self.mean)
 
     def worst_first(self, statement: str | None = None) -> list[ClassStatement]:
-        """The classes by lower bound, then upper bound, falling: of the distance unless another statement is named."""
+        """The classes by lower bound, then by their rows, falling; of the distance, unless a statement is named."""
         name = self._leading(statement)
-        return sorted(self.classes, key=lambda c: (-c.statement(name).lower, -c.statement(name).upper, c.number))
+        return sorted(self.classes, key=lambda c: (-c.statement(name).lower, -c.positives, c.number))
 
     def plot_classes(self, statement: str | None = None, ax: Any = None) -> Any:
         """The intervals of all classes, worst first (matplotlib)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -16,6 +17,9 @@ from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
+
+WITH_BENDS = 20
+"""So many groups, worst first, have their bends in JSON; a thousand bands would take half a minute."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,17 @@ class GroupReport(Result):
             raise ValueError(f"there must be at least one row; got {self.n!r}.")
 
     def worst_first(self, statement: str = LEADING) -> list[str]:
-        """The groups by what is certain to be wrong, then by what may be: lower bound, then upper bound, falling."""
+        """The groups by what is proven of them, the largest lower bound first; then by their rows, most first."""
         check_statement(statement)
         certificates = {name: report.statement(statement) for name, report in self.groups.items()}
-        return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].upper, name))
+        return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].n, name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only; `bends`, which take a band each, are told of the first groups and of those asked for."""
+        first, told = {*self.worst_first()[:WITH_BENDS]}, copy.copy(self)
+        groups = {name: _as_told(group, name in first) for name, group in self.groups.items()}
+        object.__setattr__(told, "groups", groups)
+        return super(GroupReport, told).to_dict()
 
     def plot(self, ax: Any = None, *, statement: str = LEADING, **options: Any) -> Any:
         """The intervals of all groups, worst first (matplotlib)."""
@@ -83,6 +94,17 @@ class GroupReport(Result):
     def _rows(self) -> list[dict[str, Any]]:
         every = [(name, report.certificates) for name, report in self.groups.items()]
         return [row for name, found in [*every, (None, self.worst)] for row in certificate_rows({"group": name}, found)]
+
+
+def _as_told(report: Report, with_bends: bool) -> Report:
+    """A report without its Summary that says the same in JSON, but for bends; no band is kept for them."""
+    asked = set(vars(report))
+    known = {name: getattr(report, name) for name in report.derived if name != "bends" or with_bends or name in asked}
+    if "band" not in asked:
+        vars(report).pop("band", None)
+    found = replace(report, summary=None)
+    vars(found).update(known)
+    return found
 
 
 @dataclass(frozen=True)

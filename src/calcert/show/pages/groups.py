@@ -39,7 +39,7 @@ def page(
         title=title or TITLE,
         date=date,
         n=report.n,
-        statements=[_card(name, group_lines(report, [name])) for name in names],
+        statements=[_card(report, name) for name in names],
         together=words.together("groups", len(lines) + len(report.empty), report.delta),
         worst=worst_group(report, names),
         too_small=words.too_small("groups", lines),
@@ -76,26 +76,28 @@ def notebook_view(report: GroupReport) -> str:
     )
 
 
-def _card(name: str, lines: list[Line]) -> Card:
+def _card(report: GroupReport, name: str) -> Card:
     """A card: the worst group, and what holds for every group that says anything."""
+    lines, worst = group_lines(report, [name]), report.worst.get(name)
     telling = [line for line in lines if not line.nothing]
     assuming = next((line for line in lines if line.certificates[0].assumption != "none"), lines[0])
     certificate = assuming.certificates[0]
     if not telling:
         return card(name, certificate, "nothing yet: too few rows", [words.assumption(certificate)])
-    proven, highest = telling[0], max(telling, key=lambda line: line.certificates[0].upper)
-    worst, every = "worst", "every group"
-    if len(telling) < len(lines):
-        worst, every = "worst with enough rows", "every group with enough rows"
-    lower, upper = proven.certificates[0].lower, highest.certificates[0].upper
+    proven, lower = telling[0], telling[0].certificates[0].lower
+    counted = [line for line in lines if line.rows >= report.smallest]
+    if worst is not None and not report.empty and not any(line.nothing for line in counted):
+        upper, whose = worst.upper, f" of at least {report.smallest:,} rows" if report.smallest > 1 else ""
+    else:
+        upper, whose = max(line.certificates[0].upper for line in telling), " with enough rows"
     sentences = [
         f"The worst proven is the group {proven.name}: {words.interval(proven.certificates[0])}."
         if lower > 0
         else "No error is proven of any group.",
-        f"For {every} it is at most {at_most(upper)} (the largest: {highest.name}).",
+        f"For every group{whose} it is at most {at_most(upper)}.",
         words.assumption(certificate),
     ]
-    return card(name, certificate, f"{worst}: {words.between(lower, upper)}", sentences)
+    return card(name, certificate, f"worst{whose}: {words.between(lower, upper)}", sentences)
 
 
 def _pictures(report: GroupReport) -> list[Picture]:

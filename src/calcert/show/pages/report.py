@@ -183,9 +183,8 @@ def _by_score(report: Report) -> list[dict[str, Any]]:
         x, lower, upper = line["score"], line["lower"], line["upper"]
         verdict = "too low" if lower > x else "too high" if upper < x else "cannot tell"
         rows, positives = line["rows"], line["positives"]
-        lines.append(
-            line | {"verdict": verdict, "jeffreys": float(beta.cdf(x, positives + 0.5, rows - positives + 0.5))}
-        )
+        below = float(beta.cdf(x, positives + 0.5, rows - positives + 0.5))
+        lines.append(line | {"verdict": verdict, "jeffreys": min(below, 1 - below)})
     return lines
 
 
