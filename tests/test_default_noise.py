@@ -37,15 +37,15 @@ def served(**noise: float) -> list[list[float]]:
 
 CALLS: dict[str, Callable[..., Any]] = {
     "perturb": lambda folder, **noise: calcert.perturb(X, rng=1, **noise).tolist(),
-    "certify": lambda folder, **noise: calcert.certify(X, Y, **noise),
-    "groups": lambda folder, **noise: calcert.certify(X, Y, groups=X < 0.3, **noise),
-    "classes": lambda folder, **noise: calcert.certify(CLASSES, Y.astype(int), **noise),
-    "compare": lambda folder, **noise: calcert.compare(X, X**2, Y, **noise),
+    "certify": lambda folder, **noise: calcert.certify(X, Y, settings=calcert.Settings(**noise)),
+    "groups": lambda folder, **noise: calcert.certify(X, Y, groups=X < 0.3, settings=calcert.Settings(**noise)),
+    "classes": lambda folder, **noise: calcert.certify(CLASSES, Y.astype(int), settings=calcert.Settings(**noise)),
+    "compare": lambda folder, **noise: calcert.compare(X, X**2, Y, settings=calcert.Settings(**noise)),
     "perturbed": lambda folder, **noise: calcert.perturbed(ROWS, **noise),
     "squared": lambda folder, **noise: calcert.squared(ROWS, **noise),
     "sides": lambda folder, **noise: calcert.sides(ROWS, **noise),
     "calibration_band": lambda folder, **noise: calcert.calibration_band(ROWS, **noise).upper.tolist(),
-    "plan": lambda folder, **noise: calcert.plan(ROWS, 0.5, **noise),
+    "plan": lambda folder, **noise: calcert.plan(ROWS, 0.5, settings=calcert.Settings(**noise)),
     "Monitor": monitored,
     "PerturbedClassifier": lambda folder, **noise: served(**noise),
 }

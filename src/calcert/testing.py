@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 from calcert.certificates.certificate import Certificate
 from calcert.reports.advice_and_warnings import what_now
 from calcert.reports.gate import judged
 from calcert.reports.settings import Settings
 from calcert.show.certificate_words import verdict
-from calcert.sources.rows import RowOptions, Rows
+from calcert.sources.rows import Rows
 
 __all__ = ["assert_calibrated"]
 
@@ -27,7 +27,7 @@ def assert_calibrated(
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
-    **rows: Unpack[RowOptions],
+    **rows: Any,
 ) -> Certificate:
     """Assert that a calibration error is certified to be at most `max`, and return its certificate.
 

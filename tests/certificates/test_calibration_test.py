@@ -177,7 +177,7 @@ def test_rows_tables_and_summaries_give_the_same_answer_and_seeds_others() -> No
     y = rng.random(300) < x
     found = calcert.test(x, y, draws=99)
     assert calcert.test(calcert.summarize(x, y), draws=99) == found
-    assert calcert.test(pd.DataFrame({"p": x, "y": y}), score="p", label="y", draws=99) == found
+    assert calcert.test(calcert.Rows(pd.DataFrame({"p": x, "y": y}), score="p", label="y"), draws=99) == found
     assert calcert.test(x, y, draws=99, seed=1).p_value != found.p_value
 
 

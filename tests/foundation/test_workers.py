@@ -17,6 +17,7 @@ import calcert
 from calcert.foundation import workers
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.certify import certify_rows
+from calcert.reports.groups import GroupReport
 
 HERE = os.getpid()
 
@@ -137,6 +138,7 @@ def test_groups_and_classes_are_the_same_from_several_processes() -> None:
     p = rng.dirichlet([1.0, 1.0, 1.0], 300)
     one, two = (certify_rows(calcert.Rows(x, y, groups=site), calcert.Settings(), workers) for workers in (1, 2))
     assert one.to_dict() == two.to_dict()
+    assert isinstance(two, GroupReport)
     assert two.groups["b"].summary == calcert.summarize(x[300:600], y[300:600])
     few, many = (certify_rows(calcert.Rows(p, p.argmax(axis=1)), calcert.Settings(), workers) for workers in (1, 2))
     assert few.to_dict() == many.to_dict()

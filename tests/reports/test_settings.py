@@ -31,7 +31,7 @@ def test_settings_travel_as_their_arguments() -> None:
 )
 def test_wrong_settings_are_refused(arguments: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Settings(**arguments)
+        Settings(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("function", [calcert.certify, calcert.compare, calcert.plan])

@@ -141,9 +141,9 @@ def test_numbers_longer_than_doubles_are_refused_where_they_would_be_rounded() -
 @pytest.mark.parametrize("beside", [{}, {"groups": ["a"] * 4}, {"clusters": [1, 2, 3, 4]}, {"weights": [1, 1, 1, 1]}])
 def test_the_first_bad_row_is_named_whatever_is_wrong_with_it(beside: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"labels must be .* got 5 at row 1"):
-        calcert.certify([0.2, 0.3, 2.0, 0.4], [0, 5, 1, 0], **beside)
+        calcert.certify(calcert.Rows([0.2, 0.3, 2.0, 0.4], [0, 5, 1, 0], **beside))
     with pytest.raises(ValueError, match=r"scores must .* got 2 at row 1"):
-        calcert.certify([0.2, 2.0, 0.3, 0.4], [0, 1, 5, 0], **beside)
+        calcert.certify(calcert.Rows([0.2, 2.0, 0.3, 0.4], [0, 1, 5, 0], **beside))
 
 
 def test_decimals_are_read_as_python_reads_them() -> None:

@@ -44,7 +44,9 @@ def test_the_saved_result_of_the_query_is_read_in_python(tmp_path: Path) -> None
     import duckdb
 
     duckdb.register("t", TABLE.to_arrow())
-    duckdb.sql(calcert.sql("t", "p", "y", "duckdb")).write_csv(str(tmp_path / "cells.csv"))
+    found = duckdb.sql(calcert.sql("t", "p", "y", "duckdb"))
+    assert found is not None
+    found.write_csv(str(tmp_path / "cells.csv"))
     assert calcert.summarize(tmp_path / "cells.csv") == WHOLE
 
 
@@ -73,7 +75,7 @@ def test_what_is_said_of_rows_is_checked_where_they_are_made() -> None:
         "groups": "groups must come with rows; got a Summary",
     }.items():
         with pytest.raises(TypeError, match=words):
-            calcert.Rows(WHOLE, **{wrong: [1] * N})
+            calcert.Rows(WHOLE, **{wrong: [1] * N})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="groups must be left out where all rows are counted together"):
         calcert.summarize(TABLE["p"], TABLE["y"], groups=TABLE["user"])
     with pytest.raises(TypeError, match="'delta'"):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 @overload
+def certify(scores: Rows, *, confidence: float | None = None, settings: Settings | None = None) -> Any: ...
+@overload
 def certify(
     scores: Any,
     labels: Any = None,

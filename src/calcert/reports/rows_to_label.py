@@ -126,7 +126,7 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
     >>> x = rng.beta(0.05, 0.5, 200_000)
     >>> chosen = calcert.choose_rows(x, 40_000, seed=0)
     >>> labels = rng.random(chosen.rows.size) < x[chosen.rows]  # which somebody is asked for
-    >>> report = calcert.certify(x[chosen.rows], labels, **chosen.arguments)
+    >>> report = calcert.certify(calcert.Rows(x[chosen.rows], labels, **chosen.arguments))
     >>> print(f"{chosen.rows.size:,} labels: at most {report.ranges.at_most}")
     39,858 labels: at most 0.00199
     """

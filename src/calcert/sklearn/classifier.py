@@ -157,7 +157,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         original = self._original(X)
         scores, labels = rows_to_certify(self.classes_, original, y)
-        noise = {"odds": self.odds, "bandwidth": self.bandwidth}
+        noise: dict[str, Any] = {"odds": self.odds, "bandwidth": self.bandwidth}
         return certify(scores, labels, settings=Settings(confidence, **noise, variation=variation, seed=seed))
 
     @property

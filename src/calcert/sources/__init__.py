@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
-from calcert.sources.rows import RowOptions, Rows
+from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 
-def summarize(scores: Any, labels: Any = None, **rows: Unpack[RowOptions]) -> Summary:
+def summarize(scores: Any, labels: Any = None, **rows: Any) -> Summary:
     """Read all rows once and return their Summary, the same one to the last bit from every kind of source.
 
     Parameters

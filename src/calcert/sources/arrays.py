@@ -53,7 +53,7 @@ def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray
 
 def second_column(scores: Any) -> Any:
     """Of the two columns of a ``predict_proba``, which must add up to 1, the second; anything else unchanged."""
-    shape = getattr(scores, "shape", ())
+    shape: tuple[int, ...] = getattr(scores, "shape", ())
     if len(shape) != 2 or shape[1] != 2:
         return scores
     both = as_numpy("scores", scores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.validation import check_count
 from calcert.sources.arrays import second_column, summarize_arrays
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
     from calcert.sources.classes.class_rows import ClassRows
     from calcert.sources.files.reading_account import Account
     from calcert.sources.groups.overlapping_groups import Listed
-
-
-class RowOptions(TypedDict, total=False):
-    """What may be said of rows, by the names of the arguments of :class:`Rows`."""
-
-    score: str | None
-    label: str | None
-    reading: Reading
-    clusters: Any
-    weights: Any
-    counts: Any
-    largest_weight: float | None
-    largest_gain: float | None
-    weight_unit: float | None
-    soft_labels: bool
-    pair_sums: bool
-    groups: Any
-    smallest_group: int
-    class_columns: str | Sequence[str] | None
-    class_names: Sequence[str] | None
 
 
 LARGEST_GROUP = 1 << 53
@@ -173,7 +153,7 @@ class Rows:
 
     def summary(self) -> Summary:
         """All rows, counted."""
-        if self.groups is not None or self.has_classes:
+        if self.groups is not None or self.class_columns is not None:
             many = "groups" if self.groups is not None else "classes"
             raise TypeError(f"{many} must be left out where all rows are counted together; got them. Certify them.")
         kind, value = self.source
@@ -220,7 +200,7 @@ class Rows:
         from calcert.sources.groups.grouped import summarize_groups
         from calcert.sources.groups.overlapping_groups import Listed, summarize_listed
 
-        told = {"score": self.score, "label": self.label, "weighing": self.sampling}
+        told: dict[str, Any] = {"score": self.score, "label": self.label, "weighing": self.sampling}
         if isinstance(self.groups, Mapping):
             return summarize_listed(self.source.value, self.labels, self.groups, **told)
         summaries = summarize_groups(self.source.value, self.labels, self.groups, **told)
@@ -245,7 +225,7 @@ class Rows:
         if given or self.smallest_group != 1:
             name = given[0] if given else "smallest_group"
             raise TypeError(f"{name} must not come with classes: not proved together. {EACH_APART.format(name)}")
-        shape = getattr(self.source.value, "shape", ())
+        shape: tuple[int, ...] = getattr(self.source.value, "shape", ())
         if self.class_columns is None and not (self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2):
             raise TypeError(
                 "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "

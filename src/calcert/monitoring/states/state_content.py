@@ -17,6 +17,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class State:
 
     def chosen(self) -> Settings:
         """The settings as certificates take them."""
-        found = self.settings()
+        found: dict[str, Any] = dict(self.settings())
         return Settings(**found | {"seed": int(found["seed"])})
 
     def statement(self) -> str:
