@@ -50,7 +50,8 @@ BAD_SCORES: dict[str, tuple[Any, type[Exception], str]] = {
     "two columns": (
         np.ones((3, 2)),
         ValueError,
-        r"two columns must be the probabilities of label 0 and label 1, which add up to 1; got 1.0 and 1.0 at row 0",
+        r"two columns must be the probabilities of label 0 and label 1, which add up to 1; got 1.0 and 1.0 at row 0"
+        r"|got shape \(3, 2\)\. For predict_proba output in a list",
     ),
     "one column": (np.ones((3, 1)), ValueError, r"got shape \(3, 1\)\. Pass scores.ravel\(\)"),
     "ragged": ([[0.1], [0.2, 0.3]], ValueError, "scores must be .*got nested values of unequal lengths"),
