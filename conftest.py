@@ -1,4 +1,4 @@
-"""What every example in a docstring or in the README may use without importing it, and how Hypothesis searches."""
+"""What every example in a docstring may use without importing it, and how Hypothesis searches."""
 
 from __future__ import annotations
 

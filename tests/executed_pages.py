@@ -25,6 +25,9 @@ from typing import Any, NamedTuple
 
 RULES = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
+BLANK_LINE = "<BLANKLINE>"
+"""A blank line that is printed, as doctest has it."""
+
 END_OF_COMMAND = "end of command 5f0c1d"
 """A line that no command prints."""
 
@@ -98,9 +101,10 @@ def differences(page: Path, folder: Path) -> list[Difference]:
 class Printed(doctest.DocTestRunner):
     """Keeps what examples print that is not what they say."""
 
-    def __init__(self, rules: int) -> None:
+    def __init__(self, rules: int, blank_line: str) -> None:
         super().__init__(optionflags=rules, verbose=False)
         self.found: list[Difference] = []
+        self.blank_line = blank_line
 
     def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
         """An example that prints something else."""
@@ -109,7 +113,7 @@ class Printed(doctest.DocTestRunner):
         line = (test.lineno or 0) + example.lineno + example.source.count("\n") + 1
         # Where an error was raised is nobody's business.
         shown = re.sub(r"(?s)(\ATraceback \(most recent call last\):\n).*?(?=^\S)", r"\1    ...\n", got, flags=re.M)
-        printed = re.sub(r"(?m)^[ ]*$(?=\n)", "<BLANKLINE>", shown)
+        printed = re.sub(r"(?m)^[ ]*$(?=\n)", self.blank_line, shown)
         self.found.append(Difference(words.getvalue(), line, example.want.count("\n"), printed))
 
     def report_unexpected_exception(
@@ -124,9 +128,11 @@ class Printed(doctest.DocTestRunner):
 def _prompts(block: Block, page: Path, module: ModuleType) -> list[Difference]:
     # A name for each block: tracebacks look up the lines of functions that an earlier block defined by name and number.
     name = f"{page.name}, line {block.line}"
-    test = doctest.DocTestParser().get_doctest(block.text, {}, name, str(page), block.line - 1)
+    # A blank line before more that is printed is printed, too: readers of pages know no word for it.
+    text = re.sub(r"(?m)^[ ]*\n(?=(?:[ ]*\n)*(?!>>> )[ ]*\S)", f"{BLANK_LINE}\n", block.text)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, str(page), block.line - 1)
     test.globs = module.__dict__
-    runner = Printed(RULES)
+    runner = Printed(RULES, "")
     runner.run(test, out=lambda _: None, clear_globs=False)
     return runner.found
 
@@ -212,21 +218,15 @@ def _environment() -> dict[str, str]:
 
 
 def of_docstrings(path: Path) -> list[Difference]:
-    """What the examples of a module, or of a page whose examples need no folder, print otherwise."""
+    """What the examples of a module print otherwise."""
     import numpy as np
 
     import calcert
 
-    names = {"np": np, "calcert": calcert}
-    if path.suffix == ".md":
-        text = path.read_text(encoding="utf-8")
-        tests = [doctest.DocTestParser().get_doctest(text, dict(names), path.name, str(path), 0)]
-    else:
-        parts = path.resolve().with_suffix("").parts
-        module = importlib.import_module(".".join(parts[parts.index("calcert", parts.index("src")) :]))
-        tests = doctest.DocTestFinder().find(module, extraglobs=names)
-    runner = Printed(doctest.NORMALIZE_WHITESPACE)
-    for test in tests:
+    parts = path.resolve().with_suffix("").parts
+    module = importlib.import_module(".".join(parts[parts.index("calcert", parts.index("src")) :]))
+    runner = Printed(doctest.NORMALIZE_WHITESPACE, BLANK_LINE)
+    for test in doctest.DocTestFinder().find(module, extraglobs={"np": np, "calcert": calcert}):
         runner.run(test, out=lambda _: None)
     return runner.found
 
@@ -249,8 +249,7 @@ def main(paths: list[str]) -> None:
     for path in map(Path, paths):
         page = path.resolve()
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            inside = page.suffix == ".md" and page.name != "README.md"
-            found = differences(page, Path(folder)) if inside else of_docstrings(page)
+            found = differences(page, Path(folder)) if page.suffix == ".md" else of_docstrings(page)
         page.write_text(rewritten(page.read_text(encoding="utf-8"), found), encoding="utf-8")
         print(f"{path}: {sum(d.line > 0 for d in found)} written")
         for difference in found:

@@ -18,9 +18,10 @@ SHOWN = {"text", "sh", "yaml", "toml", "json", "xml", "sql", "html"}
 """Languages that are only shown."""
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["../README.md", *PAGES])
 def test_examples_print_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    assert "<BLANKLINE>" not in (DOCS / page).read_text(encoding="utf-8"), "a blank line is one on a page"
     found = failures(DOCS / page, tmp_path)
     if found:
         pytest.fail("\n".join(found), pytrace=False)
@@ -51,6 +52,11 @@ GOOD = """
 >>> width = 0.5
 >>> print(f"{width:.4f}", "and so on")
 0.5000 and ...
+
+>>> print("above\\n\\n  below")
+above
+
+  below
 ```
 
 1. Indented, and in the same namespace:
@@ -97,12 +103,12 @@ def test_the_runner_accepts_a_page_that_is_right(tmp_path: Path, monkeypatch: py
     ("right", "wrong", "line", "word"),
     [
         ("0.5000 and", "0.5001 and", 4, "Expected:"),
-        ("rows.write", "rows.rite", 12, "AttributeError"),
-        ("0.5,1", "0.5,0", 16, "Expected:"),
-        ("$ echo $? $PWD\n1 /\n", "", 21, "exit code 1"),
-        ("$ cat rows.csv", "$ cat rows.csv && calcert nonsense", 16, "No such command 'nonsense'"),
-        ("UPPER\n", "", 24, "Got:\nUPPER"),
-        ("$ cat rows.csv", "$ 'cat rows.csv", 16, "bash gave up"),
+        ("rows.write", "rows.rite", 17, "AttributeError"),
+        ("0.5,1", "0.5,0", 21, "Expected:"),
+        ("$ echo $? $PWD\n1 /\n", "", 26, "exit code 1"),
+        ("$ cat rows.csv", "$ cat rows.csv && calcert nonsense", 21, "No such command 'nonsense'"),
+        ("UPPER\n", "", 29, "Got:\nUPPER"),
+        ("$ cat rows.csv", "$ 'cat rows.csv", 21, "bash gave up"),
     ],
 )
 def test_the_runner_names_the_line_that_is_wrong(

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert import Report, Settings
 from calcert.foundation.number_text import at_most
+from calcert.reports.classes import ClassReport
 
 from .conftest import Run
 
@@ -60,17 +62,60 @@ def test_the_table_shows_every_bound_of_the_report(run: Run, rows: tuple[Any, An
     assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("chosen", [("distance",), ("perturbed", "unmodified")])
-def test_only_the_statements_asked_for_are_shown(run: Run, rows: tuple[Any, Any], chosen: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("chosen", [("distance",), ("unmodified", "perturbed"), ("crossings",)])
+def test_statements_asked_for_are_all_that_text_json_page_and_picture_have(
+    run: Run, rows: tuple[Any, Any], chosen: tuple[str, ...], tmp_path: Path
+) -> None:
     asked = [word for name in chosen for word in ("--statement", name)]
     everything = calcert.certify(*rows)
-    found = unfiled(run("certify", "rows.csv", "--json", *asked).stdout)
-    assert {"perturbed", "unmodified", "distance"} & found.keys() == set(chosen)
-    assert found == {name: everything.to_dict()[name] for name in found}
-    text = run("certify", "rows.csv", *asked).stdout
+    report = calcert.certify(*rows, settings=Settings(statements=chosen))
+    assert report.certificates == {name: everything.certificates[name] for name in chosen}
+    assert unfiled(run("certify", "rows.csv", "--json", *asked).stdout) == report.to_dict()
+    page, picture = tmp_path / "page.html", tmp_path / "picture.svg"
+    text = run("certify", "rows.csv", *asked, "--html", str(page), "--plot", str(picture)).stdout
     for name, certificate in everything.certificates.items():
-        assert (f"{at_most(certificate.upper)}" in text) == (name in chosen)
-    assert "To tighten." not in text
+        shown = at_most(certificate.upper)
+        assert (shown in text) == (name in chosen)
+        assert (f'id="statement-{name}"' in page.read_text()) == (name in chosen)
+        assert (f"<!-- {shown} -->" in picture.read_text()) == (name in chosen)
+    served = "perturbed" in chosen
+    for content in (page, picture):
+        assert ("served with perturbed scores" in content.read_text().lower()) == served
+    called = report.advice.partition(":")[0]
+    assert called.lower() in chosen
+    assert report.advice in html.unescape(page.read_text())
+    assert f"To tighten. {called}: " in text
+    again = Report.from_dict(report.to_dict())
+    assert again == report
+    assert again.settings.statements == chosen
+
+
+def test_groups_and_classes_are_certified_for_the_statements_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(600)
+    groups = calcert.certify(
+        x, rng.random(600) < x, groups=np.where(x < 0.5, "a", "b"), settings=Settings(statements="perturbed")
+    )
+    assert groups.worst.keys() == groups.groups["a"].certificates.keys() == {"perturbed"}
+    assert groups.worst_first() == groups.worst_first("perturbed")
+    p = rng.dirichlet(np.ones(3), 300)
+    classes = calcert.certify(p, p.argmax(axis=1), settings=Settings(statements=("crossings", "distance")))
+    assert isinstance(classes, ClassReport)
+    for found in (classes.certificates, classes.mean, classes.worst, classes.classes[0].certificates):
+        assert list(found) == ["distance", "crossings"]
+    for report in (groups, classes):
+        assert len(str(report).splitlines()) > 5
+        assert report.plot().axes
+        assert "<svg" in (report._repr_html_() or "")
+
+
+def test_a_statement_that_is_not_there_or_not_proved_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match=r"statement must be one of 'distance'.*; got 'sharpness'"):
+        calcert.certify([0.2, 0.8], [0, 1], settings=Settings(statements="sharpness"))
+    x = np.random.default_rng(0).random(5_000)
+    rows = calcert.Rows(x, x > 0.5, weights=np.ones(5_000), largest_weight=1)
+    with pytest.raises(ValueError, match="unmodified is not certified: a bound on a variation is of no use"):
+        calcert.certify(rows, settings=Settings(statements="unmodified"))
 
 
 def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
@@ -213,7 +258,7 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
     assert "Each of 3 classes against the rest" in shown
     assert "distance" not in shown
     page = html.unescape((tmp_path / "page.html").read_text())
-    assert f"calcert certify {path} --label animal --class-columns 'p_*'" in page
+    assert f"calcert certify {path} --label animal --class-columns 'p_*' --statement ranges" in page
 
 
 @pytest.mark.parametrize(

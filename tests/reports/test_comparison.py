@@ -10,6 +10,7 @@ import pytest
 
 import calcert
 from calcert.reports.comparison import Comparison, Verdict
+from calcert.show import as_page
 from tests.lab.laws import too_many
 
 RNG = np.random.default_rng(0)
@@ -62,6 +63,33 @@ def test_summaries_may_be_compared_and_bring_their_labels() -> None:
     assert calcert.compare(a, b).unmodified.smaller == "b"
     with pytest.raises(TypeError, match="scores_a: labels must be left out where scores is a Summary"):
         calcert.compare(a, b, LABELS)
+
+
+def test_models_with_labels_of_their_own_are_compared_and_that_is_said() -> None:
+    own = np.random.default_rng(1).random(6_000) < CHANCE**2
+    found = calcert.compare(CHANCE, CHANCE**2, LABELS, labels_b=own)
+    assert found.b == calcert.certify(CHANCE**2, own, confidence=1 - 0.05 / 4)
+    assert {verdict.smaller for verdict in found.verdicts.values()} == {None}
+    assert (
+        found.to_dict()
+        == calcert.compare(calcert.summarize(CHANCE, LABELS), calcert.summarize(CHANCE**2, own)).to_dict()
+    )
+    said = f"judged by labels of its own: {LABELS.mean():.4f} of 6,000 rows have label 1 for a, {own.mean():.4f} of"
+    assert said in found.own_labels
+    for text in (" ".join(str(found).split()), as_page(found), found._repr_html_() or ""):
+        assert "labels of its own" in text
+    with pytest.raises(TypeError, match="labels_b must come with labels"):
+        calcert.compare(CHANCE, CHANCE, labels_b=own)
+    with pytest.raises(ValueError, match="scores_b: scores and labels must have the same length"):
+        calcert.compare(CHANCE, CHANCE, LABELS, labels_b=own[:5])
+
+
+def test_what_looks_wrong_of_a_model_is_said_of_it(comparison: Comparison) -> None:
+    assert comparison.own_labels == ""
+    assert "Warning" not in str(comparison)
+    found = calcert.compare(CHANCE, 1 - CHANCE, LABELS)
+    for text in (str(found), as_page(found)):
+        assert "Warning, b: scores rank labels backwards" in " ".join(text.split())
 
 
 def test_a_mistake_names_the_model() -> None:

@@ -165,7 +165,6 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (Report, "kind", None, "this is no 'report' but None"),
         (Report, "kind", "", "this is no 'report' but ''"),
         (Report, "distance/terms", {"sampling": 10**400}, "terms, sampling must be a number that a float can hold"),
-        (Report, "perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
         (GroupReport, "delta", -1, "delta must lie strictly between 0 and 0.5; got -1"),
         (GroupReport, "groups", {}, "there must be at least one group"),
         (GroupReport, "n", 0, "there must be at least one row; got 0"),

@@ -12,6 +12,7 @@ import calcert
 from calcert import Report
 from calcert.reports.law_for_planning import fit
 from calcert.serving.noise import Noise
+from calcert.show import as_page
 from tests.lab.units import units_of
 
 RNG = np.random.default_rng(0)
@@ -20,6 +21,14 @@ X = RNG.random(N)
 Y = RNG.random(N) < X
 CLUSTERED = calcert.certify(X, Y, clusters=np.arange(N) // 5)
 DECLARED = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3))
+
+
+def test_weights_alone_assume_nothing_of_clusters() -> None:
+    report = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N)))
+    assert "and given its score a label does not depend on its weight" in report.unmodified.assumption
+    page = as_page(report)
+    for said in (str(report), page):
+        assert "of its cluster" not in said
 
 
 def test_a_report_says_what_rows_in_clusters_count_for() -> None:

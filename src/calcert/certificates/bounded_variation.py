@@ -17,6 +17,7 @@ from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
 from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
+from calcert.summary.units import Units
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""
@@ -25,7 +26,8 @@ Grouping = tuple[float, float]
 """What a bound takes of groups: their plug-in and their bias."""
 
 OWN_SCORE = ", and given its score a label depends neither on other scores of its cluster nor on sizes and weights"
-"""What Theorem U3 assumes beyond Theorem 2."""
+OWN_WEIGHT = ", and given its score a label does not depend on its weight"
+"""What Theorem U3 assumes beyond Theorem 2, of clusters and of weights alone."""
 
 
 def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
@@ -76,7 +78,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         subject="as it is",
         assumption=f"calibration function of total variation at most {given(variation)}"
         + (" (as any monotone one)" if variation >= 1 else "")
-        + ("" if summary.units is None or summary.units.design.only_soft else OWN_SCORE),
+        + _beyond(summary.units),
         lower=unmodified_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
@@ -85,6 +87,12 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         terms=terms,
         parameters={"variation": variation, "seed": seed},
     )
+
+
+def _beyond(units: Units | None) -> str:
+    if units is None or units.design.only_soft:
+        return ""
+    return OWN_SCORE if units.design.clustered else OWN_WEIGHT
 
 
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:

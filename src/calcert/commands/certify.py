@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,6 @@ from calcert.commands.filed_facts import facts, filed
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 from calcert.commands.repeated_command import repeat
-from calcert.reports.statements import STATEMENTS
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
@@ -52,7 +52,7 @@ Examples:
     "statements",
     type=options.statement,
     multiple=True,
-    help="Show this statement only; may be given more than once.",
+    help="Certify this statement only; may be given more than once.",
 )
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
@@ -84,13 +84,12 @@ def command(
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or rows.groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
-    again = repeat("--statement")
+    again, settings = repeat(), replace(settings, statements=statements)
     many = rows.has_classes or rows.groups is not None
     if not many:
         options.refuse_of_many(workers)
     with nullcontext() if many else working("certifying"):
         report = filed(certify_rows(rows, settings, workers), said, rows)
-    values = json_asked_for(report.to_dict(), statements)
     if drawn is not None:
         chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
         write_picture(report.plot(**chosen_curve), drawn)
@@ -100,20 +99,6 @@ def command(
     if as_json:
         import json
 
-        click.echo(json.dumps(values, indent=2, allow_nan=False))
+        click.echo(json.dumps(report.to_dict(), indent=2, allow_nan=False))
     else:
-        show(report, statements=statements)
-
-
-def json_asked_for(values: dict[str, Any], statements: tuple[str, ...]) -> dict[str, Any]:
-    """What --json prints of a report: without the statements that were not asked for; all of it where none was."""
-    left_out = set(STATEMENTS) - set(statements) if statements else set()
-    kept = {name: value for name, value in values.items() if name not in left_out}
-    for name, value in kept.items():
-        if name in ("mean", "worst"):
-            kept[name] = json_asked_for(value, statements)
-        elif name == "groups" and isinstance(value, dict):
-            kept[name] = {group: json_asked_for(inner, statements) for group, inner in value.items()}
-        elif name == "classes" and isinstance(value, list):
-            kept[name] = [json_asked_for(inner, statements) for inner in value]
-    return kept
+        show(report)

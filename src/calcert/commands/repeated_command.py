@@ -10,10 +10,10 @@ ABOUT_OUTPUT = ("--json", "--html", "--junit", "--plot", "--curve", "--workers",
 """Options that leave the report as it is."""
 
 
-def repeat(*left_out: str, **unseen: str | None) -> str:
+def repeat(**unseen: str | None) -> str:
     """The command that gives the same report again, with every setting that was given.
 
-    Without the options `left_out`; what click does not tell of itself is `unseen`, by name.
+    What click does not tell of itself is `unseen`, by name.
     """
     context = click.get_current_context()
     values = unseen | context.params
@@ -21,7 +21,7 @@ def repeat(*left_out: str, **unseen: str | None) -> str:
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
         name = option.opts[0]
-        if given and name.startswith("--") and name not in (*ABOUT_OUTPUT, *left_out):
+        if given and name.startswith("--") and name not in ABOUT_OUTPUT:
             value = values[option.name or ""]
             for one in value if isinstance(value, tuple) else (value,):
                 words += [name] if one is True else [name, str(one)]

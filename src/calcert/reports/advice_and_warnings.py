@@ -9,7 +9,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import at_least, at_most, confidence, number, percent
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
-from calcert.reports.statements import not_proved
+from calcert.reports.statements import not_proved, statements_of
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 
@@ -50,12 +50,12 @@ def nearly_meeting(c: Certificate) -> str:
 
 def advise(certificates: Mapping[str, Certificate]) -> str:
     """What would tighten the bounds most, in plain words: of the statement whose bounds are nearest to each other."""
-    served, unmodified = certificates["perturbed"], certificates.get("unmodified")
+    served, unmodified = certificates.get("perturbed"), certificates.get("unmodified")
     name, c = max(certificates.items(), key=lambda each: each[1].lower / each[1].upper)
     gap = number(c.upper - c.lower)
     if not any(each.telling for each in certificates.values()):
         first = "Too few rows to say anything yet: collect more labelled rows."
-    elif "bandwidth" in served.parameters and served.terms["discretisation"] > (served.upper - served.lower) / 2:
+    elif served is not None and "bandwidth" in served.parameters and _is_hidden(served):
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
     else:
         more = f"More rows: four times as many would about halve the gap of {gap}."
@@ -63,6 +63,11 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
     if unmodified is not None and unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
         return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
     return first
+
+
+def _is_hidden(served: Certificate) -> bool:
+    """True where most of the gap between the bounds is what cells hide."""
+    return served.terms["discretisation"] > (served.upper - served.lower) / 2
 
 
 def _lower_case(sentence: str) -> str:
@@ -73,7 +78,8 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     """What looks wrong, in plain words."""
     known = [certificates[name].lower for name in ("crossings", "unmodified") if name in certificates]
     refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
-    left_out = (f"{name} is left out: {why}" for name, why in not_proved(summary).items())
+    missing = {name: why for name, why in not_proved(summary).items() if name in statements_of(settings)}
+    left_out = (f"{name} is left out: {why}" for name, why in missing.items())
     return (
         *decisions(summary),
         *_backwards(summary),

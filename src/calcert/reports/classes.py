@@ -7,7 +7,7 @@ its probability against "it is this class". Both are binary statements, and all 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -27,6 +27,7 @@ from calcert.reports.statements import (
     check_all_there,
     check_statement,
     entries_of,
+    statements_of,
 )
 from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
@@ -38,9 +39,6 @@ OF = ("prediction", "worst", "mean")
 
 SURELY = 20
 """Where so many rows of a class are expected, none is no chance."""
-
-ALWAYS = ("unmodified", "perturbed")
-"""What is certified of every class, also by what was written when nothing else was."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,6 @@ class ClassStatement(Certified):
     """
 
     flat: ClassVar = "certificates"
-    least: ClassVar = ALWAYS
 
     number: int
     positives: int
@@ -114,13 +111,12 @@ class ClassReport(Report):
 
     classes: tuple[ClassStatement, ...]
     mean: Mapping[str, Certificate]
-    worst: Mapping[str, Certificate] = field(default_factory=dict)
+    worst: Mapping[str, Certificate]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_all_there(self.mean, ALWAYS)
-        for certificates in (*(each.certificates for each in self.classes), *filter(None, [self.worst])):
-            check_all_there(certificates, self.mean)
+        for certificates in (self.mean, self.worst, *(each.certificates for each in self.classes)):
+            check_all_there(certificates, self.certificates)
 
     def worst_first(self, statement: str | None = None) -> list[ClassStatement]:
         """The classes by lower bound, then by their rows, falling; of the distance, unless a statement is named."""
@@ -132,7 +128,7 @@ class ClassReport(Report):
         return self.plot(ax, classes=self._leading(statement))
 
     def _leading(self, statement: str | None) -> str:
-        """The statement, or the first that there is: JSON of before there were more has fewer."""
+        """The statement, or the first that there is."""
         return check_statement(statement or next(name for name in STATEMENTS if name in self.mean), self.mean)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -163,7 +159,7 @@ class _Columns(Sequence[_Asked]):
 
     rows: ClassRows
     settings: Settings
-    statements: Collection[str] = tuple(STATEMENTS)
+    statements: Collection[str]
     first: int = 0
 
     def __len__(self) -> int:
@@ -204,12 +200,13 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     """
     report = certify_summary(summary_of(rows), settings)
     report = replace(report, warnings=(*report.warnings, *_first_class(rows)))
-    found = spread(certify_class, _Columns(rows, settings), check_workers(workers), "certifying", "classes")
+    names = statements_of(settings)
+    found = spread(certify_class, _Columns(rows, settings, names), check_workers(workers), "certifying", "classes")
     classes = [
         ClassStatement(number, positives, {name: entry.found for name, entry in entries.items()}, name)
         for number, ((positives, entries), name) in enumerate(zip(found, rows.names or [""] * len(found), strict=True))
     ]
-    mean, worst = ({name: _over(rows, of, name, found, settings) for name in STATEMENTS} for of in ("mean", "worst"))
+    mean, worst = ({name: _over(rows, of, name, found, settings) for name in names} for of in ("mean", "worst"))
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
     return ClassReport(**about_prediction, classes=tuple(classes), mean=mean, worst=worst)
 

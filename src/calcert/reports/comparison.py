@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.number_text import rows_text
+from calcert.foundation.number_text import number, rows_text
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
@@ -96,6 +96,17 @@ class Comparison(ByStatement[Verdict], Result):
         check_all_there(self.b.certificates, self.a.certificates)
 
     @property
+    def own_labels(self) -> str:
+        """That each model has labels of its own, in words, where their numbers show it; empty else."""
+        rates = self.a.estimates["base rate"], self.b.estimates["base rate"]
+        if self.a.n == self.b.n and rates[0] == rates[1]:
+            return ""
+        return (
+            f"Each model is judged by labels of its own: {number(rates[0])} of {self.a.n:,} rows have label 1 for a, "
+            f"{number(rates[1])} of {self.b.n:,} for b."
+        )
+
+    @property
     def verdicts(self) -> dict[str, Verdict]:
         """The statements by name, compared."""
         return {name: self.statement(name) for name in self.a.certificates}
@@ -114,6 +125,7 @@ def compare(
     scores_b: Any,
     labels: Any = None,
     *,
+    labels_b: Any = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Comparison:
@@ -133,6 +145,8 @@ def compare(
         The scores of the two models on the same rows; or their Summaries or :class:`calcert.Rows`, and no labels.
     labels
         The labels of the rows.
+    labels_b
+        The labels for the second model where they are others, as those that say whether a model's own answer is right.
     confidence, settings
         As in :func:`calcert.certify`.
 
@@ -152,9 +166,12 @@ def compare(
     """
     fixed = Settings.of(settings, confidence)
     summaries = []
-    for name, scores in (("scores_a", scores_a), ("scores_b", scores_b)):
+    if labels_b is not None and labels is None:
+        raise TypeError("labels_b must come with labels, those of the first model; got labels_b alone.")
+    of_b = labels if labels_b is None else labels_b
+    for name, scores, outcome in (("scores_a", scores_a, labels), ("scores_b", scores_b, of_b)):
         try:
-            summaries.append(Rows.of(scores, labels).summary())
+            summaries.append(Rows.of(scores, outcome).summary())
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
     _refuse_other_units(*summaries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
@@ -14,7 +14,7 @@ from calcert.foundation.validation import check_delta
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, STATEMENTS, certificates_of, check_statement, entries_of
+from calcert.reports.statements import certificates_of, check_statement, entries_of, statements_of
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -62,7 +62,7 @@ class GroupReport(Result):
 
     delta: float
     groups: Mapping[str, Report]
-    worst: Mapping[str, Certificate] = field(default_factory=dict)
+    worst: Mapping[str, Certificate]
     smallest: int = 1
     empty: tuple[str, ...] = ()
     n: int = 0
@@ -74,9 +74,9 @@ class GroupReport(Result):
         if self.n < 1:
             raise ValueError(f"there must be at least one row; got {self.n!r}.")
 
-    def worst_first(self, statement: str = LEADING) -> list[str]:
+    def worst_first(self, statement: str | None = None) -> list[str]:
         """The groups by what is proven of them, the largest lower bound first; then by their rows, most first."""
-        check_statement(statement)
+        statement = self._leading(statement)
         certificates = {name: report.statement(statement) for name, report in self.groups.items()}
         return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].n, name))
 
@@ -87,9 +87,13 @@ class GroupReport(Result):
         object.__setattr__(told, "groups", groups)
         return super(GroupReport, told).to_dict()
 
-    def plot(self, ax: Any = None, *, statement: str = LEADING, **options: Any) -> Any:
+    def plot(self, ax: Any = None, *, statement: str | None = None, **options: Any) -> Any:
         """The intervals of all groups, worst first (matplotlib)."""
-        return super().plot(ax, statement=check_statement(statement), **options)
+        return super().plot(ax, statement=self._leading(statement), **options)
+
+    def _leading(self, statement: str | None) -> str:
+        """The statement, or the first that there is."""
+        return check_statement(statement or next(iter(self.worst)), self.worst)
 
     def _rows(self) -> list[dict[str, Any]]:
         every = [(name, report.certificates) for name, report in self.groups.items()]
@@ -178,7 +182,7 @@ class GroupRows:
             groups={name: replace(report, summary=self.summaries[name]) for name, (report, _) in by_name.items()},
             worst={
                 statement: self.worst({name: found[statement] for name, (_, found) in by_name.items()}, settings.delta)
-                for statement in STATEMENTS
+                for statement in statements_of(settings)
             },
             smallest=self.smallest,
             empty=self.empty,

@@ -78,7 +78,6 @@ class Report(Certified, Result):
     perturbed: at most 0.023, assuming none
     """
 
-    least: ClassVar = ("distance", "perturbed")
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
@@ -143,7 +142,11 @@ class Report(Certified, Result):
 
     @property
     def has_band(self) -> bool:
-        """True where :attr:`band` is shown: with the Summary of the rows, if they are plain."""
+        """True where :attr:`band` is shown: with the Summary of plain rows, if ``perturbed`` is certified."""
+        return self._has_plain_rows and "perturbed" in self.certificates
+
+    @property
+    def _has_plain_rows(self) -> bool:
         return self.summary is not None and self.summary.units is None
 
     @cached_property
@@ -163,7 +166,8 @@ class Report(Certified, Result):
         """Ranges of served scores in which the chance is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
-        where they are not known: for rows in clusters or with weights, whose band is too wide for them.
+        where they are not known: without ``perturbed``, and for rows in clusters or with weights, whose band is too
+        wide for them.
 
         Examples
         --------
@@ -200,12 +204,13 @@ class Report(Certified, Result):
     @property
     def shows_curve(self) -> bool:
         """True where pages draw :attr:`curve`: if scores are few, so that nothing is assumed, or it was asked for."""
-        return self.has_band and (self.has_few_scores or "curve" in vars(self))
+        return self.has_few_scores or "curve" in vars(self)
 
     @property
     def has_few_scores(self) -> bool:
-        """True where the rows have up to 40 distinct scores, which are judged one by one."""
-        return self.summary is not None and self.summary.is_finite and self.summary.values.size <= FEW_SCORES
+        """True where plain rows have up to 40 distinct scores, which are judged one by one."""
+        summary = self.summary
+        return self._has_plain_rows and summary is not None and summary.is_finite and summary.values.size <= FEW_SCORES
 
     @cached_property
     def sides(self) -> Sides | None:
@@ -213,9 +218,9 @@ class Report(Certified, Result):
 
         Of the classifier as it is where it has up to 40 distinct scores, else as it is served. The scores choose which,
         so that each bound is computed at delta / 2 and holds with probability 1 - delta. None without the Summary of
-        the rows, and for rows in clusters or with weights.
+        the rows, for rows in clusters or with weights, and for many scores where ``perturbed`` is not certified.
         """
-        if not self.has_band or self.summary is None:
+        if self.summary is None or not (self.has_few_scores or self.has_band):
             return None
         from calcert.certificates.sides import finite_sides, sides
 
@@ -236,14 +241,15 @@ class Report(Certified, Result):
 
         return distance_plan(self.summary)
 
-    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: Curve = "served", **options: Any) -> Figure:
+    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: Curve | None = None, **options: Any) -> Figure:
         """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
 
         One `ax` takes the reliability picture alone, a pair of them takes both; without, there is a new figure.
         Needs matplotlib, and the report as :func:`calcert.certify` returned it.
 
         `curve` says whose calibration curve: "served" for the classifier that serves perturbed scores, in a band that
-        assumes nothing, or "as it is" for :attr:`curve`, with what it assumes in the title.
+        assumes nothing, or "as it is" for :attr:`curve`, with what it assumes in the title. Left out, it is "served" if
+        ``perturbed`` is certified.
 
         Examples
         --------
@@ -251,6 +257,7 @@ class Report(Certified, Result):
         >>> import tempfile, pathlib
         >>> report.plot().savefig(pathlib.Path(tempfile.mkdtemp()) / "calibration.pdf")
         """
+        curve = curve or ("served" if "perturbed" in self.certificates else "as it is")
         check_one_of("curve", curve, get_args(Curve))
         figure: Figure = super().plot(ax, curve=curve, **options)
         return figure

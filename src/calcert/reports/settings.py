@@ -29,6 +29,8 @@ class Settings:
         Bound on the total variation of the calibration function; matters for ``unmodified`` only.
     seed
         Sets the random split of the rows for the lower bounds.
+    statements
+        Names of the statements to certify, such as "distance"; all of them where none is named.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Settings:
     crossings: int = 3
     variation: float = 1.0
     seed: int = 0
+    statements: str | tuple[str, ...] = ()
     noise: Noise = field(init=False, repr=False, compare=False)
     delta: float = field(init=False, repr=False, compare=False)
 
@@ -52,6 +55,7 @@ class Settings:
             crossings=check_crossings(self.crossings),
             variation=check_variation(self.variation),
             seed=check_seed(self.seed),
+            statements=(self.statements,) if isinstance(self.statements, str) else tuple(self.statements),
             noise=noise,
             **noise.parameters,
         )
@@ -93,6 +97,7 @@ class Settings:
             "crossings": self.crossings,
             "variation": self.variation,
             "seed": self.seed,
+            **({"statements": list(self.statements)} if self.statements else {}),
         }
 
     @classmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from calcert.certificates import crossings, perturbed, ranges, unmodified
 from calcert.certificates.certificate import Certificate
@@ -113,12 +113,20 @@ def check_all_there(found: Collection[str], least: Collection[str]) -> None:
             raise ValueError(f"the statement {name!r} must be certified; got {', '.join(found) or 'none'}.")
 
 
+def statements_of(settings: Settings) -> list[str]:
+    """The statements that the settings name, in the order of the table; all where they name none."""
+    return columns([check_statement(name) for name in settings.statements] or STATEMENTS)
+
+
 def certificates_of(
-    summary: Summary, settings: Settings, names: Collection[str] = STATEMENTS.keys()
+    summary: Summary, settings: Settings, names: Collection[str] | None = None
 ) -> dict[str, Certificate]:
     """Some statements of the rows, each bound at the delta of the settings; without those that are not proved."""
-    proved = (name for name in names if name not in not_proved(summary))
-    return {name: STATEMENTS[name].certify(summary, settings) for name in proved}
+    missing = not_proved(summary)
+    wanted = statements_of(settings) if names is None else names
+    if missing.keys() >= set(wanted):
+        raise ValueError("; ".join(f"{name} is not certified: {why}" for name, why in missing.items()))
+    return {name: STATEMENTS[name].certify(summary, settings) for name in wanted if name not in missing}
 
 
 def not_proved(summary: Summary) -> dict[str, str]:
@@ -180,15 +188,11 @@ class ByStatement(Generic[Value]):
 class Certified(ByStatement[Certificate]):
     """Certificates by statement, in the order of the table."""
 
-    least: ClassVar[Collection[str]] = ()
-    """The statements that must be there; others may be missing for such rows, or in what was written before them."""
-
     certificates: Mapping[str, Certificate]
 
     def __post_init__(self) -> None:
-        for name in self.certificates:
+        for name in self.certificates or ("",):
             check_statement(name)
-        check_all_there(self.certificates, self.least)
         ordered = {name: self.certificates[name] for name in STATEMENTS if name in self.certificates}
         object.__setattr__(self, "certificates", ordered)
 

@@ -50,8 +50,8 @@ def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
 
 
 def group_columns(report: GroupReport) -> list[str]:
-    """The statements of the table of groups; JSON of before there were more has fewer."""
-    return [name for name in columns() if all(name in group.certificates for group in report.groups.values())]
+    """The statements of the table of groups."""
+    return shown_of(report.worst)
 
 
 def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
@@ -62,7 +62,12 @@ def class_lines(report: ClassReport, statements: Collection[str]) -> list[Line]:
 
 def class_columns(report: ClassReport) -> list[str]:
     """The statements of the table of classes."""
-    return [name for name in columns() if name in report.mean]
+    return shown_of(report.mean)
+
+
+def shown_of(certified: Collection[str]) -> list[str]:
+    """The statements that a table with many lines shows: those that were asked for, or the usual ones of all."""
+    return columns([name for name in columns() if name in certified] if len(certified) > len(columns()) else certified)
 
 
 def window_lines(status: Status, statements: Collection[str]) -> list[Line]:

@@ -12,7 +12,7 @@ from calcert.show.interval_lines import meanings, model_lines
 from calcert.show.pages.layout import card, code, fragment, interval_pictures, render
 from calcert.show.pages.report import told
 from calcert.show.pictures.intervals import all_four
-from calcert.show.text.comparison import verdict_words
+from calcert.show.text.comparison import remarks, verdict_words
 
 if TYPE_CHECKING:
     from calcert.reports.comparison import Comparison
@@ -60,7 +60,7 @@ def notebook_view(comparison: Comparison) -> str:
         for name in columns(comparison.verdicts)
     ]
     meaning = meanings(columns(comparison.verdicts), shown["lines"])
-    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together"), meaning]
+    notes = [f"Smaller error, {'; '.join(verdicts)}.", shown.pop("together"), meaning, *shown.pop("remarks")]
     return fragment(
         "notebook_lines.html.jinja", heading=f"{TITLE}: {shown.pop('rows')}", first="model", notes=notes, **shown
     )
@@ -73,6 +73,7 @@ def _shown(comparison: Comparison) -> dict[str, Any]:
         "rows": f"{a:,} labelled rows" if a == b else f"{a:,} labelled rows of a, {b:,} of b",
         "together": "Of each statement the bounds of both models, and so the verdict, hold together with probability "
         f"at least {percent_sure(comparison.delta)}, if what it assumes is true.",
+        "remarks": remarks(comparison),
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": model_lines(comparison, names),
         "pictures": interval_pictures(

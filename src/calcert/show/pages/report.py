@@ -176,7 +176,7 @@ def reviewed(report: Report) -> dict[str, Any]:
 
 def _by_score(report: Report) -> list[dict[str, Any]]:
     """Each of a few distinct scores: said, seen, between, and what follows."""
-    if not (report.has_band and report.has_few_scores):
+    if not report.has_few_scores:
         return []
     lines = []
     for line in report.curve._rows():

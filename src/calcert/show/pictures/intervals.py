@@ -33,7 +33,7 @@ LONG = 3.0
 """Bars that reach further than so many times the median may leave the picture."""
 
 
-def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: str = LEADING) -> Figure:
+def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: str) -> Figure:
     """A bar from the lower to the upper bound of each group (its rows); a dotted one, from 0 to 1, says nothing."""
     return plot_lines(group_lines(report, [statement]), 0, all_lines(report.delta), ax)
 

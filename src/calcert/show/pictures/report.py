@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
 
 
-def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: str = "served") -> Figure:
+def report_picture(report: Report, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: str) -> Figure:
     """The reliability picture with the terms of the bounds beside it, or each on axes of the caller's.
 
     One `ax` takes the reliability picture alone; a pair takes both.
     """
-    if report.summary is not None and not report.has_band:
+    if report.summary is not None and report.summary.units is not None:
         # The band of units is too wide to be drawn unasked: there is only what the bounds are made of.
         return figure_of(terms(report, ax[1] if isinstance(ax, tuple) else ax))
     draw = curve_as_it_is if curve == "as it is" else reliability

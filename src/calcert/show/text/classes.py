@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most
-from calcert.reports.statements import columns
 from calcert.show.certificate_words import STATEMENTS, each_side, worst
 from calcert.show.interval_lines import class_columns, class_lines, meanings
 from calcert.show.text.report import report_view
@@ -22,16 +21,13 @@ SHOWN = 20
 """Classes in the table, the worst ones; all are in the JSON."""
 
 
-def classes_view(report: ClassReport, statements: Collection[str] = ()) -> RenderableType:
-    """The report for a rich console: the prediction first, then each class against the rest.
-
-    Only some of its `statements` where any are named.
-    """
-    shown = columns(statements) or class_columns(report)
+def classes_view(report: ClassReport) -> RenderableType:
+    """The report for a rich console: the prediction first, then each class against the rest."""
+    shown = class_columns(report)
     of_classes = class_lines(report, shown)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
-        report_view(report, statements),
+        report_view(report),
         Text(""),
         Text(f"Each of {len(report.classes)} classes against the rest, worst first", style="italic"),
         interval_table("class", shown, of_classes[:SHOWN]),
@@ -45,8 +41,7 @@ def classes_view(report: ClassReport, statements: Collection[str] = ()) -> Rende
             f"{means(report, shown)}; each bound with the same probability by itself."
         )
     )
-    if report.worst:
-        lines.append(Text(worst("class", "classes", report.worst, shown)))
+    lines.append(Text(worst("class", "classes", report.worst, shown)))
     return Group(*lines)
 
 

@@ -30,7 +30,15 @@ def comparison_view(comparison: Comparison) -> RenderableType:
     )
     summary = comparison.a.summary
     units = "" if summary is None or summary.units is None else summary.units.words
-    return Group(Text(f"{rows_text(comparison.a.n)}{units}"), Text(""), shown, Text(together))
+    return Group(
+        Text(f"{rows_text(comparison.a.n)}{units}"), Text(""), shown, Text(together), *map(Text, remarks(comparison))
+    )
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """That labels differ, and what looks wrong of either model."""
+    warnings = [f"Warning, {name}: {said}" for name in ("a", "b") for said in getattr(comparison, name).warnings]
+    return [*filter(None, [comparison.own_labels]), *warnings]
 
 
 def verdict_words(verdict: Verdict) -> str:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import rows_text
-from calcert.reports.statements import columns
 from calcert.show.certificate_words import each_side, worst
 from calcert.show.interval_lines import group_columns, group_lines, meanings
 from calcert.show.text.tables import interval_table
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
 
 
-def groups_view(report: GroupReport, statements: Collection[str] = ()) -> RenderableType:
-    """The report for a rich console; only some of its `statements` where any are named."""
-    shown = columns(statements) or group_columns(report)
+def groups_view(report: GroupReport) -> RenderableType:
+    """The report for a rich console."""
+    shown = group_columns(report)
     together = each_side("groups", report.delta)
     lines = group_lines(report, shown)
     return Group(
@@ -35,7 +34,11 @@ def groups_view(report: GroupReport, statements: Collection[str] = ()) -> Render
 
 def worst_group(report: GroupReport, names: Collection[str]) -> str:
     """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
-    law = next(iter(report.groups.values())).distance.subject.removeprefix("as it is").removeprefix(", ")
+    first = next(iter(report.groups.values()))
+    subject = next(iter(first.certificates.values())).subject
+    for classifier in ("as it is", f"served with perturbed scores, {first.settings.noise.words}"):
+        subject = subject.removeprefix(classifier)
+    law = subject.removeprefix(", ")
     of_rows = f" All bounds are {law}." if law else ""
     large = f" of at least {rows_text(report.smallest)}" if report.smallest > 1 else ""
     if report.empty:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -21,16 +20,15 @@ ON_PAGES = ("observed over expected", "calibration intercept", "calibration slop
 """Estimates that pages and JSON have, and the text has not."""
 
 
-def report_view(report: Report, statements: Collection[str] = ()) -> RenderableType:
-    """The report for a rich console; only some of its `statements` where any are named."""
+def report_view(report: Report) -> RenderableType:
+    """The report for a rich console."""
     shown = table()
     shown.add_column("certified")
     shown.add_column("of the classifier")
     shown.add_column("assuming")
     shown.add_column("at least", justify="right", no_wrap=True)
     shown.add_column("at most", justify="right", no_wrap=True, style="bold")
-    asked = {name: c for name, c in report.certificates.items() if not statements or name in statements}
-    for c in asked.values():
+    for c in report.certificates.values():
         assumption = "nothing" if c.assumption == "none" else c.assumption
         shown.add_row(c.quantity, c.subject, assumption, at_least(c.lower), at_most(c.upper))
     one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
@@ -42,19 +40,18 @@ def report_view(report: Report, statements: Collection[str] = ()) -> RenderableT
         Text(""),
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
-        *([Text(said)] if (said := evidence(asked)) else []),
-        *(Text(line) for line in bend_lines(report, statements)),
+        *([Text(said)] if (said := evidence(report.certificates)) else []),
+        *(Text(line) for line in bend_lines(report)),
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
+        Text(f"To tighten. {report.advice}"),
     ]
-    if not statements:  # The advice speaks of all of them.
-        lines.append(Text(f"To tighten. {report.advice}"))
     lines += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
     return Group(*lines)
 
 
-def bend_lines(report: Report, statements: Collection[str] = ()) -> list[str]:
-    """Where the served curve leaves the diagonal; nothing where it is not known to, or not asked for."""
-    if not report.bends or (statements and "perturbed" not in statements):
+def bend_lines(report: Report) -> list[str]:
+    """Where the served curve leaves the diagonal; nothing where it is not known to."""
+    if not report.bends:
         return []
     return [bends_lead(report), *(f"  {bend}" for bend in report.bends)]
 
