@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 def as_view(result: Result, **options: Any) -> RenderableType:
     """The result for a rich console."""
+    from calcert.show.blocks import BLOCKS
     from calcert.show.text import VIEWS
+    from calcert.show.text.tables import view_of
 
-    view = VIEWS[result.kind](result, **options)
+    known = result.kind in BLOCKS
+    view = view_of(BLOCKS[result.kind](result, **options)) if known else VIEWS[result.kind](result, **options)
     if result.facts is None:
         return view
     from rich.console import Group

@@ -5,14 +5,11 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
+from calcert.show.blocks import BLOCKS
+from calcert.show.blocks.block import Table
 from calcert.show.pages.layout import fragment, picture, render
 from calcert.show.pictures import PICTURES
-from calcert.show.text import VIEWS
-from calcert.show.text.tables import plain
+from calcert.show.text.tables import plain, view_of
 
 if TYPE_CHECKING:
     from calcert.foundation.result import Result
@@ -51,24 +48,19 @@ def notebook_view(result: Result) -> str:
 
 
 def _shown(result: Result) -> dict[str, Any]:
-    view, title = VIEWS[result.kind](result), TITLES[result.kind]
-    text, pieces = plain(view), view.renderables if isinstance(view, Group) else [view]
+    blocks, title = BLOCKS[result.kind](result), TITLES[result.kind]
+    text = plain(view_of(blocks))
     return {
         "text": text,
-        "pieces": [_table(piece) if isinstance(piece, Table) else str(piece) for piece in pieces if str(piece)],
+        "pieces": [_table(block) if isinstance(block, Table) else block.words for block in blocks],
         "picture": picture(PICTURES[result.kind](result), result.kind, title, text, ""),
     }
 
 
-def _table(shown: Table) -> dict[str, Any]:
-    """A table of a text, to be one of the page."""
-    rows = zip(*([_cell(cell) for cell in column.cells] for column in shown.columns), strict=True)
+def _table(block: Table) -> dict[str, Any]:
+    """A table, for the template."""
     return {
-        "headings": [_cell(column.header) for column in shown.columns],
-        "numbers": [column.justify == "right" for column in shown.columns],
-        "rows": [(row.style == "bold", cells) for row, cells in zip(shown.rows, rows, strict=True)],
+        "headings": [column.name for column in block.columns],
+        "numbers": [not column.of_words for column in block.columns],
+        "rows": [(row.style == "bold", row.cells) for row in block.rows],
     }
-
-
-def _cell(cell: Any) -> str:
-    return Text.from_markup(cell).plain if isinstance(cell, str) else str(cell)

@@ -6,12 +6,14 @@ import io
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
+from calcert.show.blocks import block as blocks
+from calcert.show.blocks.block import Block
 from calcert.show.certificate_words import STATEMENTS
 from calcert.show.interval_lines import Line
 
@@ -24,12 +26,23 @@ def table() -> Table:
     return Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
 
 
-def columns(*names: str) -> Table:
-    """An empty table of numbers with these headings."""
+def view_of(said: Iterable[Block]) -> RenderableType:
+    """Blocks for a rich console, an empty line before every table."""
+    return Group(*(shown for block in said for shown in _rendered(block)))
+
+
+def _rendered(block: Block) -> list[RenderableType]:
+    if not isinstance(block, blocks.Table):
+        return [Text(block.words, style="bold" if isinstance(block, blocks.Verdict) else "")]
     shown = table()
-    for name in names:
-        shown.add_column(name, justify="right", no_wrap=True)
-    return shown
+    for column in block.columns:
+        unbroken = not (column.of_words or column.wraps)
+        shown.add_column(column.name, justify="left" if column.of_words else "right", no_wrap=unbroken)
+    for row in block.rows:
+        if row.begins:
+            shown.add_section()
+        shown.add_row(*map(Text, row.cells), style=row.style)
+    return [Text(""), shown]
 
 
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:

@@ -1,15 +1,13 @@
-"""Bands and score tables, which hold a calibration curve, as text for people."""
+"""Bands and score tables, which hold a calibration curve, as blocks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most, confidence, given, number, rows_text
-from calcert.show.text.tables import columns
+from calcert.show.blocks.block import Block, Paragraph, Verdict, numbers
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
@@ -24,20 +22,21 @@ SHOWN = 24
 """Single scores in a table; all are in the frame and the JSON."""
 
 
-def band_view(band: CalibrationBand) -> RenderableType:
+def band_blocks(band: CalibrationBand) -> list[Block]:
     """The band over ten stretches of served scores, from the lowest to the highest that are common."""
     part = band.thinned(STRETCHES, _common_served_scores(band))
-    shown = columns("served score, about", "at least", "at most", "estimate")
+    shown = numbers("served score, about", "at least", "at most", "estimate")
     for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
         stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
-        shown.add_row(stretch, at_least(lower), at_most(upper), number(estimate))
-    return Group(
-        Text(f"{rows_text(band.n)}; chance of label 1 given the served score, {band.noise.words}"),
-        Text(""),
+        shown.add(stretch, at_least(lower), at_most(upper), number(estimate))
+    return [
+        Paragraph(f"{rows_text(band.n)}; chance of label 1 given the served score, {band.noise.words}"),
         shown,
-        Text("From the lowest to the highest served score, but for half a percent of the rows on either side."),
-        Text(f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."),
-    )
+        Paragraph("From the lowest to the highest served score, but for half a percent of the rows on either side."),
+        Paragraph(
+            f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."
+        ),
+    ]
 
 
 def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
@@ -49,37 +48,36 @@ def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
     return float(band.edges[low]), float(band.edges[high + 1])
 
 
-def monotone_view(band: MonotoneBand) -> RenderableType:
+def monotone_blocks(band: MonotoneBand) -> list[Block]:
     """The band at eleven scores, what it assumes, and where it bends; or where rows refute what it assumes."""
-    lead = Text(f"{rows_text(band.n)}; chance of label 1 given the score, as it is")
+    lead = Paragraph(f"{rows_text(band.n)}; chance of label 1 given the score, as it is")
     sure = confidence(band.delta)
     if band.refuted_at is not None:
         where = number(band.refuted_at)
         refuted = f"The rows refute a chance that never falls as the score rises: near {where} it falls."
-        return Group(lead, Text(""), Text(refuted), Text(f"That holds with probability {sure}; no band does."))
-    shown, places = columns("score", "at least", "at most"), np.linspace(0.0, 1.0, 11)
+        return [lead, Verdict(refuted), Paragraph(f"That holds with probability {sure}; no band does.")]
+    shown, places = numbers("score", "at least", "at most"), np.linspace(0.0, 1.0, 11)
     for score, lower, upper in zip(places, *band.at(places), strict=True):
-        shown.add_row(f"{score:.1f}", at_least(lower), at_most(upper))
+        shown.add(f"{score:.1f}", at_least(lower), at_most(upper))
     promise = "Assumes that the chance never falls as the score rises. All limits hold together with probability"
-    return Group(lead, Text(""), shown, *map(Text, [f"{promise} {sure}.", *_bend_lines(band)]))
+    return [lead, shown, *map(Paragraph, [f"{promise} {sure}.", *_bend_lines(band)])]
 
 
-def score_table_view(found: ScoreTable) -> RenderableType:
+def score_table_blocks(found: ScoreTable) -> list[Block]:
     """The scores with their rows and limits."""
-    shown = columns("score", "rows", "share of label 1", "at least", "at most")
+    shown = numbers("score", "rows", "share of label 1", "at least", "at most")
     values = (found.score, found.rows, found.estimate, found.lower, found.upper)
     for score, rows, share, lower, upper in list(zip(*values, strict=True))[:SHOWN]:
-        shown.add_row(given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper))
+        shown.add(given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper))
     left = found.score.size - SHOWN
     more = [f"{left:,} more scores are not shown."] if left > 0 else []
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
-    return Group(
-        Text(f"{rows_text(found.n)}; chance of label 1 at each score, as it is"),
-        Text(""),
+    return [
+        Paragraph(f"{rows_text(found.n)}; chance of label 1 at each score, as it is"),
         shown,
-        *map(Text, [*more, promise, *_bend_lines(found)]),
-    )
+        *map(Paragraph, [*more, promise, *_bend_lines(found)]),
+    ]
 
 
 def _bend_lines(found: MonotoneBand | ScoreTable) -> list[str]:

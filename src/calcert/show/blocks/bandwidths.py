@@ -1,34 +1,29 @@
-"""What noise costs and buys, as text for people."""
+"""What noise costs and buys, as blocks."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from calcert.foundation.number_text import at_least, at_most, confidence, fraction, given, rows_text
-from calcert.show.text.tables import table
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
 
 if TYPE_CHECKING:
     from calcert.reports.bandwidths import BandwidthCosts
 
 
-def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> RenderableType:
+def bandwidths_blocks(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> list[Block]:
     """A line for each noise, then the recommendation in words."""
     best = costs.recommended(max_auroc_loss)
     kinds = " of one kind of noise" if len({row.noise.kind for row in costs.rows}) > 1 else ""
-    known = table()
-    for name in ("noise", "AUROC", "lost", "log loss", "mean shift", "certified at most"):
-        known.add_column(name, justify="right", no_wrap=name != "certified at most")
-    known.add_column("")
-    known.add_row("none", _four_digits(costs.auroc), "", _four_digits(costs.log_loss), "", "", "as it is")
+    names = ("noise", "AUROC", "lost", "log loss", "mean shift")
+    known = Table([*map(Column, names), Column("certified at most", wraps=True), Column("", of_words=True)])
+    known.add("none", _four_digits(costs.auroc), "", _four_digits(costs.log_loss), "", "", "as it is")
     for row, before in zip(costs.rows, (None, *costs.rows), strict=False):
         if before is None or before.noise.kind != row.noise.kind:
-            known.add_row(row.noise.keyword, *[""] * 6)
+            known.add(row.noise.keyword)
         remark = "recommended" if row is best else "" if row.fits_rare_events else "too large"
-        known.add_row(
+        known.add(
             fraction(row.noise.size),
             _four_digits(row.auroc),
             "" if math.isnan(row.auroc_loss) else f"{max(row.auroc_loss, 0.0):.2g}",
@@ -38,20 +33,21 @@ def bandwidths_view(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> Ren
             remark,
             style="bold" if row is best else "",
         )
-    lines: list[RenderableType] = [
-        Text(f"{rows_text(costs.n)}, mean score {costs.mean_score:.4g}"),
-        Text(""),
+    lines: list[Block] = [
+        Paragraph(f"{rows_text(costs.n)}, mean score {costs.mean_score:.4g}"),
         known,
-        Text(
+        Paragraph(
             f"All certified bounds{kinds} hold together with probability {confidence(costs.delta)}; the rest are "
             "estimates."
         ),
     ]
     if not all(row.fits_rare_events for row in costs.rows):
         lines.append(
-            Text("Too large: above an eighth of the mean score of the rarer outcome, which a bandwidth would drown.")
+            Paragraph(
+                "Too large: above an eighth of the mean score of the rarer outcome, which a bandwidth would drown."
+            )
         )
-    return Group(*lines, Text(advice(costs, max_auroc_loss), style="bold"))
+    return [*lines, Verdict(advice(costs, max_auroc_loss))]
 
 
 def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:

@@ -1,0 +1,28 @@
+"""A plan as blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calcert.foundation.number_text import at_least, at_most, number, rows_text
+from calcert.show.blocks.block import Block, Paragraph, Verdict, numbers
+
+if TYPE_CHECKING:
+    from calcert.reports.plan import Plan
+
+
+def plan_blocks(found: Plan) -> list[Block]:
+    """The answer in a sentence, and the bounds to expect at some numbers of rows."""
+    now, shown = found.now, numbers("rows", "at least, about", "at most, about")
+    for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
+        style = "bold" if upper <= found.target else ""
+        shown.add(f"{size:,}", number(lower), number(upper), style=style)
+    return [
+        Paragraph(f"{now.quantity} of the classifier {now.subject}"),
+        Paragraph(
+            f"Certified now, from {rows_text(now.n)}: at least {at_least(now.lower)}, at most {at_most(now.upper)}."
+        ),
+        Verdict(found.answer()),
+        shown,
+        Paragraph("What to expect if the error is as estimated."),
+    ]
