@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 mpl.use("agg")
 
 import calcert
+from calcert.foundation.number_text import at_least, at_most
 from calcert.sklearn import CertifiedCalibrationDisplay
 
 RNG = np.random.default_rng(0)
@@ -76,7 +77,7 @@ def test_two_models_share_axes() -> None:
 def test_both_bounds_are_said_to_hold_by_themselves() -> None:
     label = CertifiedCalibrationDisplay.from_predictions(Y, X, confidence=0.9).band_.get_label()
     found = calcert.certify(X, Y, confidence=0.9).distance
-    assert f"at least {found.at_least}, at most {found.at_most} from calibration, 90% each\n" in label
+    assert f"at least {at_least(found.lower)}, at most {at_most(found.upper)} from calibration, 90% each\n" in label
 
 
 def test_series_with_different_indexes_are_not_paired_by_position() -> None:

@@ -366,6 +366,17 @@ def test_one_row_says_nothing_and_the_advice_is_more_rows() -> None:
     assert report.advice.startswith("Too few rows to say anything yet")
 
 
+@pytest.mark.parametrize("n", [1, 30, 5_000])
+def test_bounds_as_they_are_shown_are_numbers_and_certified_too(n: int) -> None:
+    c = calcert.certify(*rows(n, lambda x: x**2)).distance
+    assert isinstance(c.at_most, float)
+    assert c.upper <= c.at_most <= min(c.upper + 1e-4, 1)
+    assert max(c.lower - 1e-4, 0) <= c.at_least <= c.lower
+    assert (c.at_most < 0.03) == (at_most(c.upper) < "0.03")
+    assert at_least(c.at_least) == at_least(c.lower)
+    assert at_most(c.at_most) == at_most(c.upper)
+
+
 def test_a_bound_next_to_one_is_rounded_up_and_any_other_is_left_alone() -> None:
     assert total({"plug-in": 0.9, "sampling": 0.0998}) == (
         1.0,

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 import calcert
 from calcert.cli import main
-from calcert.foundation.number_text import at_most
+from calcert.foundation.number_text import at_least, at_most
 from calcert.foundation.plain_types import plain
 from calcert.reports.groups import WITH_BENDS, GroupReport
 from calcert.sources.groups.grouped import summarize_groups
@@ -354,4 +354,6 @@ def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
     assert "…" not in text
     assert "Süd-West-Region" in text
     for group in report.groups.values():
-        assert {group.distance.at_most, group.ranges.at_least, group.perturbed.at_most} <= set(text.split())
+        assert {at_most(group.distance.upper), at_least(group.ranges.lower), at_most(group.perturbed.upper)} <= set(
+            text.split()
+        )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from calcert.foundation.number_text import at_least, at_most, confidence, e_value, rows_text
+from calcert.foundation.number_text import at_least, at_most, confidence, e_value, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
 from calcert.summary.units import Units
 
@@ -137,14 +137,14 @@ class Certificate:
         return self.upper - self.lower <= TELLING
 
     @property
-    def at_most(self) -> str:
-        """The upper bound as text, rounded up: what is printed is certified too."""
-        return at_most(self.upper)
+    def at_most(self) -> float:
+        """The upper bound, rounded up to as many digits as are shown: certified too."""
+        return min(float(rounded_up(self.upper)), 1.0)
 
     @property
-    def at_least(self) -> str:
-        """The lower bound as text, rounded down."""
-        return at_least(self.lower)
+    def at_least(self) -> float:
+        """The lower bound, rounded down."""
+        return float(at_least(self.lower))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""

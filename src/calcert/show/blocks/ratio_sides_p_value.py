@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from calcert.foundation.number_text import at_least, confidence, number, rounded_up, rows_text
+from calcert.foundation.number_text import at_least, at_most, confidence, number, rounded_up, rows_text
 from calcert.show.blocks.block import Block, Paragraph, numbers
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def sides_blocks(found: Sides) -> list[Block]:
     """A line a side."""
     shown, any_side = numbers("scores are", "by at least", "by at most"), found.too_high
     for name, side in vars(found).items():
-        shown.add(name.replace("_", " "), side.at_least, side.at_most)
+        shown.add(name.replace("_", " "), at_least(side.lower), at_most(side.upper))
     sure = confidence(any_side.delta)
     return [
         Paragraph(f"{rows_text(any_side.n)}; sides of the L1 calibration error of the classifier {any_side.subject}"),

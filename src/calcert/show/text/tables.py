@@ -12,6 +12,7 @@ from rich.text import Text
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import at_least, at_most
 from calcert.show.blocks import block as blocks
 from calcert.show.blocks.block import Block
 from calcert.show.certificate_words import STATEMENTS
@@ -66,7 +67,8 @@ def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line])
 
 
 def _interval_cell(c: Certificate) -> str:
-    return f"at least {c.at_least}" if c.upper >= 1 else f"{c.at_least} to {c.at_most}"
+    least = at_least(c.lower)
+    return f"at least {least}" if c.upper >= 1 else f"{least} to {at_most(c.upper)}"
 
 
 def plain(view: RenderableType, width: int = WIDTH) -> str:
