@@ -216,6 +216,8 @@ def test_a_page_of_groups_has_one_bound_for_the_worst() -> None:
         assert upper < max(group.statement(column).upper for group in report.groups.values())
         assert f">worst: {between(lower, upper)}<" in text
         assert f"For every group it is at most {at_most(upper)}." in text
+        proven = report.worst_first(column)[0]
+        assert f"the group {html.escape(proven)}: at least {at_least(lower)}.".replace("&#x27;", "&#39;") in text
         assert f"{STATEMENTS[column].short} {at_most(upper)}" in text, "the paragraph on the worst says the same"
 
 

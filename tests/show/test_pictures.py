@@ -166,9 +166,9 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
     marks = ["at most (estimate)", "at least (estimate)", "certified now", "target 0.045"]
     assert legend(axes) == [*marks, "rows that are likely to do"]
     (likely,) = axes.patches
-    assert likely.get_x() == wanted.fewest  # type: ignore[attr-defined]
+    assert likely.get_x() == wanted.fewest
     assert wanted.most is None
-    assert likely.get_x() + likely.get_width() > wanted.sizes[-1]  # type: ignore[attr-defined]
+    assert likely.get_x() + likely.get_width() > wanted.sizes[-1]
     assert axes.get_xscale() == "log"
 
 

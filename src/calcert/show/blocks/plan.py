@@ -16,7 +16,7 @@ def plan_blocks(found: Plan) -> list[Block]:
     now, shown = found.now, numbers("rows", "at least, about", "at most, about")
     for size, lower, upper in zip(found.sizes, found.lowers, found.uppers, strict=True):
         style = "bold" if upper <= found.target else ""
-        shown.add(f"{size:,}", number(lower), number(upper), style=style)
+        shown.add(f"{size:,}", number(round(lower, 4)), number(upper), style=style)
     return [
         Paragraph(f"{now.quantity} of the classifier {now.subject}"),
         Paragraph(

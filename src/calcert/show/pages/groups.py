@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.number_text import at_most, rows_text
+from calcert.foundation.number_text import at_least, at_most, rows_text
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, group_columns, group_lines, meanings
 from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render
@@ -91,7 +91,7 @@ def _card(report: GroupReport, name: str) -> Card:
     else:
         upper, whose = max(line.certificates[0].upper for line in telling), " with enough rows"
     sentences = [
-        f"The worst proven is the group {proven.name}: {words.interval(proven.certificates[0])}."
+        f"The worst proven is the group {proven.name}: at least {at_least(lower)}."
         if lower > 0
         else "No error is proven of any group.",
         f"For every group{whose} it is at most {at_most(upper)}.",
