@@ -43,8 +43,12 @@ html_sidebars = {"index": [], "start": [], "which-certificate": [], "reading": [
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-# Parameters are explained in words; with types, and overloads in full, signatures would fill a phone.
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {"Floats": "Floats", "Integers": "Integers", "ArrayLike": "ArrayLike"}
+# Types of other libraries are named and have no page here; ours have one, but for these.
+UNLISTED = r"calcert\.(foundation\.\w+|reports\.statements)\.\w+|calcert\.[\w.]+\.(Units|Noise|Lower|RangeMean)"
+nitpick_ignore_regex = [("py:.*", r"(?!calcert\b).*"), ("py:class", UNLISTED)]
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 # The adapter is documented from its source; the library behind it is large.

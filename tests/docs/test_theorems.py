@@ -44,6 +44,15 @@ def table(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+@cache
+def listed_tests() -> list[tuple[str, str, str]]:
+    """Each statement with the kind and the name of a test."""
+    listed = []
+    for name, tests in re.findall(r"^\*\*(.+)\*\*\n\n((?:\* .+\n)+)", text(THEORY / "tests.md"), re.MULTILINE):
+        listed += [(name, kind, test) for kind, test in re.findall(r"^\* (.+?): (.+)$", tests, re.MULTILINE)]
+    return listed
+
+
 def statements() -> list[str]:
     return [row[0] for row in table("Statements")]
 
@@ -94,7 +103,7 @@ def test_every_statement_names_code_that_exists() -> None:
 
 def test_every_statement_has_tests_and_every_theorem_all_kinds() -> None:
     kinds: dict[str, set[str]] = {name: set() for name in statements()}
-    for name, kind, test in table("Tests"):
+    for name, kind, test in listed_tests():
         assert kind in KINDS
         kinds[name].add(kind)
         assert re.fullmatch(r"`tests/[\w/]+\.py::test_\w+`", test)
@@ -104,7 +113,7 @@ def test_every_statement_has_tests_and_every_theorem_all_kinds() -> None:
 
 def test_the_tests_of_the_table_stand_on_the_page_of_the_statement_too() -> None:
     page_of = {row[0]: THEORY / found(re.search(r"\((.+\.md)\)", row[2]))[1] for row in table("Statements")}
-    for name, _, test in table("Tests"):
+    for name, _, test in listed_tests():
         assert test in text(page_of[name]), (name, test)
 
 
