@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from calcert.certificates.band import calibration_band
     from calcert.certificates.bounded_variation import bounded_variation
     from calcert.certificates.certificate import Certificate
-    from calcert.certificates.crossings import crossings, visible_error
+    from calcert.certificates.crossings import crossings
     from calcert.certificates.distances.distance import distance
     from calcert.certificates.finite import finite
     from calcert.certificates.lipschitz import lipschitz
@@ -76,7 +76,6 @@ __all__ = [
     "squared",
     "summarize",
     "test",
-    "visible_error",
     "worst_range",
 ]
 
@@ -117,7 +116,6 @@ _LATER = {
     "squared": "calcert.certificates.squared",
     "summarize": "calcert.sources",
     "test": "calcert.reports.certify",
-    "visible_error": "calcert.certificates.crossings",
     "worst_range": "calcert.certificates.ranges",
 }
 

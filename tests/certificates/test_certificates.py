@@ -29,7 +29,6 @@ CERTIFICATES: dict[str, Callable[..., Certificate]] = {
     "squared, a bandwidth": lambda summary, **options: calcert.squared(summary, bandwidth=1 / 64, **options),
     "ranges": calcert.ranges,
     "crossings": calcert.crossings,
-    "visible_error": calcert.visible_error,
     "mean_gap": calcert.mean_gap,
 }
 
@@ -86,7 +85,6 @@ def test_terms_are_named_after_what_they_charge() -> None:
         ("squared, a bandwidth", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
         ("ranges", "Theorem 9", "none", "as it is"),
         ("crossings", "Theorem 10", "changes sides of the diagonal at most 3 times", "as it is"),
-        ("visible_error", "Theorem 10", "none", "as it is"),
         ("mean_gap", "Theorem 11", "none", "as it is"),
     ],
 )

@@ -64,76 +64,16 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
     0.045 to 0.055; the truth is 0.052
     """
-    times = f"{crossings} times" if crossings != 1 else "once"
-    return _statement(
-        summary,
-        crossings,
-        delta,
-        seed,
-        quantity="L1 calibration error",
-        assumption=f"the true curve changes sides of the diagonal at most {times}"
-        if crossings
-        else "the true curve stays on one side of the diagonal",
-    )
-
-
-def visible_error(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
-    """Certify the L1 calibration error that can be seen by looking at so few stretches of scores; assuming nothing.
-
-    Cut [0, 1] at `crossings` places, wherever they show most, and add up how far scores and positives are apart in each
-    stretch, per row of all rows. No cut at all shows how far E X is from E Y; every further one shows at least as much,
-    and never more than the L1 calibration error. The numbers are those of :func:`calcert.crossings`.
-
-    Guarantee
-        With probability at least 1 - delta over the rows, the supremum of E[f(X)(X - Y)] over all f into {-1, 1} with
-        at most `crossings` changes of sign is at most upper; likewise for lower, over the rows and the throws that the
-        seed stands for.
-    Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
-    Terms
-        As in :func:`calcert.crossings`.
-
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    crossings
-        How many changes of sign.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(100_000)
-    >>> c = calcert.visible_error(calcert.summarize(x, rng.random(100_000) < x), crossings=7)
-    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; assumption: {c.assumption}")
-    0.000 to 0.010; assumption: none
-    """
-    shown = f"{crossings} crossings" if crossings != 1 else "one crossing"
-    return _statement(
-        summary,
-        crossings,
-        delta,
-        seed,
-        quantity=f"L1 calibration error that {shown} of the diagonal can show",
-        assumption="none",
-    )
-
-
-def _statement(
-    summary: Summary, crossings: int, delta: float, seed: int, *, quantity: str, assumption: str
-) -> Certificate:
     check_summary(summary, units=True)
     crossings = check_crossings(crossings)
     delta, seed = check_delta(delta), check_seed(seed)
+    times = f"{crossings} times" if crossings != 1 else "once"
     return Certificate.from_terms(
-        quantity=quantity,
+        quantity="L1 calibration error",
         subject="as it is",
-        assumption=assumption,
+        assumption=f"the true curve changes sides of the diagonal at most {times}"
+        if crossings
+        else "the true curve stays on one side of the diagonal",
         lower=crossings_lower(summary, crossings, delta, seed),
         delta=delta,
         n=summary.rows,
