@@ -14,8 +14,8 @@ from calcert.certificates.limits.sampling_term import brier, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from calcert.foundation.number_text import given
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
-from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 from calcert.summary.units import Units
 

@@ -23,8 +23,8 @@ from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled_later
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
-from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 

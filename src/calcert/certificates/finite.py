@@ -8,8 +8,8 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.sampling_term import brier, upper_mean
 from calcert.certificates.score_groups import Groups, plug_in
 from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 

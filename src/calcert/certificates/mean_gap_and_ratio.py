@@ -14,8 +14,8 @@ from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_te
 from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
 from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.result import Result
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
-from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.summary import Summary
 
 

@@ -13,7 +13,7 @@ from calcert.certificates.certificate import Certificate, Lower, mean_e_value
 from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.limits.inversion import invert
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving.grids.grid import ROUNDING
+from calcert.foundation.rounding import ROUNDING
 from calcert.serving.noise import Noise
 
 ROWS_AT_ONCE = 1 << 15

@@ -16,11 +16,12 @@ from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.perturbed_witness import Cut, ServedWitness
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.serving import sech_kernel
 from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.grids.exponentials_on_grid import missed
-from calcert.serving.grids.grid import ROUNDING, absolute_integral
+from calcert.serving.grids.grid import absolute_integral
 from calcert.serving.grids.grid_view import unlikely_ends
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import merged, seen_from

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from calcert.foundation.array_types import Floats
-from calcert.serving.grids.grid import ROUNDING
+from calcert.foundation.rounding import ROUNDING
 from calcert.summary.summary import Summary
 
 

@@ -15,8 +15,8 @@ from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grids.grid import ROUNDING
 from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import brier_above, upper_mean
+from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grids.grid import ROUNDING
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 

@@ -22,7 +22,7 @@ from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_DISTANCE
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled
-from calcert.serving.grids.grid import ROUNDING
+from calcert.foundation.rounding import ROUNDING
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 

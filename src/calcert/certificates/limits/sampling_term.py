@@ -9,7 +9,7 @@ from calcert.certificates.limits.deviations import SPLIT, Limit, grouped_limit, 
 from calcert.certificates.limits.inversion import invert, least_size
 from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
 from calcert.certificates.units.unit_moments import any_squares, second_limit, served_form, served_squares
-from calcert.serving.grids.grid import ROUNDING
+from calcert.foundation.rounding import ROUNDING
 from calcert.serving.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary

@@ -31,8 +31,8 @@ from calcert.certificates.units.unit_moments import (
     tilt_squares,
 )
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.rounding import ROUNDING
 from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.grid import ROUNDING
 from calcert.serving.grids.grid_view import unlikely_ends
 from calcert.serving.noise import Noise
 from calcert.summary.pair_sums import TAILS

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
 from calcert.serving.sech_kernel import KERNEL_REACH, normalizer, sech
-from calcert.summary import cells
 from calcert.summary.points import Points
 
 BLOCK = 1 << 16
@@ -315,7 +314,3 @@ def absolute_integral(values: Floats, step: float) -> float:
     crossing = values[:-1] * values[1:] < 0
     area = np.where(crossing, (a * a + b * b) / np.where(both > 0, both, 1.0), both)
     return float(area.sum() * step / 2)
-
-
-ROUNDING = 1e-12 + cells.RESOLUTION
-"""Charged to every bound for the rounding of sums of shares, far above what it can be."""

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.rounding import ROUNDING
 from calcert.serving.grids import odds_discretisation as hides
-from calcert.serving.grids.grid import ROUNDING, Grid, shared_grid
+from calcert.serving.grids.grid import Grid, shared_grid
 from calcert.serving.grids.grid_view import View, chosen
 from calcert.serving.odds_kernel import largest_factor, logit, mean_factor
 from calcert.serving.sech_kernel import KERNEL_REACH, sech

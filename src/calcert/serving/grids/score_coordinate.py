@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.rounding import ROUNDING
 from calcert.serving import sech_kernel
-from calcert.serving.grids.grid import CURVATURE, ROUNDING, Grid, shared_grid
+from calcert.serving.grids.grid import CURVATURE, Grid, shared_grid
 from calcert.serving.grids.grid_view import View, chosen
 from calcert.serving.sech_kernel import KERNEL_REACH
 from calcert.summary import cells
