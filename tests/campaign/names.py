@@ -131,7 +131,7 @@ def monitors(field: Field) -> None:
         words += ["--window-name", field.name(of_file=False), "--time", f"2026-03-0{number + 1}"]
         field.run("batch and window", "monitor", "add", state, path, *words)
     field.run("state", "monitor", "status", state)
-    metrics = field.run("state as metrics", "monitor", "export", state, "--prometheus")
+    metrics = field.run("state as metrics", "monitor", "status", state, "--prometheus", "-")
     if metrics is not None and not all(METRIC.fullmatch(line) for line in metrics.strip().split("\n")):
         field.counts.fail("state as metrics", f"no metrics: {metrics!r}")
 

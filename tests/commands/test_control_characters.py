@@ -66,7 +66,7 @@ def test_windows_and_batches_are_escaped(run: Run, folder: Path, tmp_path: Path)
         nothing_obeyed(result)
     words = nothing_obeyed(run("monitor", "status", state, "--alarm", "0.01", env={"COLUMNS": "200"}))
     assert f"{SHORT_SHOWN}2" in words
-    exported = run("monitor", "export", state, "--prometheus").output
+    exported = run("monitor", "status", state, "--prometheus", "-").output
     assert not OBEYED.search(exported)
     result = run("monitor", "status", state, "--html", str(tmp_path / f"page{HOSTILE}.html"))
     nothing_obeyed(result)

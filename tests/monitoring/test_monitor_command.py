@@ -105,11 +105,22 @@ def test_status_as_json(state: Path) -> None:
     assert [window["key"] for window in found["windows"]] == ["2026-05"]
 
 
-def test_export_and_plot(state: Path, tmp_path: Path) -> None:
-    assert "calcert_rows 12000\n" in run("export", state, "--prometheus").stdout
+def test_status_writes_metrics_to_a_file_or_to_standard_output_alone(state: Path, tmp_path: Path) -> None:
+    said = run("status", state, "--prometheus", "-", "--model", "churn").stdout
+    assert said.startswith("# HELP calcert_rows")
+    assert 'calcert_rows{model="churn"} 12000\n' in said
+    done = run("status", state, "--prometheus", tmp_path / "churn.prom", "--model", "churn", "--alarm", 0.02, code=1)
+    assert done.stdout.startswith("12,000 rows in 3 batches")
+    assert "metrics written to" in done.stderr
+    assert 'calcert_alarm{model="churn",limit="0.02",statement="distance"} 1\n' in (tmp_path / "churn.prom").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["churn.prom"]
+
+
+def test_status_draws_a_figure(state: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    run("plot", state, tmp_path / "picture.svg", "--alarm", 0.02)
-    assert "alarm" in (tmp_path / "picture.svg").read_text()
+    done = run("status", state, "--plot", tmp_path / "figure.svg", "--alarm", 0.02, code=1)
+    assert done.stdout.startswith("12,000 rows in 3 batches")
+    assert "alarm" in (tmp_path / "figure.svg").read_text()
 
 
 def test_status_writes_a_page_and_says_where(state: Path, tmp_path: Path) -> None:
@@ -152,10 +163,12 @@ def test_bad_input_is_refused_in_words(state: Path, tmp_path: Path) -> None:
         ),
         ("confidence is fixed for the life", ("add", state, rows, "--batch-id", 9, "--confidence", 0.99)),
         ("--batch-id", ("add", state, rows)),
-        ("--prometheus", ("export", state)),
-        ("must end in .png, .svg or .pdf", ("plot", state, tmp_path / "picture.doc")),
+        ("No such command", ("export", state)),
+        ("must end in .png, .svg or .pdf", ("status", state, "--plot", tmp_path / "picture.doc")),
+        ("neither read nor written otherwise", ("status", state, "--prometheus", state)),
+        ("only pages and metrics go to standard output", ("status", state, "--plot", "-")),
         ("For 5% write 0.05", ("status", state, "--alarm", 5)),
         ("'5%' is not a number", ("status", state, "--alarm", "5%")),
-        ("must lie in a folder that exists", ("plot", state, tmp_path / "no" / "picture.png")),
+        ("must lie in a folder that exists", ("status", state, "--plot", tmp_path / "no" / "picture.png")),
     ):
         assert words in " ".join(run(*arguments, code=2).stderr.split())

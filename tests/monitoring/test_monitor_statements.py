@@ -226,8 +226,8 @@ def test_upper_windows_and_alarm_say_which_statement_they_are_about(
     assert status.alarm is not None
     assert status.alarm.statement == status.below == below
     text, exported = " ".join(str(status).split()), prometheus_text(status)
-    assert f"the {measure}, as it is, exceeded 0.02" in text
-    assert f": the {measure} of the classifier" in text
+    assert f"the {measure} exceeded 0.02" in text
+    assert f"All rows pooled: {measure}{' of perturbed scores' if statement == 'perturbed' else ''} at most" in text
     assert f'calcert_error_lower{{statement="{below}"}}' in exported
     assert f'calcert_error_upper{{statement="{statement}"}}' in exported
     assert f'calcert_alarm{{limit="0.02",statement="{below}"}} 1' in exported
@@ -240,7 +240,7 @@ def test_upper_windows_and_alarm_say_which_statement_they_are_about(
     axes = status.plot().axes[0]
     assert axes.get_ylabel() == measure
     page = status.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert f"the {measure}, as it is, exceeded 0.02" in page
+    assert f"the {measure} exceeded 0.02" in page
 
 
 def test_a_statement_is_fixed_for_life_and_must_be_one_that_can_be_watched(tmp_path: Path) -> None:
@@ -293,3 +293,20 @@ def test_bounds_and_changes_of_windows_say_what_they_assume(tmp_path: Path) -> N
     changed = shown.partition("Calibration has changed (as it is)")[2].partition("Calibration has changed")[0]
     assert f", if in both windows: {assumed}." in changed
     assert "if in both windows" not in shown.partition("Calibration has changed (perturbed)")[2]
+
+
+def test_a_lower_bound_above_an_upper_one_is_said_to_be_of_other_rows(tmp_path: Path) -> None:
+    monitor, rng, seen = Monitor(tmp_path / "state"), np.random.default_rng(0), []
+    for day in range(1, 9):
+        truth = rng.random(4_000)
+        scores = truth if day < 6 else truth**3
+        monitor.add(scores, rng.random(4_000) < truth, batch_id=str(day), time=f"2026-03-0{day}")
+        status = monitor.status()
+        words = "they are about different rows: the worst batch, and all rows pooled"
+        crossed = status.lower > status.upper.upper
+        assert (words in " ".join(str(status).split())) == crossed
+        (title,) = [axes.get_title(loc="left") for axes in status.plot().axes]
+        assert ("The two may cross: worst batch, all rows pooled" in title) == crossed
+        assert (words in Path(status.to_html(tmp_path / "page.html")).read_text()) == crossed
+        seen.append(crossed)
+    assert (seen[0], seen[-1]) == (False, True)

@@ -132,7 +132,7 @@ def test_the_words_name_alarm_windows_and_change(monitor: Monitor) -> None:
     assert "ALARM since 2026-06-1" in text
     assert "63,000 rows in 21 batches, 2026-06-01 to 2026-06-21" in text
     assert "Calibration has changed (distance)" in text
-    assert "at all times together with probability 0.95" in text
+    assert "at all times together with 95% confidence" in text
     assert "No alarm" in str(monitor.status(alarm=0.5))
 
 
@@ -142,9 +142,9 @@ def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> N
     (axes,) = status.plot().axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == [
-        "at least, worst batch so far (as it is)",
-        "at most, all rows pooled (as it is)",
-        "window (as it is)",
+        "lower bound, worst batch so far",
+        "upper bound, all rows pooled",
+        "interval of a window",
         "limit 0.03",
     ]
     lower, upper = axes.lines[:2]

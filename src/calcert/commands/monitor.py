@@ -12,7 +12,7 @@ from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 
 if TYPE_CHECKING:
-    from calcert.monitoring.monitor import Monitor
+    from calcert.monitoring.status import Status
     from calcert.sources.rows import Rows
 
 ALARMED = 1
@@ -29,12 +29,6 @@ class Limit(options.Probability):
 
 
 state = click.argument("state", metavar="STATE", type=click.Path(dir_okay=False))
-alarm = click.option(
-    "--alarm",
-    metavar="LIMIT",
-    type=Limit(),
-    help="Raise the alarm once the error that the state watches, as it is, is proven to have exceeded this.",
-)
 
 
 @click.group(
@@ -42,17 +36,16 @@ alarm = click.option(
 Examples:
   calcert monitor add churn.state monday.parquet --batch-id 2026-03-02 --window week
   calcert monitor status churn.state --alarm 0.05 --html churn.html
-  calcert monitor export churn.state --prometheus --alarm 0.05 > churn.prom
-  calcert monitor plot churn.state churn.svg --alarm 0.05
+  calcert monitor status churn.state --alarm 0.05 --plot churn.svg --prometheus metrics/churn.prom
   calcert monitor check churn.state
 """
 )
 def command() -> None:
-    """Keep watch: add labelled batches as they come, and look as often as you like.
+    """Monitor a deployed classifier: add labelled batches as they come, and look as often as you like.
 
     STATE is one file, started by the first batch. Adding is safe against crashes, and the same batch twice counts once.
     Each kind of bound holds at all times together, if batches are independent given the past and their sizes do not
-    react to rows, and the alarm is false with probability at most 1 - confidence in a lifetime.
+    respond to rows. The alarm is false with probability at most 1 - confidence in a lifetime.
     """
 
 
@@ -104,20 +97,39 @@ def add(
 
 @command.command()
 @state
-@alarm
+@click.option(
+    "--alarm", metavar="LIMIT", type=Limit(), help="Raise the alarm once the error is proven to have exceeded this."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
+@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a figure (.png, .svg, .pdf).")
+@click.option(
+    "--prometheus",
+    metavar="PATH",
+    type=Written(),
+    help="Also write metrics that Prometheus reads, with --model as a label; - is standard output.",
+)
 @facts
 @options.debug.option
 @click.pass_context
 def status(
-    ctx: click.Context, state: str, alarm: float | None, as_json: bool, html: str | None, said: dict[str, str]
+    ctx: click.Context,
+    state: str,
+    alarm: float | None,
+    as_json: bool,
+    html: str | None,
+    picture: str | None,
+    prometheus: str | None,
+    said: dict[str, str],
 ) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
-    from calcert.commands.output import refuse_overwriting, show, write_page
+    from calcert.commands.output import picture_path, refuse_overwriting, show, write_page, write_picture
+    from calcert.monitoring.monitor import Monitor
 
-    refuse_overwriting([state], {"--html": html, "--json": "-" if as_json else None})
-    found = _monitor_of(state).status(alarm=alarm)
+    written = {"--html": html, "--plot": picture, "--prometheus": prometheus, "--json": "-" if as_json else None}
+    refuse_overwriting([state], written)
+    figure = None if picture is None else picture_path(picture, "--plot")
+    found = Monitor(state).status(alarm=alarm)
     if said:
         found = found.with_facts(said)
     printed = False
@@ -130,6 +142,10 @@ def status(
         filed = [word for name, value in said.items() for word in (f"--{name}", value)]
         again = shlex.join(["calcert", "monitor", "status", state, *limit, *filed, "--html", html])
         printed = write_page(found, html, again)
+    if figure is not None:
+        write_picture(found.plot(), figure)
+    if prometheus is not None:
+        printed |= _write_metrics(found, prometheus, said.get("model"))
     if as_json:
         import json
 
@@ -140,6 +156,25 @@ def status(
         ctx.exit(ALARMED)
 
 
+def _write_metrics(status: Status, path: str, model: str | None) -> bool:
+    """Write metrics, and say where; True where they went to standard output."""
+    from pathlib import Path
+
+    from calcert.commands.output import STANDARD_OUTPUT, note
+    from calcert.foundation.whole_regular_file import replacing
+    from calcert.show.exports.prometheus import prometheus_text
+
+    text = prometheus_text(status, model)
+    if path == STANDARD_OUTPUT:
+        click.echo(text, nl=False)
+        return True
+    # A collector never reads half a file.
+    with replacing(Path(path)) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    note(f"metrics written to {path}")
+    return False
+
+
 @command.command()
 @state
 @options.debug.option
@@ -148,37 +183,6 @@ def check(state: str) -> None:
 
     The other commands check what their numbers come from. A damaged state is an error, with exit code 2.
     """
-    click.echo(_monitor_of(state).check())
-
-
-@command.command()
-@state
-@alarm
-@click.option("--prometheus", is_flag=True, required=True, help="The format: text that Prometheus reads.")
-@click.option("--model", metavar="NAME", help="A label of every series, to tell several monitors apart.")
-@options.debug.option
-def export(state: str, alarm: float | None, prometheus: bool, model: str | None) -> None:
-    """Write the numbers for a dashboard to standard output."""
-    from calcert.show.exports.prometheus import prometheus_text
-
-    click.echo(prometheus_text(_monitor_of(state).status(alarm=alarm), model), nl=False)
-
-
-@command.command()
-@state
-@click.argument("picture", metavar="PICTURE", type=Written())
-@alarm
-@options.debug.option
-def plot(state: str, picture: str, alarm: float | None) -> None:
-    """Draw the bounds over time into PICTURE (.png, .svg or .pdf)."""
-    from calcert.commands.output import picture_path, refuse_overwriting, write_picture
-
-    refuse_overwriting([state], {"PICTURE": picture})
-    path = picture_path(picture, "PICTURE")
-    write_picture(_monitor_of(state).status(alarm=alarm).plot(), path)
-
-
-def _monitor_of(state: str) -> Monitor:
     from calcert.monitoring.monitor import Monitor
 
-    return Monitor(state)
+    click.echo(Monitor(state).check())

@@ -87,8 +87,8 @@ class Written(click.Path):
     """A file to be written: in a folder that is there, and no folder itself."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == STANDARD_OUTPUT and (param is None or param.name != "html"):
-            self.fail("'-' must be the path of a file; only --html writes to standard output.", param, ctx)
+        if value == STANDARD_OUTPUT and (param is None or param.name not in ("html", "prometheus")):
+            self.fail("'-' must be the path of a file: only pages and metrics go to standard output.", param, ctx)
         folder = os.path.dirname(value) or "."
         if os.path.isdir(value):
             own = "" if param is None or param.name is None else os.path.join(value, NAMES_OF_FILES[param.name])
@@ -107,7 +107,7 @@ class Written(click.Path):
 NEEDS = {"html": ("jinja2", "matplotlib"), "picture": ("matplotlib",)}
 """What is asked for before rows are read, which may take long, by the option that needs it."""
 
-NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml"}
+NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml", "prometheus": "calcert.prom"}
 """What files might be called, by the option that names them."""
 
 

@@ -19,21 +19,21 @@ def prometheus_text(status: Status, model: str | None = None) -> str:
     `model` is a label of every series, which tells those of several monitors apart.
     """
     named = {} if model is None else {"model": model}
-    below = f"{MEASURE[status.below]} (as it is)"
+    below, perturbed = MEASURE[status.below], " of perturbed scores" if status.statement == "perturbed" else ""
     last = datetime.fromisoformat(status.last).replace(tzinfo=UTC).timestamp()
     gauges: list[tuple[str, str, list[tuple[dict[str, str], float]]]] = [
         ("rows", "Labelled rows added so far.", [({}, status.rows)]),
         ("batches", "Batches added so far.", [({}, len(status.history))]),
         ("last_batch_timestamp_seconds", "Latest time of any batch.", [({}, int(last))]),
-        ("delta", "Probability with which each statement may ever fail.", [({}, status.delta)]),
+        ("delta", "Probability with which each kind of bound may ever fail.", [({}, status.delta)]),
         (
             "error_lower",
-            f"Certified: the {below} of some batch was at least this.",
+            f"Certified: in the worst batch so far the {below} was at least this.",
             [({"statement": status.below}, status.lower)],
         ),
         (
             "error_upper",
-            f"Certified: the {MEASURE[status.statement]} ({status.upper.subject}), all rows pooled, is at most this.",
+            f"Certified: over all rows pooled the {MEASURE[status.statement]}{perturbed} is at most this.",
             [({"statement": status.statement}, status.upper.upper)],
         ),
     ]

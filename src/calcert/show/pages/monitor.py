@@ -6,7 +6,7 @@ import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.number_text import at_least, confidence, given
+from calcert.foundation.number_text import at_least, confidence, given, rows_text
 from calcert.reports.statements import columns
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, window_lines
@@ -16,6 +16,7 @@ from calcert.show.text.monitor import (
     alarm_sentence,
     always,
     change_lines,
+    crossed,
     day,
     lower_sentence,
     reach,
@@ -29,17 +30,16 @@ TITLE = "Calibration over time"
 
 NEVER_PROMISED = (
     "Bounds are averages over rows. For a group of people, a range of scores or a single row the error can be larger.",
-    "A limit that is not exceeded for certain may still be exceeded: no alarm is no proof of calibration.",
-    "They speak of one classifier. After retraining or recalibrating, start another state.",
-    "They need rows that were not used to train the classifier and are independent given what came before, labels "
-    "whose coming does not depend on what they are, and sizes and windows of batches that do not react to rows.",
+    "No alarm is no proof of calibration: a limit that is not proven to be exceeded may be exceeded.",
+    "Bounds apply to one classifier. After retraining or recalibrating, start another state.",
+    "Rows must not have been used to train the classifier, and must be independent given what came before. Whether and "
+    "when a label arrives must not depend on it, nor sizes and windows of batches on rows.",
 )
 
 READING = (
-    "The steps from below are what is certain of the worst batch so far; they never fall. The dotted steps from above "
-    "bound the error over all rows pooled. Bars are windows: where two do not overlap, calibration has changed, with "
-    "the stated probability and if what their statement assumes is true. The alarm is raised where the steps from "
-    "below cross the dashed limit."
+    "Black steps are the lower bound for the worst batch so far; they never fall. Dotted steps are the upper bound for "
+    "all rows pooled, and may lie below them. Bars are the intervals of windows: where two do not overlap, calibration "
+    "has changed. The alarm is raised where the black steps cross the dashed limit."
 )
 
 
@@ -56,6 +56,7 @@ def page(
         alarm=alarm_sentence(status),
         raised=status.alarm is not None,
         changes=change_lines(status),
+        crossed=crossed(status),
         statements=_cards(status),
         always=always(status),
         never_promised=NEVER_PROMISED,
@@ -85,6 +86,7 @@ def notebook_view(status: Status) -> str:
             *change_lines(status),
             lower_sentence(status),
             upper_sentence(status),
+            crossed(status),
             always(status),
         ],
         pictures=_pictures(status),
@@ -92,28 +94,28 @@ def notebook_view(status: Status) -> str:
 
 
 def _cards(status: Status) -> list[Card]:
+    perturbed = " of perturbed scores" if status.statement == "perturbed" else ""
     cards: list[dict[str, Any]] = [
         {
             "name": "lower",
-            "title": "The worst batch so far, as it is",
+            "title": "Worst batch so far",
             "quantity": words.MEASURE[status.below],
             "interval": f"at least {at_least(status.lower)}" if status.lower > 0 else "nothing proven",
             "sentences": [
-                "Some batch so far had at least this error. Nothing is assumed, however the data drifted."
+                "Some batch so far had at least this error, whatever the drift."
                 if status.lower > 0
                 else "No batch so far is proven to have had an error.",
             ],
-            "not_promised": "It does not say that the last batch was that one; windows speak of a time of their own.",
+            "not_promised": "It does not say which batch that was; windows apply to a time of their own.",
         },
         {
             "name": "upper",
-            "title": f"All rows pooled, {'as it is' if status.upper.subject == 'as it is' else 'served perturbed'}",
-            "quantity": words.MEASURE[status.statement],
+            "title": "All rows pooled",
+            "quantity": f"{words.MEASURE[status.statement]}{perturbed}",
             "interval": words.interval(status.upper),
             "sentences": [
-                f"Over the first {status.upper.n:,} rows together, {status.upper.subject}. Nothing is assumed of the "
-                "curve. The law may drift and "
-                "batches may have any size, but neither in response to rows seen."
+                f"Over the first {rows_text(status.upper.n)} together. Distributions and batch sizes may drift, but "
+                "not in response to rows seen."
             ],
             "not_promised": "Opposite errors of different times may cancel in the pool.",
         },
@@ -125,14 +127,14 @@ def _cards(status: Status) -> list[Card]:
             {
                 "name": "window",
                 "title": f"The last window, {last.key}",
-                "quantity": f"{words.MEASURE[shown]} of the classifier as it is",
+                "quantity": words.MEASURE[shown],
                 "interval": words.interval(c),
                 "sentences": [
-                    f"Of its first {c.n:,} rows.",
-                    *(f"With perturbed scores: {words.interval(last.certificates[name])}." for name in others),
+                    f"Of its first {rows_text(c.n)}.",
+                    *(f"Of perturbed scores: {words.interval(last.certificates[name])}." for name in others),
                     words.assumption(c),
                 ],
-                "not_promised": "It speaks of rows drawn from one law within the window.",
+                "not_promised": "It applies to rows that are drawn from one distribution within the window.",
             }
         )
     return cards

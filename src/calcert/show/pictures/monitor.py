@@ -1,4 +1,4 @@
-"""The status of a monitor as a picture: bounds over time."""
+"""The status of a monitor as a figure: bounds over time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from calcert.foundation.number_text import confidence, given
+from calcert.foundation.number_text import given, percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.certificate_words import MEASURE
 from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, STYLE, Picture, figure_of
+from calcert.show.text.monitor import crossed
 
 with needed_for_reports():
     import matplotlib
@@ -25,15 +26,14 @@ if TYPE_CHECKING:
     from calcert.monitoring.status import BatchPoint, Look, Status
 
 WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
-"""Inches: for a screen, and for a page whose pictures are readable when they are 300 pixels wide."""
+"""Inches: for a screen, and for a page whose figures are readable when they are 300 pixels wide."""
 
 
 def status_picture(status: Status, ax: Axes | None = None, *, size: tuple[float, float] = WIDE) -> Figure:
     """Bounds over time: the upper bound falls as rows come in, and a drift lifts the lower one.
 
-    How to read it: the black steps, from below, are the lower bound for the worst batch so far; the dotted steps, from
-    above, the upper bound for all rows pooled. Bars are the intervals of windows. The alarm is raised where the black
-    steps cross the dashed limit.
+    How to read it: black steps are the lower bound for the worst batch so far, dotted steps the upper bound for all
+    rows pooled. Bars are the intervals of windows. The alarm is raised where the black steps cross the dashed limit.
     """
     if ax is None:
         with matplotlib.rc_context(STYLE):
@@ -45,14 +45,13 @@ def _draw_over_time(status: Status, axes: Axes) -> Axes:
     history, looks = status.history, status.looks
     lowers = list(accumulate((point.lower for point in history), max))
     uppers = [look.certificate.upper for look in looks]
-    subject = "as it is" if status.upper.subject == "as it is" else "perturbed"
-    axes.step(_times(history), lowers, where="post", color=INK, lw=1.8, label="at least, worst batch so far (as it is)")
-    axes.step(
-        _times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label=f"at most, all rows pooled ({subject})"
-    )
+    perturbed = " (perturbed)" if status.statement == "perturbed" else ""
+    axes.step(_times(history), lowers, where="post", color=INK, lw=1.8, label="lower bound, worst batch so far")
+    pooled = f"upper bound, all rows pooled{perturbed}"
+    axes.step(_times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label=pooled)
     shown = [window.certificates[status.below] for window in status.windows]
     for place, (window, c) in enumerate(zip(status.windows, shown, strict=True)):
-        label = "window (as it is)" if place == 0 else "_"
+        label = "interval of a window" if place == 0 else "_"
         middle = _middle_of_window(window.start, window.end)
         axes.plot([middle, middle], [c.lower, c.upper], color=BLUE, lw=4, alpha=0.6, solid_capstyle="butt", label=label)
     if status.limit is not None:
@@ -68,8 +67,10 @@ def _draw_over_time(status: Status, axes: Axes) -> Axes:
     axes.set_ylabel(MEASURE[status.statement])
     concise: Any = dates.ConciseDateFormatter
     axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
-    axes.set_title(f"Each kind of bound holds at all times\nwith probability {confidence(status.delta)}")
-    # Below the picture, where no bound can be hidden behind it; 0.3 inches are for the dates.
+    sure = f"Each kind of bound holds at all times\nwith {percent_sure(status.delta)} confidence"
+    apart = "\nThe two may cross: worst batch, all rows pooled" if crossed(status) else ""
+    axes.set_title(sure + apart)
+    # Below the figure, where no bound can be hidden behind it; 0.3 inches are for the dates.
     below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)
     columns = 2 if figure_of(axes).get_figwidth() > NARROW[0] else 1
     axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=columns, frameon=False)

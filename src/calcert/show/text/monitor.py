@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.number_text import at_least, at_most, confidence, given, rows_text
+from calcert.foundation.number_text import at_least, at_most, given, percent_sure, rows_text
 from calcert.reports.statements import columns
 from calcert.show.certificate_words import MEASURE, STATEMENTS, assumed
 from calcert.show.interval_lines import window_lines
@@ -27,7 +27,8 @@ def status_view(status: Status) -> RenderableType:
     lines: list[RenderableType] = [Text(reach(status)), Text("")]
     if status.limit is not None:
         lines += [Text(alarm_sentence(status), style="bold red" if status.alarm is not None else ""), Text("")]
-    lines += [Text(lower_sentence(status)), Text(upper_sentence(status))]
+    sentences = (lower_sentence(status), upper_sentence(status), crossed(status))
+    lines += [Text(sentence) for sentence in sentences if sentence]
     if status.windows:
         lines += [Text(""), _window_table(status), *map(Text, assumption_lines(status))]
         lines += [Text(words, style="yellow") for words in change_lines(status)]
@@ -37,7 +38,7 @@ def status_view(status: Status) -> RenderableType:
 
 
 def change_lines(status: Status) -> list[str]:
-    """One sentence a statement: the last window for which a change is proven."""
+    """One sentence per statement: the last window for which a change is proven."""
     lines = []
     for statement in columns(status.of_windows):
         found = [change for change in status.changes if change.statement == statement]
@@ -53,7 +54,7 @@ def change_lines(status: Status) -> list[str]:
 
 
 def assumptions(status: Status, statement: str) -> list[str]:
-    """What the intervals of windows assume of the curve; nothing for most statements."""
+    """What the intervals of windows assume of the calibration curve; nothing for most statements."""
     found = {window.certificates[statement].assumption for window in status.windows}
     return sorted(found - {"none"})
 
@@ -72,42 +73,49 @@ def alarm_sentence(status: Status) -> str:
     if status.limit is None:
         return ""
     if status.alarm is None:
-        return f"No alarm: it is not proven that {watched(status)} ever exceeded {given(status.limit)}."
+        return f"No alarm: no {MEASURE[status.below]} above {given(status.limit)} is proven for any batch."
     alarm = status.alarm
     # Batches may have been added late: the stretch is one of numbers, and its times need not be in order.
     times = [point.time for point in status.history if alarm.between_number <= point.number <= alarm.number]
     first, last = day(min(times)), day(max(times))
     where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
-    exceeded = f"{watched(status)} exceeded {given(alarm.limit)}"
+    exceeded = f"the {MEASURE[status.below]} exceeded {given(alarm.limit)}"
     return f"ALARM since {day(alarm.since)} (batch {alarm.batch_id!r}): {exceeded} in {where}."
-
-
-def watched(status: Status) -> str:
-    """What the alarm and the lower bound are about."""
-    return f"the {MEASURE[status.below]}, as it is,"
 
 
 def lower_sentence(status: Status) -> str:
     """What the lower bound says."""
+    if not status.lower:
+        return f"Worst batch so far: no {MEASURE[status.below]} is proven."
     return (
-        f"At least {at_least(status.lower)}: {watched(status)} was at least that in some batch so far. Assumes "
-        "nothing, however the data drifted."
+        f"Worst batch so far: {MEASURE[status.below]} at least {at_least(status.lower)}, whatever the drift. It may "
+        "have been any batch."
     )
 
 
 def upper_sentence(status: Status) -> str:
     """What the upper bound says."""
-    c = status.upper
+    perturbed = " of perturbed scores" if status.statement == "perturbed" else ""
     return (
-        f"At most {at_most(c.upper)}: the {MEASURE[status.statement]} of the classifier {c.subject}, over the first "
-        f"{rows_text(c.n)} pooled. Assumes nothing but that drift and the sizes of batches do not react to rows seen."
+        f"All rows pooled: {MEASURE[status.statement]}{perturbed} at most {at_most(status.upper.upper)}, over the "
+        f"first {rows_text(status.upper.n)}. Assumes that neither drift nor batch sizes respond to rows seen."
+    )
+
+
+def crossed(status: Status) -> str:
+    """Why the lower bound exceeds the upper one, where it does."""
+    if status.lower <= status.upper.upper:
+        return ""
+    return (
+        "The lower bound exceeds the upper bound because they are about different rows: the worst batch, and all rows "
+        "pooled."
     )
 
 
 def always(status: Status) -> str:
     """How sure, and for how long."""
-    sure = confidence(status.delta)
-    return f"Each statement holds at all times together with probability {sure}, however often you look."
+    sure = percent_sure(status.delta)
+    return f"Each kind of bound holds at all times together with {sure} confidence, however often you look."
 
 
 def reach(status: Status) -> str:
