@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
-from calcert.monitoring.gamblers import Wealth
+from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.watched_statements import USUAL
-from calcert.monitoring.witness_memory import Memory, gains
+from calcert.monitoring.witness_memory import L1Memory, gains
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack
 
@@ -138,7 +138,7 @@ def delays(lives: int, size: int) -> np.ndarray:
     found = np.full(lives, math.inf)
     for life in range(lives):
         rng = np.random.default_rng((size, life))
-        memory, wealth = Memory.blank(), Wealth.blank()
+        memory, wealth = L1Memory.blank(), Wealth.blank()
         for start in range(0, 40_000, size):
             batch = calcert.summarize(*rows_of(rng, size, 1.0 if start < 20_000 else 1.3895))
             wealth = wealth.after(gains(batch, memory.witnesses()))

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from calcert.monitoring.gamblers import Wealth
-from calcert.monitoring.watched_statements import Learned
-from calcert.monitoring.witness_memory import Memory
+from calcert.monitoring.betting_strategies import Wealth
+from calcert.monitoring.witness_memory import L1Memory, Memory
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 from tests.lab.distances import by_pairs
@@ -81,7 +80,7 @@ def too_high(error: float, size: int = 19) -> Law:
     return Law(scores, np.full(size, 1 / size), scores - error)
 
 
-def life(batches: Iterator[Summary], learned: type[Learned] = Memory) -> Iterator[Wealth]:
+def life(batches: Iterator[Summary], learned: type[Memory] = L1Memory) -> Iterator[Wealth]:
     """The wealth after each batch of a life, as a state computes it but without the disk."""
     memory, wealth = learned.blank(), Wealth.blank()
     for batch in batches:

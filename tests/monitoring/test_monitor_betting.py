@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates.limits.deviations import iid_limit
-from calcert.monitoring import gamblers
-from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth, latest_start, start_weight
-from calcert.monitoring.witness_memory import BLOCKS, NODES, Memory, block_of, gains
+from calcert.monitoring import betting_strategies
+from calcert.monitoring.betting_strategies import BETS, LIMITS, Wealth, latest_start, start_weight
+from calcert.monitoring.witness_memory import BLOCKS, NODES, L1Memory, block_of, gains
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 
@@ -38,7 +38,7 @@ def test_histogram_never_overstates_the_growth_of_wealth() -> None:
     gain = witness[block_of(batch)] * (scores[order] - labels[order])
     assert histogram.sum() == pytest.approx(500)
     assert histogram @ NODES == pytest.approx(gain.sum())
-    for stake in STAKES:
+    for stake in BETS:
         for limit in (0.0, 0.05, 0.5, 0.9):
             exact = np.log1p(stake * (gain - limit)).sum()
             kept = histogram @ np.log1p(stake * (NODES - limit))
@@ -75,14 +75,14 @@ def expected_wealth(laws: list[Law], rows: int) -> list[np.ndarray]:
     """The exact expectation of M_k(c) for every c, after each batch, over all outcomes."""
     expected = [np.zeros(LIMITS.size) for _ in laws]
 
-    def walk(depth: int, probability: float, memory: Memory, wealth: Wealth) -> None:
+    def walk(depth: int, probability: float, memory: L1Memory, wealth: Wealth) -> None:
         for chance, batch in outcomes(laws[depth], rows):
             after = wealth.after(gains(batch, memory.witnesses()))
             expected[depth] += probability * chance * np.exp(after.evidence())
             if depth + 1 < len(laws):
                 walk(depth + 1, probability * chance, memory.after(batch), after)
 
-    walk(0, 1.0, Memory.blank(), Wealth.blank())
+    walk(0, 1.0, L1Memory.blank(), Wealth.blank())
     return expected
 
 
@@ -108,10 +108,10 @@ def too_high_pair() -> Law:
 @pytest.fixture
 def only_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
     """One limit instead of hundreds, which makes lives cheap; wealth at one limit knows nothing of others."""
-    monkeypatch.setattr(gamblers, "LIMITS", np.array([0.05]))
-    gamblers._growth.cache_clear()
+    monkeypatch.setattr(betting_strategies, "LIMITS", np.array([0.05]))
+    betting_strategies._growth.cache_clear()
     yield 0.05
-    gamblers._growth.cache_clear()
+    betting_strategies._growth.cache_clear()
 
 
 def rejections(laws: list[Law], lives: int) -> int:
@@ -136,7 +136,7 @@ def test_false_alarms_over_600_lives_looked_at_after_every_batch(only_limit: flo
 
 
 def test_negative_control_starts_that_all_weigh_one_fail(only_limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gamblers, "start_weight", lambda start: 1.0)
+    monkeypatch.setattr(betting_strategies, "start_weight", lambda start: 1.0)
     # Nine lives in ten, so that far fewer than LIVES would notice.
     assert rejections(within_the_null(only_limit), 100) > 90
 
@@ -185,7 +185,7 @@ def test_a_small_lasting_error_is_found_by_the_memory_that_forgets_nothing() -> 
 
 def test_the_proven_stretch_begins_after_the_change_and_not_before() -> None:
     before, after = overconfident(0.0), overconfident(0.08)
-    rng, memory, histograms = np.random.default_rng(6), Memory.blank(), []
+    rng, memory, histograms = np.random.default_rng(6), L1Memory.blank(), []
     for law in [before] * 10 + [after] * 6:
         batch = law.batch(rng, 2_000)
         histograms.append(gains(batch, memory.witnesses()))

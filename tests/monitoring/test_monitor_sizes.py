@@ -18,9 +18,9 @@ from scipy.stats import binom
 from calcert.certificates.drifting_pool import drifting_limit
 from calcert.certificates.limits.deviations import SPLIT, Limit, iid_limit, mean_upper
 from calcert.certificates.perturbed import upper_terms
-from calcert.monitoring.gamblers import LIMITS, Wealth
+from calcert.monitoring.betting_strategies import LIMITS, Wealth
 from calcert.monitoring.windows import share
-from calcert.monitoring.witness_memory import Memory, gains
+from calcert.monitoring.witness_memory import L1Memory, gains
 from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
@@ -136,7 +136,7 @@ def test_wealth_is_a_supermartingale_however_the_stream_is_cut_into_batches(
     assert sum(chance for chance, _ in outcomes) == pytest.approx(1)
     expected = np.zeros(LIMITS.size)
     for first, batch in outcomes:
-        memory, wealth = Memory.blank(), Wealth.blank().after(gains(batch, Memory.blank().witnesses()))
+        memory, wealth = L1Memory.blank(), Wealth.blank().after(gains(batch, L1Memory.blank().witnesses()))
         memory = memory.after(batch)
         for second, later in outcomes:
             after = wealth.after(gains(later, memory.witnesses()))

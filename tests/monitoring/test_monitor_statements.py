@@ -17,19 +17,19 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.drifting_pool import pooled_distance, pooled_ranges
-from calcert.monitoring import gamblers
-from calcert.monitoring.gamblers import Wealth
+from calcert.monitoring import betting_strategies
+from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
-from calcert.monitoring.watched_statements import WATCHED, Learned
-from calcert.monitoring.witness_memory import NODES, Memory, PairMemory, RangeMemory
+from calcert.monitoring.watched_statements import WATCHED
+from calcert.monitoring.witness_memory import NODES, L1Memory, Memory, PairMemory, RangeMemory
 from calcert.show.exports.prometheus import prometheus_text
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 from tests.monitoring.test_monitor_betting import outcomes
 
 DELTA, LIVES, LIMIT = 0.2, 400, 0.05
-MEMORIES: dict[str, type[Learned]] = {"distance": PairMemory, "ranges": RangeMemory}
+MEMORIES: dict[str, type[Memory]] = {"distance": PairMemory, "ranges": RangeMemory}
 
 
 def truth(law: Law, statement: str) -> float:
@@ -41,18 +41,18 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """A few limits instead of hundreds, which makes lives cheap; wealth at one limit knows nothing of others."""
 
     def use(*values: float) -> None:
-        monkeypatch.setattr(gamblers, "LIMITS", np.array(values))
-        gamblers._growth.cache_clear()
+        monkeypatch.setattr(betting_strategies, "LIMITS", np.array(values))
+        betting_strategies._growth.cache_clear()
 
     yield use
-    gamblers._growth.cache_clear()
+    betting_strategies._growth.cache_clear()
 
 
-def expected_wealth(laws: list[Law], learned: type[Learned]) -> NDArray[np.float64]:
+def expected_wealth(laws: list[Law], learned: type[Memory]) -> NDArray[np.float64]:
     """The exact expectation of the last M_k(c) for every c, over all outcomes of batches of two rows."""
-    expected = np.zeros(gamblers.LIMITS.size)
+    expected = np.zeros(betting_strategies.LIMITS.size)
 
-    def walk(depth: int, probability: float, memory: Learned, wealth: Wealth) -> None:
+    def walk(depth: int, probability: float, memory: Memory, wealth: Wealth) -> None:
         for chance, batch in outcomes(laws[depth], 2):
             after = wealth.after(memory.gains(batch))
             if depth + 1 < len(laws):
@@ -95,8 +95,8 @@ def test_negative_control_witnesses_of_the_l1_error_are_no_witnesses_of_the_dist
     law = Law(np.array([0.45, 0.55]), np.array([0.5, 0.5]), np.array([1.0, 0.0]))
     assert law.distance < 0.6 * law.error
     limits(law.distance, 1.02 * law.distance)
-    # Beyond the distance, but below the L1 error, the gamblers of the L1 error win, and those of the distance may not.
-    assert expected_wealth([law] * 3, Memory).max() > 1.02
+    # Beyond the distance, but below the L1 error, strategies of the L1 error win, and those of the distance may not.
+    assert expected_wealth([law] * 3, L1Memory).max() > 1.02
     assert expected_wealth([law] * 3, PairMemory).max() <= 1 + 1e-9
 
 
@@ -122,7 +122,7 @@ def test_what_was_learned_comes_back_from_a_state_as_it_was(statement: str) -> N
     assert np.array_equal(learned.unpacked(memory.packed()).gains(batch), memory.gains(batch))
 
 
-def rejections(laws: list[Law], lives: int, learned: type[Learned]) -> int:
+def rejections(laws: list[Law], lives: int, learned: type[Memory]) -> int:
     """In how many lives the limit was rejected at any time, when looked at after every batch."""
     found = 0
     for number in range(lives):

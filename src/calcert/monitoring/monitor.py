@@ -1,4 +1,4 @@
-"""Monitor: labelled batches arrive over months, and at any moment, however often one looks, the bounds hold."""
+"""Monitor: labelled batches arrive over months, and the bounds hold at any moment, however often one looks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from calcert.foundation.validation import NoRows, check_confidence, check_seed, check_variation
 from calcert.monitoring.batch_times import moment, written
-from calcert.monitoring.gamblers import latest_start
+from calcert.monitoring.betting_strategies import latest_start
 from calcert.monitoring.looks import Certifier
 from calcert.monitoring.new_batches import new_rows, refuse_repetition, rows_to_add
 from calcert.monitoring.states import state_opening
@@ -34,31 +34,29 @@ LOG = logging.getLogger("calcert")
 
 
 class Monitor:
-    """Keep watch over a classifier: add labelled batches as they come, and ask at any time.
+    """Monitor a deployed classifier: add labelled batches as they come, and ask at any time.
 
     Guarantee
-        Each of three statements holds for the whole life of the state, at all moments together, with probability at
-        least 1 - delta, whenever and however often one looks:
+        Each of three kinds of bounds holds for the whole life of the state, at all moments together, with probability
+        at least 1 - delta, whenever and however often one looks:
 
         * ``lower`` and the alarm: some batch so far had an error of at least ``lower``. So the alarm, for any limit, is
-          false with probability at most delta over the whole life. It is about the classifier as it is, and holds
-          however the law drifts, even in response to what was seen.
-        * ``upper``: at each look, the error under the pooled law of all rows so far is at most ``upper``. Laws may
-          drift, but not in response to rows seen. Pooled means mixed: opposite errors in different months may cancel.
-          Windows say more about today.
-        * windows, for each statement that they make by itself: all its intervals in all windows, over the rows and the
-          throws, so that two that do not meet prove that calibration has changed.
+          false with probability at most delta over the whole life, however the distribution drifts, even in response
+          to what was seen.
+        * ``upper``: at each interim analysis ("look"), the error over all rows so far pooled is at most ``upper``.
+          Distributions may drift, but not in response to rows seen. Opposite errors of different months may cancel in
+          the pool; windows say more about today.
+        * windows: for each statement, all its intervals in all windows, over the data and the random splits set by
+          `seed`. Two that do not meet prove that calibration has changed.
 
         The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
-        or the L1 calibration error, of the classifier served with perturbed scores for ``upper``, as it is for
-        ``lower`` and the alarm, and both for windows. None of them assumes anything of the curve, but for the upper
-        bounds of windows as it is, which assume `variation`.
+        or the L1 calibration error, of perturbed scores for ``upper``, of unmodified ones for ``lower`` and the alarm,
+        and of both for windows. Only the upper bounds of windows of unmodified scores assume something: `variation`.
     Assumes
         Rows that were not used to train the classifier and are independent given what came before; within a window,
-        draws from one law. Which rows get a label, and when, does not depend on the label. For ``upper`` and windows:
-        neither the size nor the window of a batch responds to rows, to their labels or to their scores. Sizes that are
-        fixed, or come from the calendar or the traffic, are fine; a batch that ends when its scores suit, or with its
-        hundredth label 1, is not. The alarm does not mind.
+        draws from one distribution. Which rows get a label, and when, does not depend on the label. For ``upper`` and
+        windows: neither the size nor the window of a batch responds to rows, to their labels or to their scores. Sizes
+        that are fixed, or come from the calendar or the traffic, are fine.
 
     Parameters
     ----------
@@ -78,9 +76,9 @@ class Monitor:
     >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
     >>> rng = np.random.default_rng(0)
     >>> for day in range(1, 9):
-    ...     chance = rng.random(2_000)
-    ...     scores = chance if day <= 4 else chance**0.7
-    ...     _ = monitor.add(scores, rng.random(2_000) < chance, batch_id=f"day {day}", time=f"2026-03-{day:02d}")
+    ...     truth = rng.random(2_000)
+    ...     scores = truth if day <= 4 else truth**0.7
+    ...     _ = monitor.add(scores, rng.random(2_000) < truth, batch_id=f"day {day}", time=f"2026-03-{day:02d}")
     >>> status = monitor.status(alarm=0.02)
     >>> status.alarm.since, status.alarm.between
     ('2026-03-06T00:00:00', '2026-03-06T00:00:00')
@@ -146,18 +144,19 @@ class Monitor:
         allow_empty
             True to let a batch without new rows pass, such as a day without labels; nothing is changed then.
         """
-        name = _check_name("batch_id", batch_id)
+        if not isinstance(batch_id, str) or not batch_id.strip():
+            raise ValueError(f"batch_id must be a string that is not empty; got {batch_id!r}.")
         when = moment(time)
         at, key = written(when), window_key(window, window_name, when)
         try:
             rows = rows_to_add(scores, labels, score, label, ids)
-            return self._add(name, at, key, rows, again)
+            return self._add(batch_id, at, key, rows, again)
         except NoRows as error:
             if not allow_empty:
                 way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
                 raise NoRows(f"{error} {way}") from error
             LOG.warning("%s", error)
-            return Added(name, None, 0, False, None)
+            return Added(batch_id, None, 0, False, None)
 
     def _add(self, name: str, time: str, window: str | None, given: Summary | IdentifiedRows, again: bool) -> Added:
         """Add what is new among the rows, in one transaction; NoRows where nothing is."""
@@ -168,24 +167,25 @@ class Monitor:
             tip = state.tip()
             self._settings_checked(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches
-            there = next((batch for batch in batches if batch.id == name), None)
-            before = batches if there is None else batches[: there.number - 1]
+            existing = next((batch for batch in batches if batch.id == name), None)
+            before = batches if existing is None else batches[: existing.number - 1]
             rows, ids, known = new_rows(given, state, before)
-            if there is None:
+            if existing is None:
                 if not rows.n:
                     raise NoRows(f"batch {name!r} must have new rows; all of its {known:,} rows were added before.")
                 packed = pack(rows)
                 if not again:
                     refuse_repetition(state, batches, name, rows, packed, identified=bool(ids))
                 new, _ = state.append(tip, name, time, window, rows, packed, ids)
-            elif state.summary(there) != rows:
+            elif state.summary(existing) != rows:
                 raise ValueError(
-                    f"batch_id must be new, or the batch the same; {name!r} is there already as batch {there.number:,} "
-                    f"with {there.rows:,} other rows. Nothing was changed; give these rows an id of their own."
+                    f"batch_id must be new, or the batch the same; {name!r} is there already as batch "
+                    f"{existing.number:,} with {existing.rows:,} other rows. Nothing was changed; give these rows an "
+                    "id of their own."
                 )
         # Only now is the batch safe, and may be acknowledged.
-        batch = there or new
-        return Added(name, batch.number, batch.rows, batch is there, batch.lower, known)
+        batch = existing or new
+        return Added(name, batch.number, batch.rows, batch is existing, batch.lower, known)
 
     def status(self, *, alarm: float | None = None) -> Status:
         """What is certified now.
@@ -193,8 +193,7 @@ class Monitor:
         Parameters
         ----------
         alarm
-            The limit above which an error, of the kind that the state watches, is alarming; any limit may be tried at
-            any time.
+            The error above which the alarm is raised; any limit may be tried at any time.
         """
         limit = None if alarm is None else _check_limit(alarm)
         book = remembered(self.path.absolute())
@@ -209,9 +208,9 @@ class Monitor:
             answer = book.answers.get(tip.digest)
             known = {} if answer is not None else book.known(state, life)
         if answer is None:
-            certifier = Certifier(life, known, book.windows, self._rows_of, lambda: self._pool_kept(life.batches))
-            looks, done = certifier.certified_looks(), certifier.certified_windows()
-            windows = sorted(done.values(), key=lambda window: (window.start, window.key))
+            certifier = Certifier(life, known, self._rows_of, lambda: self._pool_kept(life.batches))
+            certifier.certify()
+            looks, windows = certifier.looks(), certifier.windows()
             answer = Status(
                 statement=life.statement,
                 delta=delta,
@@ -227,30 +226,21 @@ class Monitor:
                 state_fingerprint=tip.digest.hex()[:16],
             )
             self._keep_certificates(certifier)
-            book.looks, book.windows, book.answers = certifier.at_looks(), done, {tip.digest: answer}
+            book.certificates, book.answers = certifier.known, {tip.digest: answer}
         return replace(answer, limit=limit, alarm=raised)
 
     def check(self) -> Checked:
         """Read and check everything that the state holds, which takes a while; a damaged one is refused.
 
-        :meth:`add` and :meth:`status` check all that their numbers come from: the settings, the line of every batch
-        (once a process), what earlier batches taught, and the rows and certificates that they read. Rows of a batch
-        that they have no need to read again are checked here.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-        >>> _ = monitor.add([0.2, 0.7, 0.7], [0, 1, 0], batch_id="monday")
-        >>> print(monitor.check())
-        1 batch of 3 rows: nothing is damaged. Looks kept: 0 of 1 due; the next status computes the rest.
+        :meth:`add` and :meth:`status` check all that their numbers come from. What they have no need to read, above all
+        the rows of old batches, is checked here.
         """
         with state_opening.reading(self.path) as database:
             state = State(database, self.path)
-            found = state.check()
-            if found.batches:
+            checked = state.check()
+            if checked.batches:
                 self._settings_checked(state)
-            return found
+            return checked
 
     def _settings_checked(self, state: State) -> Settings:
         """The settings of the state, which must be those given, as must be what it watches."""
@@ -306,13 +296,6 @@ def _first_alarm(state: State, batches: Sequence[Batch], limit: float, delta: fl
     start = batches[latest_start(proof.number, state.gains(batches[: proof.number]), limit, delta) - 1]
     below = WATCHED[state.statement()].below
     return Alarm(limit, proof.time, proof.id, proof.number, start.time, start.number, below)
-
-
-def _check_name(argument: str, value: Any) -> str:
-    """The id of a batch, or the key of a window."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{argument} must be a string that is not empty; got {value!r}.")
-    return value
 
 
 def _check_limit(alarm: Any) -> float:

@@ -31,14 +31,12 @@ MOST_IDS = 1 << 24
 
 def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, ids: Any) -> Summary | IdentifiedRows:
     """The rows of a new batch: counted, as the Summary that was given, or with their ids."""
+    given = Rows.of(scores, labels, score=score, label=label)
     if ids is not None:
-        return identified_rows(Rows.of(scores, labels, score=score, label=label), ids)
-    for name, value in {"labels": labels, "score": score, "label": label}.items():
-        if isinstance(scores, Summary) and value is not None:
-            raise TypeError(
-                f"{name} must be left out where scores is a Summary, which has its labels; got {type(value).__name__}."
-            )
-    rows = scores if isinstance(scores, Summary) else Rows.of(scores, labels, score=score, label=label).summary()
+        if given.sampling.given or given.groups is not None or given.has_classes:
+            raise TypeError("ids must come with independent rows of one classifier; got clusters, weights or the like.")
+        return identified_rows(given, ids)
+    rows = given.summary()
     if not rows.n:
         raise NoRows("a batch must have at least one row; got a Summary of none.")
     if rows.units is not None:

@@ -39,9 +39,9 @@ SCALES = (1.0, 1 / 8, 1 / 64, 1 / 1024)
 
 def by_item(cell: Integers, count: Integers) -> Integers:
     """The rows of a batch for every cell and label, given those of its cells."""
-    found = np.zeros((cells.CELLS, 2), np.int64)
-    found[cell] = count
-    return found.ravel()
+    rows = np.zeros((cells.CELLS, 2), np.int64)
+    rows[cell] = count
+    return rows.ravel()
 
 
 def repetition(earlier: Integers, new: Integers) -> float:

@@ -27,16 +27,6 @@ class Added:
         The lower bound certified after this batch.
     known
         Rows that were left out, because their ids were added before.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(5_000)
-    >>> added = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
-    >>> print(added)
-    Added batch 'monday': 5,000 rows, batch 1 of this state.
     """
 
     batch_id: str
@@ -57,20 +47,7 @@ class Added:
 
 @dataclass(frozen=True)
 class BatchPoint:
-    """One batch on the time axis: `lower` was certified after it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> for day in ("2026-03-02", "2026-03-03"):
-    ...     x = rng.random(5_000)
-    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
-    >>> point = monitor.status().history[-1]
-    >>> point.rows, round(point.lower, 2)
-    (5000, 0.15)
-    """
+    """One batch on the time axis: `lower` was certified after it."""
 
     number: int
     batch_id: str
@@ -81,7 +58,7 @@ class BatchPoint:
 
 @dataclass(frozen=True)
 class Alarm:
-    """The error of the classifier as it is has exceeded the limit: certified, not suspected.
+    """The error of unmodified scores has exceeded the limit: certified, not suspected.
 
     Attributes
     ----------
@@ -93,19 +70,7 @@ class Alarm:
         The time and number of the first batch of the shortest proven stretch: some batch from that one to `number` had
         an error above the limit.
     statement
-        The statement whose error it is: "distance" or "ranges", or "unmodified" for the L1 calibration error as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> for day in ("2026-03-02", "2026-03-03"):
-    ...     x = rng.random(5_000)
-    ...     _ = monitor.add(x, rng.random(5_000) < x**2, batch_id=day, time=day)
-    >>> alarm = monitor.status(alarm=0.05).alarm
-    >>> alarm.batch_id, alarm.since
-    ('2026-03-03', '2026-03-03T00:00:00')
+        The statement whose error it is: "distance", "ranges", or "unmodified" for the L1 calibration error.
     """
 
     limit: float
@@ -119,19 +84,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Look:
-    """One look at all rows so far, after a batch.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(5_000)
-    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
-    >>> look = monitor.status().looks[0]
-    >>> look.time, round(look.certificate.upper, 2)
-    ('2026-03-02T00:00:00', 0.02)
-    """
+    """One interim analysis, or look, of all rows up to a batch."""
 
     derived: ClassVar = ("rows", "upper")
 
@@ -162,15 +115,15 @@ class Status(Result):
     statement
         What is watched: "distance", "ranges" or "perturbed".
     below
-        The statement that `lower` and the alarm are about: the same, but "unmodified", the L1 calibration error of the
-        classifier as it is, where "perturbed" is watched.
+        The statement that `lower` and the alarm are about: the same, but "unmodified", the L1 calibration error of
+        unmodified scores, where "perturbed" is watched.
     lower
-        Some batch so far had an error, of the classifier as it is, of at least this. If the law never changed, that is
-        a lower bound for the error.
+        Some batch so far had an error of at least this. If the distribution never changed, that is a lower bound for
+        the error.
     evidence
-        Against perfect calibration, as a power of ten: by how much a gambler who bet against it has multiplied.
+        Against perfect calibration, as a power of ten: the factor by which a bet against it has grown.
     upper
-        The last look at all rows: the error over all rows up to that look pooled is at most ``upper.upper``.
+        The last look: the error over all rows up to it pooled is at most ``upper.upper``.
     alarm
         None as long as the limit, if one was given, is not proven to be exceeded.
     windows, changes
@@ -186,11 +139,16 @@ class Status(Result):
     >>> import tempfile
     >>> monitor = calcert.Monitor(tempfile.mkdtemp() + "/state.calcert")
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(5_000)
-    >>> _ = monitor.add(x, rng.random(5_000) < x, batch_id="monday", time="2026-03-02")
+    >>> for day in (2, 3):
+    ...     x = rng.random(5_000)
+    ...     print(monitor.add(x, rng.random(5_000) < x**2, batch_id=f"day {day}", time=f"2026-03-0{day}", window="day"))
+    Added batch 'day 2': 5,000 rows, batch 1 of this state.
+    Added batch 'day 3': 5,000 rows, batch 2 of this state.
     >>> status = monitor.status(alarm=0.05)
-    >>> status.rows, status.lower, round(status.upper.upper, 2), status.alarm
-    (5000, 0.0, 0.02, None)
+    >>> status.rows, status.lower > 0.1, status.alarm.batch_id, status.history[0].lower
+    (10000, True, 'day 3', 0.0)
+    >>> [look.rows for look in status.looks], [window.key for window in status.windows], status.changes
+    ([5000, 10000], ['2026-03-02', '2026-03-03'], ())
     """
 
     kind: ClassVar = "status"

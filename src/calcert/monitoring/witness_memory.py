@@ -1,23 +1,18 @@
 """Memories of earlier batches, which forget: witnesses for the next batch, and what its rows gain from them.
 
-A witness is a function of score and label that was fixed before the batch was seen and whose mean is at most the error
-(docs/theory/monitoring.md), so everything here is free to be a guess: no statement depends on how good it is, only how
-soon an alarm comes. The scores are cut into 1,697 fixed blocks. Three memories, which forget at different speeds, hold
-the rows seen per block, and each bets on its own. Old, calibrated rows therefore do not drown new ones: one memory has
-forgotten them, while another finds small errors that take a million rows to see. What a memory suggests depends on what
-is watched:
-
-* the L1 error: a function f into [-1, 1], for f(x) (x - y);
-* the distance from calibration (Theorem 6): a pair (g0, g1), both of which change by no more than the score does, with
-  (1 - u) g0(u) + u g1(u) <= 0 for all u; the mean of g_label(score) is at most the distance;
-* counts in ranges (Theorem 9): the indicator of a range, with a sign, times x - y, from block to block.
+A witness is a function of score and label, fixed before the batch was seen, whose mean is at most the error
+(docs/theory/monitoring.md). No bound depends on how good a witness is, only how soon an alarm comes. Three memories,
+with different half-lives, hold the rows seen per block of scores, and each has a betting strategy of its own: one has
+forgotten old, calibrated rows, another finds errors that take a million rows to see.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -72,16 +67,13 @@ def per_block(batch: Summary) -> Floats:
 
 
 def gains(batch: Summary, witnesses: Floats) -> Floats:
-    """Per witness, given by its values on blocks, the histogram over NODES of the gains of the rows of `batch`.
-
-    A row is known to its cell, so its gain is the smallest that any place in the cell could give.
-    """
-    points, block, found = batch.points, block_of(batch), []
+    """Per function of the score, given by its values on blocks, the histogram of what rows gain."""
+    points, block, histograms = batch.points, block_of(batch), []
     for witness in witnesses:
         f = witness[block]
         worst = np.where(f >= 0, points.low, points.high)
-        found.append(shared(np.stack([f * worst, f * (worst - 1)], axis=1), points.count))
-    return np.array(found)
+        histograms.append(shared(np.stack([f * worst, f * (worst - 1)], axis=1), points.count))
+    return np.array(histograms)
 
 
 def shared(gain: Floats, count: Integers) -> Floats:
@@ -95,9 +87,54 @@ def shared(gain: Floats, count: Integers) -> Floats:
     return histogram
 
 
+class Memory(ABC):
+    """Rows seen, with forgetting: a frozen dataclass of arrays that begin with an axis of three memories."""
+
+    shapes: ClassVar[tuple[tuple[int, ...], ...]]
+    """Of its arrays, per memory."""
+
+    @classmethod
+    def blank(cls) -> Self:
+        """Nothing seen yet."""
+        return cls(*(np.zeros((len(HALF_LIVES), *shape)) for shape in cls.shapes))
+
+    def packed(self) -> bytes:
+        """As a state keeps it."""
+        return b"".join(array.tobytes() for array in vars(self).values() if isinstance(array, np.ndarray))
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> Self:
+        """The inverse of :meth:`packed`."""
+        sizes = [len(HALF_LIVES) * math.prod(shape) for shape in cls.shapes]
+        parts = np.split(np.frombuffer(content), np.cumsum(sizes)[:-1])
+        return cls(*(part.reshape(-1, *shape) for part, shape in zip(parts, cls.shapes, strict=True)))
+
+    @abstractmethod
+    def gains(self, batch: Summary) -> Floats:
+        """Per memory, the histogram over NODES of what the rows of `batch` gain from its witness.
+
+        A row is known to its cell, so its gain is the smallest that any place in the cell could give.
+        """
+
+    @abstractmethod
+    def after(self, batch: Summary) -> Self:
+        """The memory once the batch has been judged."""
+
+
+class ScoreMemory(Memory):
+    """Witnesses f(x) (x - y), for a function f of the score that is constant on blocks."""
+
+    @abstractmethod
+    def witnesses(self) -> Floats:
+        """For the next batch, one function per memory, by its values on blocks."""
+
+    def gains(self, batch: Summary) -> Floats:
+        return gains(batch, self.witnesses())
+
+
 @dataclass(frozen=True)
-class Memory:
-    """Rows seen, with forgetting, and witnesses of the L1 error.
+class L1Memory(ScoreMemory):
+    """Functions into [-1, 1], witnesses of the L1 error.
 
     Attributes
     ----------
@@ -107,13 +144,10 @@ class Memory:
         Per memory and scale, what witnesses would have earned, forgotten likewise; shape (memories, scales).
     """
 
+    shapes: ClassVar = ((3, BLOCKS), (len(SCALES),))
+
     seen: Floats
     earned: Floats
-
-    @classmethod
-    def blank(cls) -> Memory:
-        """Nothing seen yet."""
-        return cls(np.zeros((len(HALF_LIVES), 3, BLOCKS)), np.zeros((len(HALF_LIVES), len(SCALES))))
 
     @cached_property
     def proposed(self) -> Floats:
@@ -121,30 +155,15 @@ class Memory:
         return np.array([_signs(seen) for seen in self.seen])
 
     def witnesses(self) -> Floats:
-        """For the next batch, one witness a memory, per block: at the scale that earned most, if it earned enough."""
+        """At the scale that earned most, if it earned enough."""
         proven = self.earned.max(axis=1) > PROOF * np.sqrt(self.seen[:, 2].sum(axis=1))
         scale = np.where(proven, self.earned.argmax(axis=1), USUAL)
         return np.asarray(self.proposed[np.arange(len(HALF_LIVES)), scale])
 
-    def gains(self, batch: Summary) -> Floats:
-        """Per memory, the histogram of what the rows of `batch` gain from its witness."""
-        return gains(batch, self.witnesses())
-
-    def packed(self) -> bytes:
-        """As a state keeps it."""
-        return self.seen.tobytes() + self.earned.tobytes()
-
-    @classmethod
-    def unpacked(cls, content: bytes) -> Memory:
-        """The inverse of :meth:`packed`."""
-        size, values = len(HALF_LIVES) * 3 * BLOCKS, np.frombuffer(content)
-        return cls(values[:size].reshape(-1, 3, BLOCKS), values[size:].reshape(-1, len(SCALES)))
-
-    def after(self, batch: Summary) -> Memory:
-        """The memory once the batch has been judged."""
+    def after(self, batch: Summary) -> L1Memory:
         blocks = per_block(batch)
         kept = kept_after(batch.n)
-        return Memory(
+        return L1Memory(
             seen=self.seen * kept[:, None, None] + blocks,
             earned=self.earned * kept[:, None] + np.einsum("msb,b->ms", self.proposed, blocks[1]),
         )
@@ -174,8 +193,11 @@ PARTS = 64
 
 
 @dataclass(frozen=True)
-class PairMemory:
-    """Rows seen, with forgetting, and pairs that are witnesses of the distance.
+class PairMemory(Memory):
+    """Pairs, witnesses of the distance from calibration (Theorem 6).
+
+    A pair (g0, g1) changes by no more than the score does, with (1 - u) g0(u) + u g1(u) <= 0 for all u; a row gains
+    g_label(score).
 
     Attributes
     ----------
@@ -184,44 +206,27 @@ class PairMemory:
         (memories, 2, blocks, 2).
     """
 
+    shapes: ClassVar = ((2, BLOCKS, 2),)
+
     seen: Floats
 
-    @classmethod
-    def blank(cls) -> PairMemory:
-        """Nothing seen yet."""
-        return cls(np.zeros((len(HALF_LIVES), 2, BLOCKS, 2)))
-
-    def packed(self) -> bytes:
-        """As a state keeps it."""
-        return self.seen.tobytes()
-
-    @classmethod
-    def unpacked(cls, content: bytes) -> PairMemory:
-        """The inverse of :meth:`packed`."""
-        return cls(np.frombuffer(content).reshape(-1, 2, BLOCKS, 2))
-
     def gains(self, batch: Summary) -> Floats:
-        """Per memory, the histogram of what the rows of `batch` gain from the pair that it suggests.
-
-        A row is known to its cell, so its gain is the smallest that any place in the cell could give.
-        """
         # Numba takes a moment to import: only those who watch a distance wait for it.
         from calcert.certificates.distances.distance_lower import promised, suggested
 
         low, high = _block_edges()
-        points, found = batch.points, []
+        points, histograms = batch.points, []
         for rows, inside in self.seen:
-            known = np.rint(PARTS * rows).astype(np.int64)
+            parts = np.rint(PARTS * rows).astype(np.int64)
             gain = np.zeros(points.count.shape)
-            if known.any():
+            if parts.any():
                 wide = np.maximum(rows * (high - low)[:, None], 1e-300)
-                told = Points(low, high, np.clip(inside / wide, 0.0, 1.0), known)
-                gain = promised(*suggested(told, known, max(float(rows.sum()), 1.0)), points.low, points.high)
-            found.append(shared(gain, points.count))
-        return np.array(found)
+                remembered = Points(low, high, np.clip(inside / wide, 0.0, 1.0), parts)
+                gain = promised(*suggested(remembered, parts, max(float(rows.sum()), 1.0)), points.low, points.high)
+            histograms.append(shared(gain, points.count))
+        return np.array(histograms)
 
     def after(self, batch: Summary) -> PairMemory:
-        """The memory once the batch has been judged."""
         block, (low, _) = batch.cell // CELLS_PER_BLOCK, _block_edges()
         inside = batch.score_sum - batch.count * low[block][:, None]
         new = [[np.bincount(block, part[:, y], BLOCKS) for y in range(2)] for part in (batch.count, inside)]
@@ -238,8 +243,8 @@ def _block_edges() -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class RangeMemory:
-    """Rows seen, with forgetting, and ranges that are witnesses of miscounts.
+class RangeMemory(ScoreMemory):
+    """Indicators of a range of scores with a sign, witnesses of counts in ranges (Theorem 9).
 
     Attributes
     ----------
@@ -247,34 +252,17 @@ class RangeMemory:
         Per memory and block, the sum of x - y; shape (memories, blocks).
     """
 
+    shapes: ClassVar = ((BLOCKS,),)
+
     seen: Floats
 
-    @classmethod
-    def blank(cls) -> RangeMemory:
-        """Nothing seen yet."""
-        return cls(np.zeros((len(HALF_LIVES), BLOCKS)))
-
-    def packed(self) -> bytes:
-        """As a state keeps it."""
-        return self.seen.tobytes()
-
-    @classmethod
-    def unpacked(cls, content: bytes) -> RangeMemory:
-        """The inverse of :meth:`packed`."""
-        return cls(np.frombuffer(content).reshape(-1, BLOCKS))
-
     def witnesses(self) -> Floats:
-        """For the next batch, one witness a memory, per block: 1 or -1 in the range that is furthest off, else 0."""
+        """1 or -1 in the range that is furthest off, else 0."""
         witnesses = np.zeros(self.seen.shape)
         for witness, seen in zip(witnesses, self.seen, strict=True):
             first, stop, sign = widest_run(seen)
             witness[first:stop] = sign
         return witnesses
 
-    def gains(self, batch: Summary) -> Floats:
-        """Per memory, the histogram of what the rows of `batch` gain from its witness."""
-        return gains(batch, self.witnesses())
-
     def after(self, batch: Summary) -> RangeMemory:
-        """The memory once the batch has been judged."""
         return RangeMemory(self.seen * kept_after(batch.n)[:, None] + per_block(batch)[1])

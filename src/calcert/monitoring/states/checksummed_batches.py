@@ -13,24 +13,9 @@ from calcert.monitoring.batch_times import is_written
 
 
 class Batch(NamedTuple):
-    """What a state says of one batch.
+    """What a state says of one batch, with checksums of what is kept of it and of the chain up to here.
 
-    Attributes
-    ----------
-    number
-        1 for the first batch, and so on.
-    id
-        The name under which it was added.
-    rows, positives
-        Rows, and those of label 1.
-    time
-        When its rows are from, in ISO 8601.
-    window
-        The key of its window; None where it has none.
-    lower
-        The lower bound certified after this batch.
-    gains_digest, summary_digest, ids_digest, digest
-        Checksums of what is kept of it, and of the chain up to here.
+    `positives` are rows of label 1, `window` the key of its window, `lower` the lower bound certified after it.
     """
 
     number: int

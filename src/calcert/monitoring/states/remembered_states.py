@@ -7,14 +7,15 @@ the last batch that it covers, an answer by the digest of the last batch there w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from calcert.monitoring.looks import Known, Life
+from calcert.certificates.certificate import Certificate
+from calcert.monitoring.looks import Due, Known, Life
 from calcert.monitoring.states.state_content import State, Tip
 from calcert.monitoring.status import Status
-from calcert.monitoring.windows import Window, WindowStatement
 
 STATES = 8
 """So many states are remembered; five thousand batches take some megabytes."""
@@ -22,21 +23,13 @@ STATES = 8
 
 @dataclass
 class Remembered:
-    """What is remembered of one state.
+    """What is remembered of one state: its life as far as it was read and checked, certificates, and the last answer.
 
-    Attributes
-    ----------
-    life
-        As far as it was read and checked.
-    looks, windows
-        The certificates of looks at all rows, and those of windows that have not grown since.
-    answers
-        The last answer, without a limit, by the digest of the last batch.
+    Answers are without a limit, by the digest of the last batch.
     """
 
     life: Life | None = None
-    looks: Known = field(default_factory=dict)
-    windows: dict[Window, WindowStatement] = field(default_factory=dict)
+    certificates: Known = field(default_factory=dict)
     answers: dict[bytes, Status] = field(default_factory=dict)
 
     def read(self, state: State, tip: Tip) -> Life:
@@ -48,12 +41,10 @@ class Remembered:
         self.life = life.after(state.batches(tip, last))
         return self.life
 
-    def known(self, state: State, life: Life) -> Known:
-        """The certificates of the looks of a life that are remembered or kept, without those of windows done."""
-        looks = {due: self.looks[due] for _, due in life.looks if due in self.looks}
-        due = [due for _, due in life.looks if due not in looks]
-        due += [due for window, due in life.windows.values() if window not in self.windows]
-        return looks | state.looks(due)
+    def known(self, state: State, life: Life) -> dict[Due, Mapping[str, Certificate]]:
+        """The certificates of the looks of a life that are remembered, or kept in the state."""
+        certificates = {due: self.certificates[due] for due in life.due if due in self.certificates}
+        return certificates | state.looks([due for due in life.due if due not in certificates])
 
 
 @lru_cache(maxsize=STATES)

@@ -1,13 +1,11 @@
 """The content of a state in SQL: reads are checked against their checksums, writes are whole batches.
 
 A batch is one transaction, acknowledged when SQLite has synced it to the disk (rollback journal, synchronous=EXTRA): a
-process killed at any instant loses at most the batch that was not acknowledged, and the state is one file whenever
-nobody is writing. Writers queue for the write lock before they read, so that none works on stale numbers.
+process killed at any instant loses at most the batch that was not acknowledged. Writers queue for the write lock before
+they read, so that none works on stale numbers.
 
-What is checked when: whatever is asked, :meth:`State.tip` checks the settings and what betting knows against the last
-line, and :meth:`State.batches` the chain of all lines, those that this process has not checked before. A status checks
-every certificate that was kept, and the pool, gains and rows that it reads. Rows that nobody reads are checked by
-:meth:`State.check` alone, which reads everything.
+:meth:`State.tip` checks the settings and what betting knows, :meth:`State.batches` the chain of all lines that this
+process has not checked before. Whatever else is read is checked then; :meth:`State.check` reads everything.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,13 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats, Integers
-from calcert.monitoring.gamblers import LIMITS, STAKES, Wealth
+from calcert.foundation.number_text import rows_text
+from calcert.monitoring.betting_strategies import BETS, LIMITS, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due, Life
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_opening import DamagedState
-from calcert.monitoring.watched_statements import USUAL, WATCHED, Learned
-from calcert.monitoring.witness_memory import HALF_LIVES, NODES
+from calcert.monitoring.watched_statements import USUAL, WATCHED
+from calcert.monitoring.witness_memory import HALF_LIVES, NODES, Memory
 from calcert.reports.settings import Settings
 from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
@@ -44,17 +44,12 @@ STRETCH = 64
 class Tip:
     """Where a state stands: what the next batch is chained to and judged by.
 
-    Attributes
-    ----------
-    number, digest
-        The number of the last batch and its digest; 0 and that of the settings where there is none.
-    memory, wealth
-        What betting knows.
+    `number` and `digest` are those of the last batch; 0 and that of the settings where there is none.
     """
 
     number: int
     digest: bytes
-    memory: Learned
+    memory: Memory
     wealth: Wealth
 
 
@@ -69,12 +64,6 @@ class Checked:
     due, kept
         Looks that are due, at all rows and at windows, and those of them that are kept; the next status computes the
         others.
-
-    Examples
-    --------
-    >>> from calcert.monitoring.states.state_content import Checked
-    >>> print(Checked(batches=42, rows=63_000, due=30, kept=28))
-    42 batches of 63,000 rows: nothing is damaged. Looks kept: 28 of 30 due; the next status computes the rest.
     """
 
     batches: int
@@ -84,9 +73,9 @@ class Checked:
 
     def __str__(self) -> str:
         batches = "1 batch" if self.batches == 1 else f"{self.batches:,} batches"
-        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         rest = "" if self.kept == self.due else "; the next status computes the rest"
-        return f"{batches} of {rows}: nothing is damaged. Looks kept: {self.kept:,} of {self.due:,} due{rest}."
+        kept = f"Looks kept: {self.kept:,} of {self.due:,} due{rest}."
+        return f"{batches} of {rows_text(self.rows)}: nothing is damaged. {kept}"
 
 
 class State:
@@ -102,23 +91,23 @@ class State:
 
     def chosen(self) -> Settings:
         """The settings as certificates take them."""
-        found: dict[str, Any] = dict(self.settings())
-        return Settings(**found | {"seed": int(found["seed"])})
+        settings: dict[str, Any] = dict(self.settings())
+        return Settings(**settings | {"seed": int(settings["seed"])})
 
     def statement(self) -> str:
         """What the state watches."""
-        found = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
-        if not found and not self.settings():
+        watched = [name for (name,) in self._database.execute("SELECT statement FROM watched")]
+        if not watched and not self.settings():
             return USUAL  # Nothing was added yet.
-        if len(found) != 1 or found[0] not in WATCHED:
-            raise self.damaged(f"it must watch one of {', '.join(WATCHED)}; it watches {found}")
-        return str(found[0])
+        if len(watched) != 1 or watched[0] not in WATCHED:
+            raise self.damaged(f"it must watch one of {', '.join(WATCHED)}; it watches {watched}")
+        return str(watched[0])
 
     def set(self, settings: Settings, statement: str) -> None:
         """Fix the settings of a new state, those that its statements are certified with, and what it watches."""
-        known = settings.to_dict()
-        kept = [(name, float(known[name])) for name in ("confidence", *settings.noise.parameters, "variation", "seed")]
-        self._database.executemany("INSERT INTO settings VALUES (?, ?)", kept)
+        chosen, names = settings.to_dict(), ("confidence", *settings.noise.parameters, "variation", "seed")
+        values = [(name, float(chosen[name])) for name in names]
+        self._database.executemany("INSERT INTO settings VALUES (?, ?)", values)
         self._database.execute("INSERT INTO watched VALUES (?)", (statement,))
 
     def origin(self) -> bytes:
@@ -128,17 +117,17 @@ class State:
     def tip(self) -> Tip:
         """Where the state stands, with the settings and what betting knows checked against the last line."""
         last = self._database.execute("SELECT number, digest FROM batches ORDER BY number DESC LIMIT 1").fetchone()
-        found = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
+        learned = self._database.execute("SELECT batches, memory, wealth, digest FROM learned").fetchall()
         memory = WATCHED[self.statement()].memory
-        if last is None and not found and not self._database.execute("SELECT 1 FROM contents LIMIT 1").fetchall():
+        if last is None and not learned and not self._database.execute("SELECT 1 FROM contents LIMIT 1").fetchall():
             return Tip(0, self.origin(), memory.blank(), Wealth.blank())
-        if last is None or [line[0] for line in found] != [last[0]]:
+        if last is None or [line[0] for line in learned] != [last[0]]:
             raise self.damaged("it has the lines of more or fewer batches than there were")
-        _, *known, checksum = found[0]
-        if checksum != digest(last[1], self.origin(), *known):
+        _, *taught, checksum = learned[0]
+        if checksum != digest(last[1], self.origin(), *taught):
             raise self.damaged("its settings, or what earlier batches taught, do not fit their checksum")
-        wealth = np.frombuffer(known[1]).reshape(-1, STAKES.size, LIMITS.size)
-        return Tip(last[0], last[1], memory.unpacked(known[0]), Wealth(last[0], wealth))
+        wealth = np.frombuffer(taught[1]).reshape(-1, BETS.size, LIMITS.size)
+        return Tip(last[0], last[1], memory.unpacked(taught[0]), Wealth(last[0], wealth))
 
     def batches(self, tip: Tip, after: Batch | None = None) -> list[Batch]:
         """The batches up to the tip, or those after one that the state holds, with the chain of their digests checked.
@@ -146,8 +135,8 @@ class State:
         A digest stands for all lines up to its own: those up to `after` are what they were when it was checked.
         """
         number, before = (0, self.origin()) if after is None else (after.number, after.digest)
-        found = self._database.execute("SELECT * FROM batches WHERE number > ? ORDER BY number", (number,))
-        lines = list(map(Batch._make, found))
+        rows = self._database.execute("SELECT * FROM batches WHERE number > ? ORDER BY number", (number,))
+        lines = list(map(Batch._make, rows))
         for place, batch in enumerate(lines, start=number + 1):
             if batch.number != place or batch.chained(before) != batch.digest or not batch.possible:
                 raise self.damaged(f"the line of batch {place} does not fit its checksum")
@@ -158,14 +147,14 @@ class State:
 
     def holds(self, batch: Batch) -> bool:
         """Whether this is a state of the same life: with this very batch, and therefore with all before it."""
-        found = self._database.execute("SELECT digest FROM batches WHERE number = ?", (batch.number,)).fetchone()
-        return bool(found == (batch.digest,))
+        kept = self._database.execute("SELECT digest FROM batches WHERE number = ?", (batch.number,)).fetchone()
+        return bool(kept == (batch.digest,))
 
     def append(
         self, tip: Tip, name: str, time: str, window: str | None, rows: Summary, packed: bytes, ids: bytes = b""
     ) -> tuple[Batch, Tip]:
         """Judge the batch after `tip` by what earlier ones taught, learn from it, write it; `packed` are its rows."""
-        # The order matters: witnesses must be fixed before the batch is learned from (see gamblers).
+        # The order matters: witnesses must be fixed before the batch is learned from (W1).
         histograms = tip.memory.gains(rows)
         wealth = tip.wealth.after(histograms)
         batch = Batch(
@@ -187,29 +176,29 @@ class State:
         content = (batch.number, histograms.tobytes(), packed, ids)
         self._database.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", content)
         self._database.execute("DELETE FROM learned")
-        known = (memory.packed(), wealth.logarithm.tobytes())
-        checksum = digest(batch.digest, self.origin(), *known)
-        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (batch.number, *known, checksum))
+        learned = (memory.packed(), wealth.logarithm.tobytes())
+        checksum = digest(batch.digest, self.origin(), *learned)
+        self._database.execute("INSERT INTO learned VALUES (?, ?, ?, ?)", (batch.number, *learned, checksum))
         return batch, Tip(batch.number, batch.digest, memory, wealth)
 
     def gains(self, batches: Sequence[Batch]) -> Iterator[Floats]:
         """The histograms of gains of consecutive batches, the latest first, a stretch of batches at a time."""
         for stop in range(len(batches), 0, -STRETCH):
             stretch = batches[max(stop - STRETCH, 0) : stop]
-            found = self._database.execute(
+            kept = self._database.execute(
                 "SELECT gains FROM contents WHERE number BETWEEN ? AND ? ORDER BY number DESC",
                 (stretch[0].number, stretch[-1].number),
             ).fetchall()
-            if [digest(gains) for (gains,) in found] != [batch.gains_digest for batch in reversed(stretch)]:
+            if [digest(gains) for (gains,) in kept] != [batch.gains_digest for batch in reversed(stretch)]:
                 raise self.damaged("the gains of a batch do not fit their checksum")
-            yield np.array([np.frombuffer(gains) for (gains,) in found]).reshape(-1, len(HALF_LIVES), NODES.size)
+            yield np.array([np.frombuffer(gains) for (gains,) in kept]).reshape(-1, len(HALF_LIVES), NODES.size)
 
     def packed(self, batch: Batch) -> bytes:
         """The rows of one batch, as they are kept."""
-        found = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
-        if found is None or digest(found[0]) != batch.summary_digest:
+        kept = self._database.execute("SELECT summary FROM contents WHERE number = ?", (batch.number,)).fetchone()
+        if kept is None or digest(kept[0]) != batch.summary_digest:
             raise self.damaged(f"the rows of batch {batch.number} do not fit their checksum")
-        return bytes(found[0])
+        return bytes(kept[0])
 
     def summary(self, batch: Batch) -> Summary:
         """The rows of one batch."""
@@ -218,8 +207,8 @@ class State:
     def ids(self, batches: Sequence[Batch]) -> Integers:
         """The hashes of all ids of these batches, the first of the state; those added without ids have none."""
         last = batches[-1].number if batches else 0
-        found = self._database.execute("SELECT number, ids FROM contents WHERE number <= ? AND ids != x''", (last,))
-        kept = dict(found.fetchall())
+        rows = self._database.execute("SELECT number, ids FROM contents WHERE number <= ? AND ids != x''", (last,))
+        kept = dict(rows.fetchall())
         if [digest(kept.get(batch.number, b"")) for batch in batches] != [batch.ids_digest for batch in batches]:
             raise self.damaged("the ids of a batch do not fit their checksum")
         return np.frombuffer(b"".join(kept.values()), "<i8").astype(np.int64)
@@ -229,28 +218,28 @@ class State:
 
         Any other is as good as none: it is computed again, and nothing is refused.
         """
-        found = {}
-        for one in due:
-            key = (one.stretch, one.number)
+        valid = {}
+        for look in due:
+            key = (look.stretch, look.number)
             kept = self._database.execute(
                 "SELECT certificates, digest FROM looks WHERE stretch = ? AND number = ?", key
             ).fetchone()
-            if kept is not None and kept[1] == digest(one.covered, key, kept[0]):
+            if kept is not None and kept[1] == digest(look.covered, key, kept[0]):
                 made = _certificates(kept[0])
-                spoken_of = {(certificate.n, certificate.delta) for certificate in made.values()}
-                if tuple(made) == one.statements and spoken_of == {(one.rows, one.delta)}:
-                    found[one] = made
-        return found
+                about = {(certificate.n, certificate.delta) for certificate in made.values()}
+                if tuple(made) == look.statements and about == {(look.rows, look.delta)}:
+                    valid[look] = made
+        return valid
 
     def keep_looks(self, made: Mapping[Due, Mapping[str, Certificate]]) -> None:
         """Keep the certificates of looks, so that none is computed twice."""
-        for one, certificates in made.items():
-            key = (one.stretch, one.number)
+        for look, certificates in made.items():
+            key = (look.stretch, look.number)
             content = json.dumps({name: certificate.to_dict() for name, certificate in certificates.items()})
             self._database.execute(
-                "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?)", (*key, content, digest(one.covered, key, content))
+                "INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?)", (*key, content, digest(look.covered, key, content))
             )
-            if one.stretch != EVERYTHING:
+            if look.stretch != EVERYTHING:
                 # Nobody asks for earlier looks at a window.
                 self._database.execute("DELETE FROM looks WHERE stretch = ? AND number < ?", key)
 
@@ -259,8 +248,8 @@ class State:
 
         Nothing is pooled where what was kept is not about the first of these batches.
         """
-        found = self._database.execute("SELECT batches, summary, digest FROM pool").fetchall()
-        for size, packed, checksum in found:
+        kept = self._database.execute("SELECT batches, summary, digest FROM pool").fetchall()
+        for size, packed, checksum in kept:
             if 0 < size <= len(batches) and checksum == digest(batches[size - 1].digest, packed):
                 return size, unpack(packed)
         return 0, Summary.empty()
@@ -302,7 +291,6 @@ class State:
 
 def _certificates(content: str) -> dict[str, Certificate]:
     """Certificates by statement from what fits its checksum; none where another version wrote it in another form."""
-    try:
+    with suppress(AttributeError, KeyError, TypeError, ValueError):
         return {name: Certificate(*[values[field] for field in FIELDS]) for name, values in json.loads(content).items()}
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return {}
+    return {}

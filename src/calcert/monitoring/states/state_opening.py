@@ -25,7 +25,7 @@ from urllib.parse import quote
 APPLICATION = 0x63616C63
 """Marks an SQLite file as ours: the letters "calc"."""
 
-FORMAT = 4
+FORMAT = 5
 """Of the tables below and of what they hold: a state of any other format is refused by its number."""
 
 COLUMNS = {
@@ -130,14 +130,14 @@ def _refuse_foreign(database: sqlite3.Connection, path: Path) -> None:
     Views, triggers and generated columns would run a stranger's code, and an index could hide rows: a state has tables
     alone, each as it is written above.
     """
-    found = int(database.execute("PRAGMA user_version").fetchone()[0])
+    number = int(database.execute("PRAGMA user_version").fetchone()[0])
     schema = database.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT {len(TABLES) + 1}").fetchall()
     expected = {("table", name, name, sql) for name, sql in TABLES.items()}
     if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         foreign = "is a database of another program"
-    elif found != FORMAT:
-        writer = "a newer" if found > FORMAT else "an older" if found >= 0 else "no"
-        foreign = f"has format {found}, which {writer} calcert wrote; this one reads format {FORMAT} alone"
+    elif number != FORMAT:
+        writer = "a newer" if number > FORMAT else "an older" if number >= 0 else "no"
+        foreign = f"has format {number}, which {writer} calcert wrote; this one reads format {FORMAT} alone"
     elif expected != set(schema):
         kind, name, *_ = min(set(schema) - expected or expected - set(schema), key=repr)
         foreign = f"must have the tables of a state and nothing else, and has not: see {kind} {name!r}"
@@ -163,36 +163,31 @@ def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         database.close()
 
 
+WRITABLE = PermissionError("{path} must be writable, and so must its folder; they are not. Nothing was changed.")
+BUSY = TimeoutError("{path} is being written by another process, for over a minute. Nothing was changed; try again.")
+FAILURES = {
+    sqlite3.SQLITE_NOTADB: ValueError(
+        "{path} must be the state of a monitor; it is a file of another kind. Nothing was changed; give another path, "
+        "and a new state is started there."
+    ),
+    sqlite3.SQLITE_FULL: OSError("the disk of {path} is full. The batch was not added; free some space and try again."),
+    sqlite3.SQLITE_READONLY: WRITABLE,
+    sqlite3.SQLITE_PERM: WRITABLE,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_LOCKED: BUSY,
+    sqlite3.SQLITE_CANTOPEN: OSError(
+        "{path} cannot be opened: is there such a folder, and may you write to it? {error}"
+    ),
+    sqlite3.SQLITE_IOERR: OSError("{path} could not be read or written. Nothing unfinished was kept. {error}"),
+}
+DAMAGED = DamagedState("{path} is damaged. Nothing was changed; restore the file from a copy. {error}")
+
+
 @contextmanager
 def _words(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into sentences that say what happened, that nothing was changed, and the way out."""
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        says = f"SQLite says: {error}"
-        if code == sqlite3.SQLITE_NOTADB:
-            raise ValueError(
-                f"{path} must be the state of a monitor; it is a file of another kind. Nothing was changed; "
-                "give another path, and a new state is started there."
-            ) from error
-        if code == sqlite3.SQLITE_FULL:
-            raise OSError(
-                f"the disk of {path} is full. The batch was not added; free some space and add it again."
-            ) from error
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-            raise PermissionError(
-                f"{path} must be writable, and so must its folder; they are not. Nothing was changed."
-            ) from error
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise TimeoutError(
-                f"{path} is being written by another process, for more than {PATIENCE:.0f} seconds. Nothing was "
-                "changed; try again.",
-            ) from error
-        if code == sqlite3.SQLITE_CANTOPEN:
-            raise OSError(
-                f"{path} cannot be opened: is there such a folder, and may this user write to it? {says}"
-            ) from error
-        if code == sqlite3.SQLITE_IOERR:
-            raise OSError(f"{path} could not be read or written. Nothing unfinished was kept. {says}") from error
-        raise DamagedState(f"{path} is damaged. Nothing was changed; restore the file from a copy. {says}") from error
+        failure = FAILURES.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF, DAMAGED)
+        raise type(failure)(failure.args[0].format(path=path, error=f"SQLite says: {error}")) from error

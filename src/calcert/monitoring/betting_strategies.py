@@ -1,30 +1,20 @@
-"""The anytime-valid lower bound: gamblers who may start over after every batch.
+"""The anytime-valid lower bound: betting strategies that may start over after every batch.
 
-Setting. Before batch k comes, everything about earlier batches is known; given that, its rows are independent draws
-from a law whose error is C_k. The law may be another one for every batch, and may depend on the past. The error is what
-the state watches (:mod:`calcert.monitoring.watched_statements`). Each of three gamblers g has a witness that is fixed
-before the batch comes; with it a row gains G in [-1, 1], and E[G | past] <= C_k. For the L1 calibration error and for
-ranges of scores a witness is a function f of the score, and G = f(X)(X - Y); for the distance it is two functions.
-
-For a start s, a gambler g with stake l, and a limit c, the wealth W(s, g, l, c) is 1 before batch s and is then
-multiplied, for every row, by 1 + l (G - c). The evidence against c after batch k is
+Given what came before batch k, its rows are independent draws from a distribution whose error is C_k; the distribution
+may depend on the past. Each of three strategies g has a witness that is fixed before the batch comes; with it a row
+gains G in [-1, 1], and E[G | past] <= C_k (:mod:`calcert.monitoring.watched_statements`). For a start s, a strategy g,
+a bet l and a limit c, the wealth W(s, g, l, c) is 1 before batch s, and is then multiplied, per row, by 1 + l (G - c).
+The evidence against c after batch k is
 
     M_k(c) = sum over s <= k of w_s mean over g, l of W(s, g, l, c)  +  sum over s > k of w_s,     w_s = 1 / s(s + 1).
 
-Guarantee
+Guarantee (W1; docs/theory/monitoring.md has the proof)
     With probability at least 1 - delta, at all k together and for all s and c together:
     (a) if M_k(c) >= 1/delta, some batch among the first k has C_j > c;
     (b) if w_s mean over g, l of W(s, g, l, c) >= 1/delta after batch k, some batch among s, ..., k has C_j > c.
-Proof
-    Let N be M with the true C_j in place of c, row by row. Each of its terms is a nonnegative supermartingale, so N is
-    one, and N starts at sum w_s = 1; by Ville's inequality N stays below 1/delta for ever with probability at least
-    1 - delta. On that event, if all of C_1, ..., C_k are at most c, then every factor of M_k(c) is at most that of N_k,
-    so M_k(c) <= N_k < 1/delta: that is (a). For (b) do the same with the term of s alone, which is at most N_k. QED.
 
-Neither a horizon, nor when or how often one looks, nor how rows are cut into batches as they arrive, enters the proof.
-A batch is kept as the histogram of its gains (:mod:`calcert.monitoring.witness_memory`): log(1 + l (g - c)) is concave
-in g, so sharing each row linearly between the two nearest nodes of a grid makes the computed wealth smaller than the
-true one, never larger.
+A batch is kept as the histogram of its gains: log(1 + l (g - c)) is concave in g, so that sharing each row linearly
+between the two nearest nodes of a grid makes the computed wealth smaller than the true one, never larger.
 """
 
 from __future__ import annotations
@@ -39,7 +29,7 @@ import numpy as np
 from calcert.foundation.array_types import Floats
 from calcert.monitoring.witness_memory import HALF_LIVES, NODES
 
-STAKES = 2.0 ** -np.arange(1.0, 11.0)
+BETS = 2.0 ** -np.arange(1.0, 11.0)
 """1 + l (g - c) stays positive up to 1/2; the smallest suits a hundred million rows."""
 
 LIMITS = np.concatenate([[0.0], np.geomspace(1e-4, 0.9, 461)])
@@ -56,14 +46,14 @@ def start_weight(start: int) -> float:
 
 @dataclass(frozen=True)
 class Wealth:
-    """The gambler's wealth after some batches.
+    """The wealth after some batches.
 
     Attributes
     ----------
     batches
         How many batches were judged.
     logarithm
-        Per gambler, stake and limit, the logarithm of the sum over starts s of w_s W(s, g, l, c).
+        Per strategy, bet and limit, the logarithm of the sum over starts s of w_s W(s, g, l, c).
     """
 
     batches: int
@@ -72,7 +62,7 @@ class Wealth:
     @classmethod
     def blank(cls) -> Wealth:
         """No batch judged yet: all weight is on later starts."""
-        return cls(0, np.full((len(HALF_LIVES), STAKES.size, LIMITS.size), -np.inf))
+        return cls(0, np.full((len(HALF_LIVES), BETS.size, LIMITS.size), -np.inf))
 
     def after(self, histograms: Floats) -> Wealth:
         """The wealth after one more batch, given by the histograms of its gains."""
@@ -97,11 +87,11 @@ def latest_start(last: int, stretches: Iterable[Floats], limit: float, delta: fl
     """The latest s such that statement (b) holds for s, ..., `last`: between these batches the limit was exceeded.
 
     `stretches` holds the histograms of batches `last`, `last` - 1, ..., 1, any number of them at a time; each has shape
-    (batches, gamblers, nodes). No more of them are asked for than it takes. Where only the sum over starts is large
+    (batches, strategies, nodes). No more of them are asked for than it takes. Where only the sum over starts is large
     enough, the result is 1, which is statement (a).
     """
-    growth = np.log1p(STAKES * (NODES[:, None] - limit))
-    after = np.zeros((1, len(HALF_LIVES), STAKES.size))
+    growth = np.log1p(BETS * (NODES[:, None] - limit))
+    after = np.zeros((1, len(HALF_LIVES), BETS.size))
     for histograms in stretches:
         won = histograms @ growth - ROUNDING * histograms.sum(axis=2, keepdims=True)
         since = np.cumsum(np.concatenate([after, won]), axis=0)[1:]
@@ -116,6 +106,6 @@ def latest_start(last: int, stretches: Iterable[Floats], limit: float, delta: fl
 
 @cache
 def _growth() -> Floats:
-    """log(1 + l (g - c)) per node g (rows), and stake and limit (columns)."""
-    table = np.log1p(STAKES[:, None] * (NODES[:, None, None] - LIMITS))
+    """log(1 + l (g - c)) per node g (rows), and bet and limit (columns)."""
+    table = np.log1p(BETS[:, None] * (NODES[:, None, None] - LIMITS))
     return np.asarray(table.reshape(NODES.size, -1))
