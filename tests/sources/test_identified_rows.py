@@ -13,12 +13,12 @@ import polars
 import pytest
 
 import calcert
-from calcert.sources.files.reading_account import Files
 from calcert.sources.identified_rows import identified_rows
+from calcert.sources.rows import Rows
 
 IDS, SCORES, LABELS = [7, 8, 1_000_000_007], [0.25, 0.5, 1.0], [0, 1, 1]
 FRAME = polars.DataFrame({"id": IDS, "p": SCORES, "y": LABELS})
-EXPECTED = identified_rows(SCORES, LABELS, None, None, IDS)
+EXPECTED = identified_rows(Rows(SCORES, LABELS), IDS)
 
 
 def sources(folder: Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def sources(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", range(8))
 def test_an_id_has_one_hash_whatever_holds_it(tmp_path: Path, kind: int) -> None:
     source = list(sources(tmp_path).values())[kind]
-    found = identified_rows(source, None, "p", "y", "id")
+    found = identified_rows(Rows(source, score="p", label="y"), "id")
     for column, expected in zip(found, EXPECTED, strict=True):
         assert column.tolist() == expected.tolist()
     assert calcert.summarize(found.scores, found.labels) == calcert.summarize(SCORES, LABELS)
@@ -48,15 +48,13 @@ def test_an_id_has_one_hash_whatever_holds_it(tmp_path: Path, kind: int) -> None
 
 def test_arrays_of_ids() -> None:
     for ids in (np.array(IDS), pd.Series(IDS), polars.Series(IDS), [" 7", "8 ", "1000000007"], np.array(IDS, float)):
-        assert identified_rows(SCORES, LABELS, None, None, ids).ids.tolist() == EXPECTED.ids.tolist()
+        assert identified_rows(Rows(SCORES, LABELS), ids).ids.tolist() == EXPECTED.ids.tolist()
 
 
 def test_rows_that_are_left_out_take_their_ids_along(tmp_path: Path) -> None:
-    from calcert.sources.parsed_values import Reading
-
     (tmp_path / "gaps.csv").write_text("id,p,y\n7,0.25,0\n9,,1\n8,0.5,1\n10,0.5,\n1000000007,1.0,1\n")
-    files = Files([tmp_path / "gaps.csv"], Reading(drop_missing=True))
-    assert identified_rows(files, None, "p", "y", "id").ids.tolist() == EXPECTED.ids.tolist()
+    rows = Rows(tmp_path / "gaps.csv", score="p", label="y", reading=calcert.Reading(drop_missing=True))
+    assert identified_rows(rows, "id").ids.tolist() == EXPECTED.ids.tolist()
 
 
 @pytest.mark.parametrize(
@@ -71,19 +69,19 @@ def test_rows_that_are_left_out_take_their_ids_along(tmp_path: Path) -> None:
 )
 def test_ids_that_name_no_row_or_two_are_refused(ids: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        identified_rows(SCORES, LABELS, None, None, ids)
+        identified_rows(Rows(SCORES, LABELS), ids)
 
 
 def test_ids_of_files_are_refused_with_their_place(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("id,p,y\n7,0.25,0\n8,0.5,1\n7,0.5,1\n")
     with pytest.raises(ValueError, match=r"ids must name one row each; got '7' again .*line 4"):
-        identified_rows(tmp_path / "rows.csv", None, "p", "y", "id")
+        identified_rows(Rows(tmp_path / "rows.csv", score="p", label="y"), "id")
     with pytest.raises(ValueError, match=r"ids must be a column of .*; got 'key'"):
-        identified_rows(tmp_path / "rows.csv", None, "p", "y", "key")
+        identified_rows(Rows(tmp_path / "rows.csv", score="p", label="y"), "key")
 
 
 def test_ids_need_rows() -> None:
     with pytest.raises(TypeError, match="ids must come with rows; got a Summary"):
-        identified_rows(calcert.summarize(SCORES, LABELS), None, None, None, IDS)
+        identified_rows(Rows(calcert.summarize(SCORES, LABELS)), IDS)
     with pytest.raises(TypeError, match="ids must be an array as long as scores, as there is no table"):
-        identified_rows(SCORES, LABELS, None, None, "id")
+        identified_rows(Rows(SCORES, LABELS), "id")

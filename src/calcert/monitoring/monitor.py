@@ -38,11 +38,11 @@ class Monitor:
 
     Guarantee
         Each of three kinds of bounds holds for the whole life of the state, at all moments together, with probability
-        at least 1 - delta, whenever and however often one looks:
+        at least `confidence`, whenever and however often one looks:
 
         * ``lower`` and the alarm: some batch so far had an error of at least ``lower``. So the alarm, for any limit, is
-          false with probability at most delta over the whole life, however the distribution drifts, even in response
-          to what was seen.
+          false with probability at most 1 - `confidence` over the whole life, however the distribution drifts, even
+          in response to what was seen.
         * ``upper``: at each interim analysis ("look"), the error over all rows so far pooled is at most ``upper``.
           Distributions may drift, but not in response to rows seen. Opposite errors of different months may cancel in
           the pool; windows say more about today.
