@@ -194,7 +194,7 @@ def truth_of_ends(b: float) -> list[float]:
     """The true chance of label 1 given that the served score is within 1e-6 of 0, and of 1."""
     inner, found = (SCORE > 0) & (SCORE < 1), []
     for end in (0.0, 1.0):
-        weight = (end == SCORE).astype(float)
+        weight = np.equal(SCORE, end).astype(float)
         away = np.abs(logit(END)) - np.where(end, logit(SCORE[inner]), -logit(SCORE[inner]))
         weight[inner] = hypsecant.sf(away / b)
         found.append(float((MASS * weight * CHANCE).sum() / (MASS * weight).sum()))

@@ -79,7 +79,7 @@ def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
     curve, diagonal = axes.get_lines()
     np.testing.assert_array_equal(curve.get_ydata(), band.estimate)
     np.testing.assert_array_equal(curve.get_xdata(), band.t)
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[union-attr]
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[attr-defined]
     assert axes.get_xlim() == axes.get_ylim() == (0, 1)
 
 
@@ -100,7 +100,7 @@ def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Repor
     assert legend(below) == ["label 0", "label 1"]
     assert below.get_xlabel() == "served score"
     assert below.get_xlim() == axes.get_xlim()
-    negative, positive = (np.asarray(steps.get_data().values) for steps in outlines(below))
+    negative, positive = (np.asarray(steps.get_data()[0]) for steps in outlines(below))
     assert negative.max() == positive.max() == 1
     assert negative.argmax() < positive.argmax()
 
@@ -113,11 +113,11 @@ def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
     axes = reliability(report)
     (mark,) = axes.containers
     end = report.band.ends[round(score)]
-    assert mark.get_children()[0].get_xydata().tolist() == [[round(score), end.estimate]]  # type: ignore[union-attr]
+    assert mark.get_children()[0].get_xydata().tolist() == [[round(score), end.estimate]]  # type: ignore[attr-defined]
     assert "served within 1e-06 of 0 or 1: mean, 95%" in legend(axes)
     below = next(other for other in axes.figure.axes if other is not axes)
     for steps in outlines(below):
-        assert np.argmax(steps.get_data().values) == (0 if score < 0.5 else BINS - 1)
+        assert np.argmax(steps.get_data()[0]) == (0 if score < 0.5 else BINS - 1)
 
 
 def test_lines_differ_without_colour(report: Report) -> None:

@@ -128,7 +128,7 @@ def test_pair_sums_are_refused_where_there_are_no_clusters_or_they_are_too_heavy
     with pytest.raises(TypeError, match="pair_sums must come with clusters"):
         calcert.summarize([0.2], [0], weights=[1], pair_sums=True)
     with pytest.raises(TypeError, match="pair_sums must be True or False; got 'yes'"):
-        calcert.summarize([0.2], [0], clusters=[1], pair_sums="yes")  # type: ignore[arg-type]
+        calcert.summarize([0.2], [0], clusters=[1], pair_sums="yes")
     with pytest.raises(OverflowError, match="Leave pair_sums out"):
         calcert.summarize([0.2], [0], clusters=[1], weights=[1 << 20], pair_sums=True)
 

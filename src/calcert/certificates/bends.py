@@ -115,9 +115,9 @@ def bends_of(
             found.append((size, Bend(float(edges[start + first]), float(edges[start + stop]), side, by)))
     for mean in means:
         inside = [bend for size, bend in found if size >= NOTHING and mean.low <= bend.low <= bend.high <= mean.high]
-        for side, gap in _off_diagonal(mean.low - mean.upper, mean.lower - mean.high):
-            if gap > 0 and not inside:
-                found.append((mean.share * gap, Bend(mean.low, mean.high, side, gap, on_average=True)))
+        for side, depth in _off_diagonal(mean.low - mean.upper, mean.lower - mean.high):
+            if depth > 0 and not inside:
+                found.append((mean.share * depth, Bend(mean.low, mean.high, side, depth, on_average=True)))
     return _largest_bends(found)
 
 

@@ -62,7 +62,8 @@ def ece_floor(summary: Summary, bins: int = 15) -> float:
 
     Labels are drawn independently, one for each row. Rows inside clusters count with their mean weight.
     """
-    points, units, squares = summary.points, summary.units, summary.points.count
+    points, units = summary.points, summary.units
+    squares: Floats = points.count.astype(float)
     if units is not None and units.design.clustered:
         squares = squares * (summary.n / units.rows)
     elif units is not None:
