@@ -79,7 +79,7 @@ def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
     curve, diagonal = axes.get_lines()
     np.testing.assert_array_equal(curve.get_ydata(), band.estimate)
     np.testing.assert_array_equal(curve.get_xdata(), band.t)
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[attr-defined]
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[union-attr]
     assert axes.get_xlim() == axes.get_ylim() == (0, 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def ece_floor(summary: Summary, bins: int = 15) -> float:
     Labels are drawn independently, one for each row. Rows inside clusters count with their mean weight.
     """
     points, units = summary.points, summary.units
-    squares: Floats = points.count.astype(float)
+    squares: Any = points.count
     if units is not None and units.design.clustered:
         squares = squares * (summary.n / units.rows)
     elif units is not None:
