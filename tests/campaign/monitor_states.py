@@ -382,7 +382,7 @@ def cumulative(field: Field) -> None:
     """Days apart are taken; exports of all days so far are refused, and with ids every row counts once."""
     rng = np.random.default_rng(field.chance.randrange(2**32))
     decimals, rows = field.chance.choice((1, 2, 3, 8)), field.chance.choice((1, 3, 30, 60, 400, 2000))
-    truth = rng.beta(*rng.uniform(0.5, 4, 2), 4 * rows)
+    truth = rng.beta(rng.uniform(0.5, 4), rng.uniform(0.5, 4), 4 * rows)
     truth[rng.random(truth.size) < field.chance.choice((0, 0, 0.7))] = 0.25
     scores, labels = truth.round(decimals), rng.random(truth.size) < truth
     how = field.chance.choice(("honest days", "cumulative days", "cumulative days with ids"))

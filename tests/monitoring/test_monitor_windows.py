@@ -224,7 +224,7 @@ def test_arguments_are_checked_in_words(tmp_path: Path) -> None:
         ("time must be an ISO 8601 date or time", {"batch_id": "a", "time": "yesterday"}),
     ):
         with pytest.raises(ValueError, match=words):
-            monitor.add(rows, **arguments)
+            monitor.add(rows, **arguments)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="time must be a date"):
         monitor.add(rows, batch_id="a", time=5)  # type: ignore[arg-type]
     assert not monitor.path.exists()

@@ -78,21 +78,21 @@ def add(
     state: str,
     rows: Rows,
     batch_id: str,
-    ids: str | None,
-    time: str | None,
-    window: str | None,
-    window_name: str | None,
-    again: bool,
-    allow_empty: bool,
-    **settings: Any,
+    statement: str | None,
+    confidence: float | None,
+    odds: float | None,
+    bandwidth: float | None,
+    variation: float | None,
+    **batch: Any,
 ) -> None:
     """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
     from calcert.commands.output import say
     from calcert.monitoring.monitor import Monitor
 
-    monitor = Monitor(state, **settings)
-    batch = {"time": time, "window": window, "window_name": window_name, "again": again, "allow_empty": allow_empty}
-    say(str(monitor.add(rows, ids=ids, batch_id=batch_id, **batch)))
+    monitor = Monitor(
+        state, statement=statement, confidence=confidence, odds=odds, bandwidth=bandwidth, variation=variation
+    )
+    say(str(monitor.add(rows, batch_id=batch_id, **batch)))
 
 
 @command.command()

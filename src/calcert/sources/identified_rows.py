@@ -103,6 +103,6 @@ def _text(value: Any) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
-        value = "" if not math.isfinite(value) else int(value) if value == math.floor(value) else value
+        value = "" if not math.isfinite(value) else math.floor(value) if value == math.floor(value) else value
     text = "" if value is None or str(value) in ("<NA>", "NaT") else str(value).strip()
     return text.encode("utf-8", "surrogatepass")
