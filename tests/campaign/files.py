@@ -26,7 +26,7 @@ from click.testing import CliRunner
 import calcert
 from calcert.cli import main
 from calcert.foundation.escaped_text import visible
-from calcert.sources.files import files as reading
+from calcert.sources.files import file_table
 from tests.campaign import Counts
 from tests.campaign._hostile_text import (
     DEEP,
@@ -57,14 +57,23 @@ class Try(NamedTuple):
     relaxed: Rows | None = None
 
 
+Kind = Callable[[random.Random, Path, Counts], None]
+"""Tries something in a folder, and counts what came of it."""
+
+
 def run(budget: float, seed: int) -> Counts:
     """Try hostile files for about `budget` seconds, each kind at least once."""
+    return run_kinds(KINDS, budget, seed)
+
+
+def run_kinds(kinds: list[Kind], budget: float, seed: int) -> Counts:
+    """Try some kinds by turns."""
     counts, chance = Counts(), random.Random(seed)
     end = time.monotonic() + budget
     number = 0
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
-        while number < len(KINDS) or time.monotonic() < end:
-            kind = KINDS[number % len(KINDS)]
+        while number < len(kinds) or time.monotonic() < end:
+            kind = kinds[number % len(kinds)]
             number += 1
             here = Path(folder) / str(number)
             here.mkdir()
@@ -79,12 +88,12 @@ def run(budget: float, seed: int) -> Counts:
 
 @contextmanager
 def reading_fast(fast: bool) -> Iterator[None]:
-    before = reading.SMALL
-    reading.SMALL = -1 if fast else 1 << 40
+    before = file_table.SMALL
+    file_table.SMALL = -1 if fast else 1 << 40
     try:
         yield
     finally:
-        reading.SMALL = before
+        file_table.SMALL = before
 
 
 def judge(tried: Try, here: Path, counts: Counts) -> None:
@@ -297,7 +306,7 @@ def trees_with_links(chance: random.Random, here: Path, counts: Counts) -> None:
         counts.add("trees with links", "every row once")
 
 
-KINDS: list[Callable[[random.Random, Path, Counts], None]] = [
+KINDS: list[Kind] = [
     sound_csv,
     spoiled_csv,
     late_csv,

@@ -155,9 +155,10 @@ main(prog_name='calcert')
 
 
 def test_an_interruption_inside_the_import_of_an_engine_ends_with_130(folder: Path) -> None:
+    (folder / "large.jsonl").write_text('{"p": 0.5, "y": 1}\n' * 70_000)
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-c", INTERRUPTED_INSIDE, "certify", "rows.parquet", "--score", "p", "--label", "y"],
+            [sys.executable, "-c", INTERRUPTED_INSIDE, "certify", "large.jsonl", "--score", "p", "--label", "y"],
             cwd=folder,
             env=plain_environment(),
             capture_output=True,

@@ -42,10 +42,14 @@ def test_what_goes_wrong_is_said_in_options(run: Run, portfolio: Path) -> None:
 
 def test_what_is_not_utf_8_is_said_to_be_so(run: Run, here: Path) -> None:
     (here / "a.csv").write_bytes("PD_Ü;y\n0,5;schön\n".encode("latin-1"))
-    assert "not UTF-8: save it as CSV UTF-8." in run("certify", "a.csv", "--score", "PD_Ü", "--label", "y").stderr
+    words = run("certify", "a.csv", "--score", "PD_Ü", "--label", "y").stderr
+    assert "names of columns must be text in UTF-8" in words
+    assert "such as --encoding 'cp1252' for files of Windows" in words
+    found = run("certify", "a.csv", "--score", "PD_Ü", "--label", "y", "--encoding", "cp1252", "--decimal", ",")
+    assert "got 'schön' on line 2" in found.stderr
     (here / "b.csv").write_bytes("p;y\n0,5;schön\n0,5;N\n".encode("latin-1"))
     words = run("certify", "b.csv", "--decimal", ",", "--score", "p", "--label", "y", "--positive", "schön").stderr
-    assert "not UTF-8: save it as CSV UTF-8." in words
+    assert "not UTF-8: pass --encoding, or save it as CSV UTF-8." in words
     assert "must come with a workbook" in run("certify", "a.csv", "--sheet", "Daten").stderr
 
 

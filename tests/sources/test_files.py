@@ -18,17 +18,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources.files import duckdb_parquet, files
+from calcert.sources.files import file_table
 
 ROWS = 5000
 
 
-@pytest.fixture(autouse=True, params=["at once", "in batches"])
+@pytest.fixture(autouse=True, params=["exactly", "fast"])
 def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small files are fetched at once and large ones in batches; what is claimed here holds for both."""
-    if request.param == "in batches":
-        monkeypatch.setattr(duckdb_parquet, "FEW_ROWS", -1)
-        monkeypatch.setattr(files, "SMALL", -1)
+    """Small files of text are read exactly and large ones fast; what is claimed here holds for both."""
+    if request.param == "fast":
+        monkeypatch.setattr(file_table, "SMALL", -1)
 
 
 @pytest.fixture(scope="module")
@@ -136,14 +135,6 @@ def test_labels_of_a_text_file_may_be_true_and_false(name: str, tmp_path: Path) 
         calcert.summarize(path)
 
 
-def test_row_groups_larger_than_the_memory_limit_are_still_read(
-    rows: pa.Table, expected: calcert.Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pq.write_table(rows, tmp_path / "a.parquet")
-    monkeypatch.setattr(duckdb_parquet, "MEGABYTES", 0.01)
-    assert calcert.summarize(tmp_path / "a.parquet") == expected
-
-
 def test_columns_that_were_found_are_announced(
     rows: pa.Table, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -169,7 +160,7 @@ def refusal(*paths: Any, **names: Any) -> str:
 def test_a_missing_column_lists_the_columns_and_the_nearest_name(rows: pa.Table, tmp_path: Path) -> None:
     pq.write_table(rows.rename_columns(["id", "Probability", "y"]), tmp_path / "a.parquet")
     words = refusal(tmp_path / "a.parquet", score="probabilty", label="y")
-    assert "'id' (BIGINT), 'Probability' (DOUBLE), 'y' (TINYINT)" in words
+    assert "'id' (int64), 'Probability' (double), 'y' (int8)" in words
     assert "Did you mean 'Probability'?" in words
 
 
@@ -226,10 +217,10 @@ def test_files_that_disagree(rows: pa.Table, tmp_path: Path) -> None:
     single = rows.set_column(1, "p", rows["p"].cast(pa.float32()))
     pq.write_table(single, tmp_path / "b.parquet")
     words = refusal(tmp_path)
-    assert "p DOUBLE, y TINYINT" in words
-    assert "p FLOAT, y TINYINT" in words
+    assert "p double, y int8" in words
+    assert "p float, y int8" in words
     pq.write_table(rows.rename_columns(["id", "q", "y"]), tmp_path / "b.parquet")
-    assert "y TINYINT in" in refusal(tmp_path)
+    assert "y int8 in" in refusal(tmp_path)
     write(tmp_path / "c.csv", "p,y\n0.5,1\n")
     assert "all files must have one format; got" in refusal(tmp_path)
     write(tmp_path / "d.csv", "q,y\n0.5,1\n")

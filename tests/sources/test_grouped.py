@@ -15,7 +15,7 @@ import pytest
 
 import calcert
 from calcert.sources.engines import tables
-from calcert.sources.groups import grouped
+from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from tests.sources.test_engines import AWKWARD
@@ -81,8 +81,8 @@ def test_groups_of_files_are_read_in_one_pass_whether_rows_are_kept_or_counted(
     path = write(tmp_path / "rows.parquet", rows)
     expected = one_by_one(rows)
     assert summarize_groups(path, None, "g", score="p", label="y") == expected
-    monkeypatch.setattr(grouped, "WAITING", 10_000)
-    monkeypatch.setattr(grouped, "LARGE", 300)
+    monkeypatch.setattr(rows_by_group, "WAITING", 10_000)
+    monkeypatch.setattr(rows_by_group, "LARGE", 300)
     assert summarize_groups(path, None, "g", score="p", label="y") == expected
     assert not queries
 

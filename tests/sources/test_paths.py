@@ -183,17 +183,19 @@ def test_parquet_columns_that_are_alike_are_refused_and_others_read(here: Path) 
     assert calcert.summarize(path, score="p_1", label="y") == expected
     for score in ("P", "p"):
         words = refusal(path, score=score, label="y")
-        assert f"score must name one column of {path} alone; got {score!r}, but it has 'P' (DOUBLE) and 'p'" in words
+        assert f"score must name one column of {path} alone; got {score!r}, but it has 'P' (double) and 'p'" in words
     path = parquet(here / "b.parquet", ["p", "y", "p"], [[0.9], [1], [0.5]])
-    assert "'p' (DOUBLE) and 'p' (DOUBLE)" in refusal(path, score="p", label="y")
+    assert "'p' (double) and 'p' (double)" in refusal(path, score="p", label="y")
 
 
 def test_parquet_files_with_columns_that_are_alike_are_not_mixed(here: Path) -> None:
     parquet(here / "in" / "1.parquet", ["p_1", "y"], [[0.5], [1]])
     parquet(here / "in" / "2.parquet", ["P", "p", "p_1", "y"], [[0.9], [0.8], [0.25], [0]])
+    assert calcert.summarize(here / "in", score="p_1", label="y") == calcert.summarize([0.5, 0.25], [1, 0])
+    parquet(here / "in" / "3.parquet", ["P_1", "p_1", "y"], [[0.9], [0.25], [0]])
     words = refusal(here / "in", score="p_1", label="y")
-    assert f"{here}/in/2.parquet alone" in words
-    assert "'P' (DOUBLE) and 'p' (DOUBLE)" in words
+    assert f"{here}/in/3.parquet alone" in words
+    assert "'P_1' (double) and 'p_1' (double)" in words
 
 
 def test_a_column_inside_of_another_is_not_meant(here: Path) -> None:
@@ -230,7 +232,7 @@ def test_folders_give_labels_that_parquet_lacks(here: Path) -> None:
         "out", score="p", label="y"
     )
     parquet(here / "other" / "y=won" / "a.parquet", ["p"], [[0.25]])
-    assert "labels must be 0 or 1 (or bool); got 'won' in the name of a folder of" in refusal(
+    assert "labels must be 0 or 1 (or bool); got 'won' at row 0 of other/y=won/a.parquet" in refusal(
         "other", score="p", label="y"
     )
     parquet(here / "half" / "a.parquet", ["p"], [[0.25]])
@@ -286,8 +288,9 @@ import calcert
 calcert.summarize('a.parquet', score='p', label='y')
 calcert.summarize('a.jsonl', score='p', label='y')
 calcert.summarize('data/a.csv', score='p', label='y')
-from calcert.sources.files.duckdb_parquet import connect
-settings = connect(limited=False).sql("FROM duckdb_settings() SELECT name, value").fetchall()
+import duckdb
+from calcert.sources.files.fast_text import OFFLINE
+settings = duckdb.connect(config=OFFLINE).sql("FROM duckdb_settings() SELECT name, value").fetchall()
 print(*(f'{name}={value}' for name, value in settings if name.startswith(('auto', 'allow_community'))), sep='\\n')
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(here / "home")}
@@ -305,6 +308,6 @@ def test_columns_of_parquet_are_found_by_name_in_every_file(here: Path) -> None:
     parquet(here / "in" / "3.parquet", ["y", "p"], [[1], [0.75]])
     assert calcert.summarize(here / "in", score="p", label="y") == calcert.summarize([0.5, 0.25, 0.75], [1, 0, 1])
     parquet(here / "in" / "4.parquet", ["Y", "p"], [[1], [0.75]])
-    assert "all files must have the same columns and types; got p DOUBLE, y BIGINT in" in refusal(
+    assert "all files must have the same columns and types; got p double, y int64 in" in refusal(
         here / "in", score="p", label="y"
     )

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import calcert
-from calcert.sources.files import files
+from calcert.sources.files import file_table
 from calcert.sources.groups.grouped import summarize_groups
 
 MANY = 30_000
@@ -25,7 +25,7 @@ MANY = 30_000
 @pytest.fixture(autouse=True, params=["exactly", "fast"])
 def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files are read exactly and large ones fast; what is claimed here holds for both."""
-    monkeypatch.setattr(files, "SMALL", -1 if request.param == "fast" else 1 << 40)
+    monkeypatch.setattr(file_table, "SMALL", -1 if request.param == "fast" else 1 << 40)
 
 
 @pytest.fixture
@@ -435,7 +435,7 @@ def test_a_checksum_that_does_not_hold_is_refused(write: Any) -> None:
     [
         (gzip.compress(b"p,y\n0.5,1\n", mtime=0), "got gzip. Give it a name that ends in .gz"),
         (packed(b"p,y\n0.5,1\n", "zstd"), "got zstd"),
-        ("p,y\n0.5,1\n".encode("utf-16"), "got UTF-16. Save it as CSV UTF-8"),
+        ("p,y\n0.5,1\n".encode("utf-16"), "got UTF-16. Pass encoding='utf-16', or save it as CSV UTF-8"),
         ("p,y\n0.5,1\n".encode("utf-16-le"), "got bytes that are not, or UTF-16"),
         (b"PK\x03\x04 sheet", "got a spreadsheet or a zip archive"),
         (b"PAR1 and so on", "got Parquet"),
@@ -482,7 +482,7 @@ def test_groups_refuse_what_is_refused_without_them(write: Any) -> None:
 
 
 def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
-    from calcert.sources.files.files import read_rows
+    from calcert.sources.file_summaries import read_rows
 
     rng = np.random.default_rng(0)
     scores, labels = rng.random(MANY), rng.integers(0, 2, MANY)
@@ -502,8 +502,8 @@ def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
     ],
 )
 def test_ordinary_files_are_read_fast(write: Any, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "SMALL", -1)
-    monkeypatch.setattr(files.TextTable, "batches", None)  # type: ignore[attr-defined]
+    monkeypatch.setattr(file_table, "SMALL", -1)
+    monkeypatch.setattr(file_table, "_in_batches", None)
     path = write(content, "a.csv" if content.startswith("p") else "a.jsonl")
     assert calcert.summarize(path, score="p", label="y") == calcert.summarize([0.5, 0.25], [1, 0])
 
@@ -536,7 +536,7 @@ def test_an_interruption_that_the_engine_hears_first_is_one(
         def sql(self, *words: Any, **options: Any) -> Any:
             raise said
 
-    monkeypatch.setattr(files, "SMALL", -1)
-    monkeypatch.setattr("calcert.sources.files.fast_reader.connect", lambda limited: Engine())
+    monkeypatch.setattr(file_table, "SMALL", -1)
+    monkeypatch.setattr("duckdb.connect", lambda **options: Engine())
     with pytest.raises(heard):
         calcert.summarize(write('{"p": 0.5, "y": 1}\n', "a.jsonl"))

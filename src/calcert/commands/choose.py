@@ -90,7 +90,7 @@ def command(
     scores, name = read_scores(source, wanted)
     labels = None
     if label is not None:
-        from calcert.sources.files.files import read_rows
+        from calcert.sources.file_summaries import read_rows
         from calcert.sources.files.reading_account import Files
 
         labels = read_rows(Files([source], reading), name, label)[1]

@@ -105,6 +105,8 @@ def in_words(spelling: Reading, account: Any) -> tuple[str, ...]:
     if spelling.skip_lines:
         above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
         said.append(f"Above the column names of each file {above} passed over (--skip-lines).")
+    if spelling.encoding != "utf-8":
+        said.append(f"Text was read as {spelling.encoding} (--encoding).")
     if spelling.sheet is not None:
         said.append(f"Rows are from the sheet {spelling.sheet!r} (--sheet).")
     return tuple(said)

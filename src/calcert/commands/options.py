@@ -220,7 +220,7 @@ def rows(
                 command(rows=rows, **options)
 
         several = [] if groups is None else [click.option("--groups", metavar="COLUMN", help=groups), smallest_group]
-        asked = [files, score, label, *READING, sheet, *(WEIGHING if sampling else ()), *several]
+        asked = [files, score, label, *READING, sheet, encoding, *(WEIGHING if sampling else ()), *several]
         if classes:
             asked += [class_options.columns, class_options.names]
         for option in reversed(asked):
@@ -243,7 +243,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     return with_reading
 
 
-READ_ALIKE = ("decimal", "percent", "drop_missing", "skip_lines", "sheet")
+READ_ALIKE = ("decimal", "percent", "drop_missing", "skip_lines", "sheet", "encoding")
 
 
 def reading_of(options: dict[str, Any]) -> Reading:
@@ -265,6 +265,9 @@ skip_lines = click.option(
     "--skip-lines", metavar="N", type=lines, default=0, help="Pass over so many lines, such as titles, above the names."
 )
 sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
+encoding = click.option(
+    "--encoding", metavar="NAME", default="utf-8", help="What text is written in, such as cp1252 or utf-16."
+)
 READING = (
     click.option(
         "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"

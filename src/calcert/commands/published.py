@@ -49,7 +49,7 @@ def command(
     """
     from calcert.commands.output import show, working
     from calcert.published.compare import compare
-    from calcert.sources.files.files import read_rows
+    from calcert.sources.file_summaries import read_rows
 
     scores, labels = read_rows(rows.source.value, rows.score, rows.label)
     with working("computing the published bounds"):

@@ -38,7 +38,7 @@ NO_LABELS = {"For percentages pass scores / 100.": "If they are percentages, wri
 EACH_APART = re.compile(r"calcert\.certify\(\.\.\., \w+=\.\.\., confidence=1 - delta / number\)\.")
 
 ARGUMENT = re.compile(
-    r"(?<![-\w'\"])(largest_weight|largest_gain|weight_unit|soft_labels|pair_sums|smallest_group)\b(=?)"
+    r"(?<![-\w'\"])(largest_weight|largest_gain|weight_unit|soft_labels|pair_sums|smallest_group|encoding(?==))\b(=?)"
 )
 """Arguments that are options of the same name."""
 
@@ -60,4 +60,5 @@ def in_shell_words(message: str, *, labels: bool = True) -> str:
         message = message.replace(python, shell)
     message = EACH_APART.sub("with --confidence 1 - delta / number.", message)
     message = ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}{' ' if found[2] else ''}", message)
-    return f"{message} Some text in it is not UTF-8: save it as CSV UTF-8." if NOT_UTF_8.search(message) else message
+    odd = NOT_UTF_8.search(message) and "--encoding" not in message
+    return f"{message} Some text in it is not UTF-8: pass --encoding, or save it as CSV UTF-8." if odd else message

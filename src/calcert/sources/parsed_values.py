@@ -6,16 +6,14 @@ guessed: what was not said is refused with its line.
 
 from __future__ import annotations
 
+import codecs
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from calcert.foundation.validation import missing_message
-
-if TYPE_CHECKING:
-    from calcert.sources.files.reading_account import Account
 
 Reader = Callable[[Any], float]
 """Reads a score or a label as it stands in a file."""
@@ -185,6 +183,8 @@ class Reading:
         The sheet of a workbook; None where there is but one.
     skip_lines
         Lines, or rows of a sheet, above the column names.
+    encoding
+        That of text, such as "cp1252" or "utf-16".
 
     Examples
     --------
@@ -201,20 +201,43 @@ class Reading:
     missing: tuple[str, ...] = ()
     sheet: str | None = None
     skip_lines: int = 0
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        try:
+            "".encode(self.encoding)
+            object.__setattr__(self, "encoding", codecs.lookup(self.encoding).name)
+        except (LookupError, TypeError):
+            raise ValueError(
+                f"encoding must be one of text that Python knows, such as 'cp1252' or 'utf-16'; got {self.encoding!r}."
+            ) from None
+
+    @property
+    def is_plain(self) -> bool:
+        """True where values are numbers as programs write them."""
+        return replace(self, sheet=None, skip_lines=0, encoding=PLAIN.encoding) == PLAIN
+
+    @property
+    def plain_numbers(self) -> bool:
+        """True where a text that is a number is that number."""
+        return self.decimal == "." and not self.missing
 
     @property
     def label(self) -> str:
         """The positive label as labels are counted."""
-        return _label_as_written(self.positive, self.decimal)
+        return self.label_as_written(self.positive)
 
     def is_gap(self, value: Any) -> bool:
         """True where a value is not there."""
         return is_gap(value) or (isinstance(value, str) and value.strip() in self.missing)
 
-    def readers(self, score: Reader, label: Reader, account: Account) -> tuple[Reader, Reader]:
-        """How to read scores and labels that are not there to be read by `score` and `label`; the account is kept."""
-        spelled = _Spelled(self, score, label, account)
-        return spelled.score, spelled.label
+    def label_as_written(self, value: Any) -> str:
+        """A label as people write it; 2.0 is 2, in numbers and in text, as programs write one for the other."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        text = str(value).strip()
+        whole, _, decimals = text.partition(self.decimal if isinstance(value, str) else ".")
+        return whole if whole.lstrip("+-").isdecimal() and decimals and not decimals.strip("0") else text
 
     def number(self, text: str) -> float | None:
         """The number that a text is, if it is one."""
@@ -231,16 +254,20 @@ class Percentage(float):
     """A number that a sheet shows as a percentage: 0.0756 for 7.56%."""
 
 
-class _Spelled:
-    """Reads one table, in which a percent sign stands at all scores or at none."""
+class ValueReaders:
+    """Reads the values of one table, by `score` and `label` where nobody said how they are written.
 
-    def __init__(self, spelling: Reading, score: Reader, label: Reader, account: Account) -> None:
-        self._spelling = spelling
+    A percent sign stands at all scores or at none.
+    """
+
+    def __init__(self, reading: Reading, score: Reader, label: Reader) -> None:
+        self._spelling = reading
         self._plain_score, self._plain_label = score, label
-        self._account = account
-        self._signed: bool | None = None
+        self.score: Reader = score if reading.is_plain else self._score
+        self.label: Reader = label if reading.is_plain else self._label
+        self.signed: bool | None = None
 
-    def score(self, value: Any) -> float:
+    def _score(self, value: Any) -> float:
         spelling = self._spelling
         if spelling.is_gap(value):
             raise Unreadable(value, missing=True)
@@ -257,21 +284,27 @@ class _Spelled:
             raise Unreadable(value, f"{what}{comma}")
         return found
 
-    def label(self, value: Any) -> float:
+    def _label(self, value: Any) -> float:
         spelling = self._spelling
         if spelling.is_gap(value):
             raise Unreadable(value, missing=True)
         if spelling.positive is None:
             comma = spelling.decimal == "," and isinstance(value, str) and "," in value
             return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
-        text, positive = _label_as_written(value, spelling.decimal), spelling.label
+        text, positive = spelling.label_as_written(value), spelling.label
         if text != positive and text.casefold() == positive.casefold():
             way = f" (or --positive {text} must be given)"
             raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
         if text != positive and is_sheet_error(text):
             raise Unreadable(value, "values and no errors of a spreadsheet")
-        self._account.labels[text] += 1
         return int(text == positive)
+
+    def weight(self, value: Any) -> float:
+        """A weight, or a number of rows."""
+        found = self._spelling.number(value) if isinstance(value, str) else value
+        if not isinstance(found, (int, float, Decimal)) or self._spelling.is_gap(value):
+            raise Unreadable(value, "numbers")
+        return float(found)
 
     def _percentage(self, value: Any) -> float | None:
         """The hundredth part as the nearest double of what is written: its decimal point moves, nothing is divided."""
@@ -284,18 +317,8 @@ class _Spelled:
         found = self._spelling.number(text.removesuffix("%").rstrip()) if isinstance(value, str) else float(value)
         if found is None or not math.isfinite(found):
             return None
-        if self._signed not in (None, signed):
+        if self.signed not in (None, signed):
             raise Unreadable(value, "percentages all with the sign % or all without it")
-        self._signed = signed
-        self._account.low += not signed and 0 < found <= 1
+        self.signed = signed
         digits, _, exponent = text.removesuffix("%").rstrip().replace(",", ".").lower().partition("e")
         return float(f"{digits}e{int(exponent or 0) - 2}")
-
-
-def _label_as_written(value: Any, decimal: str) -> str:
-    """A label as people write it; 2.0 is 2, in numbers and in text, as programs write one for the other."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = str(value).strip()
-    whole, _, decimals = text.partition(decimal if isinstance(value, str) else ".")
-    return whole if whole.lstrip("+-").isdecimal() and decimals and not decimals.strip("0") else text

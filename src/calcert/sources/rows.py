@@ -164,12 +164,12 @@ class Rows:
             saved = saved_query(value, self.sampling)
             if saved is not None:
                 return saved
+        if kind == "files":
+            from calcert.sources.file_summaries import file_summaries
+
+            return file_summaries(value, self.score, self.label, self.sampling)[None]
         if self.sampling.given:
             return self._weighed_summary()
-        if kind == "files":
-            from calcert.sources.files.files import summarize_files
-
-            return summarize_files(value, self.score, self.label)
         if kind == "table":
             from calcert.sources.engines.tables import summarize_table
 
@@ -187,10 +187,6 @@ class Rows:
             from calcert.sources.units.weighed_arrays import weigh_arrays
 
             return weigh_arrays(value, self.labels, self.sampling)
-        if kind == "files":
-            from calcert.sources.units.weighed_files import weigh_files
-
-            return weigh_files(value, self.score, self.label, self.sampling)
         from calcert.sources.units.weighed_tables import weigh_table
 
         return weigh_table(value, self.score, self.label, self.sampling)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.sources.files.reading_account import Account
-from calcert.sources.parsed_values import PLAIN, Reader, Reading
+from calcert.sources.parsed_values import PLAIN, Reader, Reading, ValueReaders
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Wanted:
 
     def score_reader(self, plain: Reader) -> Reader:
         """How to read the scores of one table."""
-        return plain if self.spelling == PLAIN else self.spelling.readers(plain, plain, Account())[0]
+        return ValueReaders(self.spelling, plain, plain).score
 
     def stays(self, score: str, value: Any, label: Any) -> bool:
         """True for a row that is not to be left out for a gap."""

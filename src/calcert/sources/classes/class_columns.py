@@ -127,7 +127,7 @@ def _matching(
 
 
 def _holds_lists(column: Column) -> bool:
-    return column.type.endswith("]") or column.type.startswith(("List", "Array"))
+    return column.type.endswith("]") or column.type.startswith(("List", "Array", "list<", "large_list<"))
 
 
 def _label(columns: Sequence[Column], label: str | None, taken: Sequence[Column], source: str) -> Column:

@@ -6,9 +6,9 @@ All of them are in memory then, eight bytes a row and class.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from calcert.foundation.validation import Place, missing_message
 from calcert.sources.arrays import checked_array
 from calcert.sources.classes.class_columns import FEWEST, ClassColumns, choose_classes
 from calcert.sources.classes.class_rows import AT_ROW, ClassCollector, ClassRows
-from calcert.sources.files.arrow_columns import arrow_values
-from calcert.sources.files.files_row_by_row import TextTable
-from calcert.sources.parsed_values import Reader, Unreadable, is_gap, score_in_json, score_in_text
+from calcert.sources.files.value_columns import Coded, Numbers, Values, coded, is_dictionary
+from calcert.sources.parsed_values import Reader, Reading, Unreadable, is_gap, score_in_json
 from calcert.sources.source_argument import Source
+
+if TYPE_CHECKING:
+    from calcert.sources.files.file_table import FileTable
 
 VALUES = 1 << 21
 """Probabilities that are read at a time."""
@@ -75,58 +77,69 @@ def _as_arrow(series: Any) -> Any:
 
 
 def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    from calcert.sources.files.duckdb_parquet import parquet_table
-    from calcert.sources.files.files import text_or_parquet
-    from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
+    from calcert.sources.files.file_table import FileTable
 
-    files, account, text = text_or_parquet(paths)
-    if text is not None:
-        return _from_text(text, columns, label, names)
-    with parquet_table(files, limited=False) as table:
-        chosen = choose_classes(table.columns(), columns, label, names, table.name)
-        table.check_same(*chosen.all_names)
-        taken = (*chosen.scores, chosen.label)
-        remark_on_clusters(table.columns(), taken, table.name, lambda name: table.examples(name, LOOKED_AT))
-        account.columns = chosen.account
-        collector = ClassCollector(chosen, table.place, table.rows)
-
-        def place(row: int) -> str:
-            return table.place(collector.rows + row)
-
-        with RowProgress(f"reading {table.name}", total=table.rows) as progress:
-            for batch in table.classes(chosen.scores, chosen.label, max(VALUES // len(chosen.scores), 1)):
-                *found, labels = batch.columns
-                if chosen.listed:
-                    p = probabilities_in_lists(found[0], place).T
-                else:
-                    named = zip(chosen.scores, found, strict=True)
-                    p = np.stack([arrow_values(f"probabilities {one.name!r}", part, place) for one, part in named])
-                collector.add(p, labels.to_pylist())
-                progress.advance_to(collector.rows)
-        rows = collector.found(table.name)
-        table.check_complete(collector.rows)
-        return rows
-
-
-def _from_text(table: TextTable, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    if table.spelling.positive is not None:
+    table = FileTable(paths)
+    if table.reading.positive is not None:
         raise ValueError("--positive must not come with classes: labels are names or numbers of classes.")
     with table.named_columns():
         chosen = choose_classes(table.columns(), columns, label, names, table.name)
-    table.account.columns = chosen.account
-    collector = ClassCollector(chosen, table.place)
-
-    def place(row: int) -> str:
-        return table.place(collector.rows + row)
-
-    batches = table.raw_batches(chosen.all_names, max(VALUES // len(chosen.scores), 1))
-    with closing(batches), RowProgress(f"reading {table.name}") as progress:
-        for read, rows in batches:
-            p = [probabilities_in_text(values, read, chosen, place, row) for row, values in enumerate(rows)]
-            check_sizes(np.array(list(map(len, p))), place)
-            collector.add(np.array(p).T, [row[-1] for row in rows])
-            progress.advance_to(collector.rows, table.share_read())
+    table.look_at((*chosen.scores, chosen.label), chosen.account, remark=True)
+    collector = table.read(lambda place, fast: _collected(table, chosen, place, fast=fast))
+    table.say_what_was_made_of_it(chosen.label.name)
     return collector.found(table.name)
+
+
+def _collected(table: FileTable, chosen: ClassColumns, place: Place, *, fast: bool) -> ClassCollector:
+    """All rows of some files; a row that is none is refused when those before it have been looked at."""
+    collector, size = ClassCollector(chosen, place), len(chosen.scores)
+    kind = table.number_kind if not chosen.listed else "words"
+    batches = table.batches(
+        chosen.all_names, size + 1, [*[kind] * size, "words"], fast=fast, most=max(VALUES // size, 1)
+    )
+
+    def here(row: int) -> str:
+        return place(collector.rows + row)
+
+    with closing(batches), RowProgress(f"reading {table.name}") as progress:
+        for batch in batches:
+            *scores, labels = batch.values
+            read = table.readers(batch.file, chosen.all_names[0], chosen.all_names[-1]).score
+            p, trouble = _lists(scores[0], here) if chosen.listed else _columns(scores, read, chosen, table.reading)
+            known = coded(labels)
+            collector.add(p, [known.values[code] for code in known.codes[: p.shape[1]].tolist()])
+            if trouble is not None:
+                raise ValueError(trouble(here(0)))
+            progress.advance_to(collector.rows, table.share_read())
+    return collector
+
+
+def _columns(
+    scores: Sequence[Values], read: Reader, chosen: ClassColumns, reading: Reading
+) -> tuple[NDArray[Any], Callable[[str], str] | None]:
+    """Probabilities, shape (K, rows), up to the first row that lacks one, and what is wrong with that."""
+    numbers = Numbers(read, plain=reading.plain_numbers and not reading.percent)
+    found = [numbers.of(column) for column in scores]
+    end = min(values.size for values, _ in found)
+    wrong = next(((place, error) for place, (values, error) in enumerate(found) if error and values.size == end), None)
+    p = np.stack([values[:end] for values, _ in found])
+    if wrong is None:
+        return p, None
+    column, error = chosen.all_names[wrong[0]], wrong[1]
+    return p, lambda where: error.message("scores", f"{where}, column {column!r}")
+
+
+def _lists(lists: Values, place: Place) -> tuple[NDArray[Any], None]:
+    """Probabilities in lists, shape (K, rows)."""
+    if not isinstance(lists, Coded) and not is_dictionary(lists):
+        return probabilities_in_lists(lists, place).T, None
+    column = coded(lists)
+    found = [
+        _list_in_text(value, lambda row, code=code: place(column.first(code)))  # type: ignore[misc]
+        for code, value in enumerate(column.values)
+    ]
+    check_sizes(np.array(list(map(len, found)))[column.codes], place)
+    return np.array(found, np.float64)[column.codes].T, None
 
 
 def probabilities_in_lists(lists: Any, place: Place) -> NDArray[Any]:
@@ -149,33 +162,7 @@ def probabilities_in_lists(lists: Any, place: Place) -> NDArray[Any]:
     return checked_array("probabilities", inner).reshape(len(lists), -1)
 
 
-def probabilities_in_text(
-    values: Sequence[Any], read: Reader, chosen: ClassColumns, place: Place, row: int
-) -> list[float]:
-    """The probabilities of a row of text, or of JSON, each read exactly."""
-    values = values[:-1]
-    if chosen.listed:
-        values, read = _list_in_text(values[0], place, row), score_in_json
-    # All at once, as these readers do it one by one; where anything is unusual, they are asked about every value.
-    kinds = set(map(type, values))
-    quick = kinds <= {int, float} if read is score_in_json else read is score_in_text and kinds == {str}
-    text = "".join(values) if quick and read is score_in_text else ""
-    try:
-        if quick and text.isascii() and "_" not in text:
-            return list(map(float, values))
-    except (ValueError, OverflowError):
-        pass
-    found = []
-    for number, value in enumerate(values):
-        try:
-            found.append(float(read(value)))
-        except Unreadable as error:
-            which = "" if chosen.listed else f", column {chosen.all_names[number]!r}"
-            raise ValueError(error.message("scores", f"{place(row)}{which}")) from None
-    return found
-
-
-def _list_in_text(value: Any, place: Place, row: int) -> list[Any]:
+def _list_in_text(value: Any, place: Callable[[int], str]) -> list[float]:
     """A list in JSON, or in a text that is one."""
     found = value
     if isinstance(value, str):
@@ -185,11 +172,14 @@ def _list_in_text(value: Any, place: Place, row: int) -> list[Any]:
             found = value
     if not isinstance(found, list):
         if is_gap(found):
-            raise ValueError(missing_message("probabilities", place(row), value))
+            raise ValueError(missing_message("probabilities", place(0), value))
         raise ValueError(
-            f"probabilities must be lists of numbers, such as [0.2, 0.3, 0.5]; got {str(value)[:60]!r} {place(row)}."
+            f"probabilities must be lists of numbers, such as [0.2, 0.3, 0.5]; got {str(value)[:60]!r} {place(0)}."
         )
-    return found
+    try:
+        return [score_in_json(number) for number in found]
+    except Unreadable as error:
+        raise ValueError(error.message("scores", place(0))) from None
 
 
 def check_sizes(sizes: NDArray[Any], place: Place) -> None:

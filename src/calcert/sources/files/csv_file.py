@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.files.paths import value_in_folders
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, TextBytes, lines_of, opened
 from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
@@ -149,9 +149,10 @@ def _values(line: str) -> list[str]:
 class CsvFile:
     """A file by its path, read from the beginning whenever it is asked something."""
 
-    def __init__(self, path: str, skip: int = 0) -> None:
+    def __init__(self, path: str, skip: int = 0, encoding: str = UTF_8) -> None:
         self.path = path
         self.name = visible(path)
+        self.encoding = encoding
         self.content: TextBytes | None = None
         self._skip = skip
 
@@ -168,7 +169,7 @@ class CsvFile:
 
     def title_message(self) -> str:
         """What is wrong where titles stand above the column names; nothing where none do."""
-        with opened(self.path) as (text, _):
+        with opened(self.path, encoding=self.encoding) as (text, _):
             lines = list(islice(lines_of(text, self.name), TITLES))
         header = self.header()
         return title_message(header.names, header.lines, enumerate(map(_values, lines), 1), "line", self.name)
@@ -213,7 +214,7 @@ class CsvFile:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:
-        with opened(self.path) as (text, self.content):
+        with opened(self.path, encoding=self.encoding) as (text, self.content):
             lines = lines_of(text, self.name)
             header = read_header(lines, self.name, self._skip)
             yield header, records(lines, header.delimiter, self.name, header.lines)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TextIO
 
 from calcert.foundation.escaped_text import visible
 from calcert.sources.files.paths import keys_in_folders, value_in_folders
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, TextBytes, lines_of, opened
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, TextBytes, lines_of, opened
 from calcert.sources.parsed_values import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
@@ -168,9 +168,10 @@ FIRST = 1 << 12
 class JsonFile:
     """A file by its path, read from the beginning whenever it is asked something."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, encoding: str = UTF_8) -> None:
         self.path = path
         self.name = visible(path)
+        self.encoding = encoding
         self.content: TextBytes | None = None
         self._array = False
 
@@ -182,7 +183,7 @@ class JsonFile:
 
     def is_array(self) -> bool:
         """True where all objects are in one array."""
-        with opened(self.path) as (text, _):
+        with opened(self.path, encoding=self.encoding) as (text, _):
             return text.read(FIRST).removeprefix(BYTE_ORDER_MARK).lstrip().startswith("[")
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
@@ -206,7 +207,7 @@ class JsonFile:
     @contextmanager
     def _opened(self) -> Iterator[Iterator[Record]]:
         self._array = self.is_array()
-        with opened(self.path, "\n") as (text, self.content):
+        with opened(self.path, "\n", self.encoding) as (text, self.content):
             yield array_records(text, self.name) if self._array else line_records(lines_of(text, self.name), self.name)
 
 

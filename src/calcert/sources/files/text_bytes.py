@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -19,27 +20,46 @@ LONGEST = 1 << 24
 HEAD = 4096
 BYTE_ORDER_MARK = "\ufeff"
 
+UTF_8 = "utf-8"
+SAVE = "Save it as CSV UTF-8."
+
 NOT_TEXT = {
     b"\x1f\x8b": "gzip. Give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "zstd. Give it a name that ends in .zst",
     b"PAR1": "Parquet. Give it a name that ends in .parquet",
     b"PK\x03\x04": "a spreadsheet or a zip archive. Save the sheet as CSV UTF-8",
-    b"\xff\xfe": "UTF-16. Save it as CSV UTF-8",
-    b"\xfe\xff": "UTF-16. Save it as CSV UTF-8",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
 }
 
 
+def is_utf_8(text: str) -> bool:
+    """False where bytes stand in a text that are not UTF-8."""
+    return text.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def not_utf_8(name: str, value: str, where: str) -> str:
+    """What to say of such a text."""
+    return (
+        f"{name} must be text in UTF-8; got {value!r} {where}. Pass what the file is written in, such as "
+        "encoding='cp1252' for files of Windows in Western Europe."
+    )
+
+
 class TextBytes(io.RawIOBase):
-    """The bytes of a text file, decompressed where its name says so.
+    """The bytes of a text file in UTF-8, decompressed where its name says so, whatever encoding it is written in.
 
     What cannot be decompressed to the end, or is no text, is an error that says so.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, encoding: str | None = None) -> None:
         self._path = path
+        self._way_out = SAVE if encoding is None else f"Pass encoding='utf-16', or {SAVE[0].lower()}{SAVE[1:]}"
         self._size = os.path.getsize(path)
         self._raw = open(path, "rb")  # noqa: SIM115
         self._content = _decompressed(path, self._raw)
+        if encoding not in (None, UTF_8):
+            self._content = _Recoded(self._content, encoding, visible(path))
         self._begun = False
 
     def readable(self) -> bool:
@@ -54,7 +74,7 @@ class TextBytes(io.RawIOBase):
             ) from error
         if not self._begun:
             self._begun = True
-            check_text(found[:HEAD], visible(self._path))
+            check_text(found[:HEAD], visible(self._path), self._way_out)
         return found
 
     def readinto(self, buffer: Any) -> int:
@@ -72,13 +92,35 @@ class TextBytes(io.RawIOBase):
         super().close()
 
 
-def check_text(head: bytes, name: str) -> None:
+class _Recoded:
+    """Bytes of some encoding, as UTF-8."""
+
+    def __init__(self, content: Any, encoding: str, name: str) -> None:
+        self._content, self._encoding, self._name = content, encoding, name
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready, self._ended = b"", False
+
+    def read(self, size: int) -> bytes:
+        while not self._ready and not self._ended:
+            block = self._content.read(size)
+            self._ended = not block
+            try:
+                self._ready = self._decoder.decode(block, final=self._ended).encode()
+            except UnicodeError as error:
+                raise ValueError(
+                    f"{self._name} must be text in {self._encoding}; {error}. Pass another encoding."
+                ) from error
+        found, self._ready = self._ready[:size], self._ready[size:]
+        return found
+
+
+def check_text(head: bytes, name: str, way_out: str = SAVE) -> None:
     """The beginning of a file must look like text in UTF-8, or in something that has its digits and commas."""
     for mark, words in NOT_TEXT.items():
         if head.startswith(mark):
-            raise ValueError(f"{name} must be text; got {words}.")
+            raise ValueError(f"{name} must be text; got {words}. {way_out if words == 'UTF-16' else ''}".rstrip())
     if b"\0" in head:
-        raise ValueError(f"{name} must be text; got bytes that are not, or UTF-16. Save it as CSV UTF-8.")
+        raise ValueError(f"{name} must be text; got bytes that are not, or UTF-16. {way_out}")
 
 
 def _decompressed(path: str, raw: Any) -> Any:
@@ -89,12 +131,12 @@ def _decompressed(path: str, raw: Any) -> Any:
 
 
 @contextmanager
-def opened(path: str, newline: str = "") -> Iterator[tuple[io.TextIOWrapper, TextBytes]]:
+def opened(path: str, newline: str = "", encoding: str | None = None) -> Iterator[tuple[io.TextIOWrapper, TextBytes]]:
     """A text file, and the bytes that it comes from; bytes that are not UTF-8 survive as they are.
 
     Lines keep their ends, and end where Python says, or at `newline` alone.
     """
-    content = TextBytes(path)
+    content = TextBytes(path, encoding)
     with io.TextIOWrapper(io.BufferedReader(content, 1 << 18), "utf-8", "surrogateescape", newline) as text:
         yield text, content
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from calcert.foundation.array_types import Integers
+from calcert.foundation.validation import Place
+from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
+from calcert.sources.files.value_columns import Coded
+from calcert.sources.parsed_values import Reading
 
 MISSING = "missing"
 """The group of rows that have none: shown like any other, never dropped. A group of that name is shown in quotes."""
@@ -46,12 +53,51 @@ def numbered_groups(groups: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]
     return in_order(known, code)
 
 
+class GroupNumbers:
+    """Gives groups in files numbers, the same for the same name, batch after batch."""
+
+    def __init__(self, reading: Reading, place: Place) -> None:
+        self.known: dict[str, int] = {}
+        self._texts: dict[str, bool] = {}
+        self._reading, self._place = reading, place
+        self._rows = 0
+
+    def of(self, column: Coded, end: int) -> NDArray[np.int64]:
+        """The numbers of the groups of the next rows, up to `end` of them."""
+        numbers = np.array([self._number(code, column) for code in range(len(column.values))], np.int64)
+        self._rows += end
+        refuse_many(len(self.known))
+        found: NDArray[np.int64] = numbers[column.codes[:end]]
+        return found
+
+    def _number(self, code: int, column: Coded) -> int:
+        value = column.values[code]
+        missing = self._reading.is_gap(value) if self._reading.drop_missing else value == ""
+        name, text = group_name(None if missing else value), isinstance(value, str)
+        if text and not is_utf_8(value):
+            raise ValueError(not_utf_8("groups", value, self._place(self._rows + column.first(code))))
+        if self._texts.setdefault(name, text) != text and name != MISSING:
+            raise ValueError(
+                f"groups must be named by text throughout, or by numbers; got {value!r} "
+                f"{self._place(self._rows + column.first(code))}, and the other before. Write all of them one way."
+            )
+        return self.known.setdefault(name, len(self.known))
+
+
 def in_order(known: dict[str, int], code: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
     """The names that have been given numbers, sorted, and the numbers of the rows accordingly."""
     names = sorted(known)
     rank = np.empty(len(names), np.int64)
     rank[[known[name] for name in names]] = np.arange(len(names))
     return names, rank[code]
+
+
+def rows_of_groups(group: Integers, number: int) -> list[tuple[int, Integers]]:
+    """The rows of every group of `number` ones that has any."""
+    # Sixteen bits are sorted without comparing.
+    order = np.argsort(group.astype(np.uint16) if number < 1 << 16 else group, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=number))])
+    return [(place, order[start:stop]) for place, (start, stop) in enumerate(pairwise(ends)) if start < stop]
 
 
 def refuse_many(count: int) -> None:

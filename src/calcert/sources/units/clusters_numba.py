@@ -99,14 +99,14 @@ class ClusterTexts:
         self._table = np.zeros((1 << 10, 2), np.int64)
         self._known = np.zeros(1 << 14, np.uint8)
         self._ends = np.zeros(1 << 10, np.int64)
-        self._number = 0
+        self.number = 0
 
     def numbers(self, text: NDArray[np.uint8], ends: Integers) -> Integers:
         """The number of each of some texts, text[ends[i]:ends[i + 1]]."""
         found, done = np.empty(ends.size - 1, np.int64), 0
         while done < found.size:
-            kept = self._table, self._known, self._ends, self._number
-            more, self._number = number_names(text, ends[done:], *kept, found[done:])
+            kept = self._table, self._known, self._ends, self.number
+            more, self.number = number_names(text, ends[done:], *kept, found[done:])
             done += more
             if done < found.size:
                 self._grow(int(ends[done + 1] - ends[done]))

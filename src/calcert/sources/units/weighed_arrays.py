@@ -104,14 +104,7 @@ class Weigher:
             self._add(scores[here], labels[here], {name: values[here] for name, values in others.items()})
 
     def _add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
-        # Adding 0.0 turns -0.0 into 0.0, which is the same score.
-        x = np.ascontiguousarray(scores, np.float64) + 0.0
-        bad = ~((x >= 0) & (x <= 1))
-        if bad.any():
-            row = int(np.argmax(bad))
-            self._check_labels(x[:row], labels[:row])  # The first bad row is named, whatever is wrong with it.
-            raise ValueError(score_message(x, row, self._place(self.rows + row)))
-        self._check_labels(x, labels)
+        x = self._checked_scores(scores, labels)
         row, label, weight = self._lines(labels, others)
         x_there = x[row]
         slot = np.empty(x_there.size, np.int64)
@@ -137,10 +130,33 @@ class Weigher:
                 np.add.at(self._pairs, slot, weight * size[row])
         self.rows += x.size
 
+    def look(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse what is wrong with rows, and do not count them."""
+        self._checked_scores(scores, labels)
+        self._lines(labels, others)
+        self.rows += scores.size
+
+    def _checked_scores(self, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
+        # Adding 0.0 turns -0.0 into 0.0, which is the same score.
+        x: Floats = np.ascontiguousarray(scores, np.float64) + 0.0
+        bad = ~((x >= 0) & (x <= 1))
+        if bad.any():
+            row = int(np.argmax(bad))
+            self._check_labels(x[:row], labels[:row])  # The first bad row is named, whatever is wrong with it.
+            raise ValueError(score_message(x, row, self._place(self.rows + row)))
+        self._check_labels(x, labels)
+        return x
+
     @property
     def is_weightless(self) -> bool:
         """True where all weights were 0."""
         return self._total == 0 and self._weighing.measure is not None
+
+    def refuse_weightless(self, name: str) -> None:
+        """A group without weight."""
+        if self.is_weightless:
+            measure = self._weighing.measure
+            raise ValueError(f"{measure} must not all be zero in any group; got nothing else in {name!r}.")
 
     def summary(self) -> Summary:
         """The Summary of all rows; none can be added after that."""
@@ -278,8 +294,7 @@ def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Intege
     for name, part in parts.items():
         weigher = Weigher(weighing, lambda row, part=part: f"at row {part[row]}")  # type: ignore[misc]
         weigher.add(x[part], y[part], {name: values[part] for name, values in others.items()})
-        if weigher.is_weightless:
-            raise ValueError(f"{weighing.measure} must not all be zero in any group; got nothing else in {name!r}.")
+        weigher.refuse_weightless(name)
         found[name] = weigher.summary()
     return found
 

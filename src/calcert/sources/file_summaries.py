@@ -1,0 +1,233 @@
+"""Files into Summaries: plain, clustered and weighted rows, all at once or by group, on one road.
+
+Every value becomes a number, the number of a cluster or that of a group; then rows are counted as arrays are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.array_types import Integers
+from calcert.foundation.progress import RowProgress
+from calcert.foundation.validation import Place, refuse_bad
+from calcert.sources.collector import Collector
+from calcert.sources.columns import Column
+from calcert.sources.files.bad_rows import bad_rows
+from calcert.sources.files.fast_text import Kind
+from calcert.sources.files.file_table import Batch, FileTable
+from calcert.sources.files.value_columns import Numbers, Values, coded
+from calcert.sources.groups.group_names import GroupNumbers
+from calcert.sources.groups.rows_by_group import RowsByGroup
+from calcert.sources.parsed_values import Unreadable
+from calcert.sources.units.cluster_names import Numbering
+from calcert.sources.units.weighed_arrays import Weigher
+from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
+from calcert.summary.summary import Summary
+
+ONE_PERCENT = 0.01
+
+NOTHING: Integers = np.zeros(0, np.int64)
+"""In place of groups where there are none."""
+
+ARGUMENTS = {"score": "scores", "label": "labels"}
+"""What columns are called in errors."""
+
+
+class Sink(Protocol):
+    """Takes rows batch by batch; when it has settled, it has looked at all."""
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None: ...
+
+    def settle(self) -> None: ...
+
+
+Sinking = TypeVar("Sinking", bound=Sink)
+
+
+def file_summaries(
+    paths: Sequence[str | os.PathLike[str]],
+    score: str | None,
+    label: str | None,
+    sampling: Weighing = PLAIN_ROWS,
+    group: str | None = None,
+) -> dict[str | None, Summary]:
+    """The Summary of all rows of some files, under None, or of every group by its name.
+
+    Folders and globs stand for the files in them; `Files` also say how values are written, and keep an account of what
+    reading came to. `sampling` names columns of clusters, weights or counts, `group` the column of groups; a cluster is
+    cut to the rows that it has in a group.
+    """
+    table = FileTable(paths)
+
+    def start(place: Place, groups: Mapping[str, int]) -> AllRows | RowsByGroup:
+        return AllRows(sampling, place) if group is None else RowsByGroup(sampling, place, groups)
+
+    return _read(table, score, label, start, sampling, group).summaries()
+
+
+def read_rows(
+    paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Scores and labels of all rows of some files, checked."""
+    return _read(FileTable(paths), score, label, lambda place, _: KeptRows(place), PLAIN_ROWS, None).columns()
+
+
+def _read(
+    table: FileTable,
+    score: str | None,
+    label: str | None,
+    start: Callable[[Place, Mapping[str, int]], Sinking],
+    sampling: Weighing,
+    group: str | None,
+) -> Sinking:
+    chosen = table.choose(score, label, sampling.columns, group)
+    try:
+        found = table.read(lambda place, fast: _take(table, chosen, start, place, fast=fast))
+    except ValueError as error:
+        bad = bad_rows(table, chosen["score"].name, chosen["label"].name, shares=sampling.soft_labels)
+        raise ValueError(f"{error}{bad}") from error
+    table.say_what_was_made_of_it(chosen["label"].name)
+    return found
+
+
+def _take(
+    table: FileTable,
+    chosen: Mapping[str, Column],
+    start: Callable[[Place, Mapping[str, int]], Sinking],
+    place: Place,
+    *,
+    fast: bool,
+) -> Sinking:
+    """Give all rows to what takes them; a row that is none is refused when those before it have been looked at."""
+    columns, rows = _Columns(table, chosen, place), 0
+    sink = start(place, columns.groups.known)
+    batches = table.batches(columns.names, columns.needed, columns.kinds, fast=fast)
+    with closing(batches), RowProgress(f"reading {table.name}") as progress:
+        for batch in batches:
+            x, y, others, group, trouble = columns.read(batch)
+            sink.add(x, y, others, group)
+            rows += x.size
+            if trouble is not None or not isinstance(batch.lines, range):
+                sink.settle()  # Where its rows stand is known for this batch alone.
+            if trouble is not None:
+                raise ValueError(trouble[1].message(trouble[0], place(rows)))
+            progress.advance_to(rows, table.share_read())
+        sink.settle()
+    return sink
+
+
+class _Columns:
+    """The columns that were chosen, batch by batch, as what is counted."""
+
+    def __init__(self, table: FileTable, chosen: Mapping[str, Column], place: Place) -> None:
+        self.names = [column.name for column in chosen.values()]
+        self.needed = len(chosen) - ("groups" in chosen)
+        kinds: dict[str, Kind] = {"clusters": "names", "groups": "words"}
+        if chosen["label"].kind not in ("real", "integer"):
+            kinds["label"] = "words"
+        self.kinds = [kinds.get(argument, table.number_kind) for argument in chosen]
+        self._arguments = list(chosen)
+        self._table = table
+        self.groups = GroupNumbers(table.reading, place)
+        self._clusters = Numbering(place)
+        self._file: Any = None
+        self._readers: dict[str, Numbers] = {}
+
+    def read(
+        self, batch: Batch
+    ) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]], Integers, tuple[str, Unreadable] | None]:
+        """Scores, labels, other columns and groups up to the first row that is none, and what is wrong with that."""
+        if batch.file is not self._file:
+            self._begin(batch.file)
+        given = dict(zip(self._arguments, batch.values, strict=True))
+        if self._table.reading.positive is not None:
+            given["label"] = coded(given["label"])
+        end, trouble = len(batch.lines), None
+        found: dict[str, NDArray[Any]] = {}
+        for argument, reader in self._readers.items():
+            found[argument], wrong = reader.of(given[argument])
+            if wrong is not None and found[argument].size < end:
+                end, trouble = found[argument].size, (ARGUMENTS.get(argument, argument), wrong)
+        found = {argument: numbers[:end] for argument, numbers in found.items()}
+        self._count(found["score"], given["label"], end)
+        group = self.groups.of(coded(given["groups"]), end) if "groups" in given else NOTHING
+        if "clusters" in given:
+            found["clusters"] = self._clusters.column_numbers(given["clusters"], end)
+        return found.pop("score"), found.pop("label"), found, group, trouble
+
+    def _begin(self, file: Any) -> None:
+        reading = self._table.reading
+        plain = reading.plain_numbers
+        read = self._read = self._table.readers(file, *self.names[:2])
+        self._file = file
+        self._readers = {
+            "score": Numbers(read.score, plain=plain and not reading.percent),
+            "label": Numbers(read.label, plain=plain and reading.positive is None),
+        }
+        measures = [argument for argument in self._arguments if argument in ("weights", "counts")]
+        self._readers |= {argument: Numbers(read.weight, plain=plain) for argument in measures}
+
+    def _count(self, scores: NDArray[Any], labels: Values, end: int) -> None:
+        """Tell the account what labels were written, and how many percentages may be shares."""
+        reading, account = self._table.reading, self._table.account
+        if reading.positive is not None:
+            times = np.bincount(labels.codes[:end], minlength=len(labels.values)).tolist()
+            for value, rows in zip(labels.values, times, strict=True):
+                account.labels[reading.label_as_written(value)] += rows
+        if reading.percent and not self._read.signed:
+            account.low += int(((scores > 0) & (scores <= ONE_PERCENT)).sum())
+
+
+class AllRows:
+    """Takes rows for one Summary."""
+
+    def __init__(self, sampling: Weighing, place: Place) -> None:
+        self._weigher = Weigher(sampling, place) if sampling.given else None
+        self._collector = None if sampling.given else Collector(place)
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+        """Add rows, which are in no groups."""
+        if self._collector is not None:
+            self._collector.add(scores, labels)
+        elif self._weigher is not None:
+            self._weigher.add(scores, labels, others)
+
+    def settle(self) -> None:
+        """Wait until everything is counted."""
+        if self._collector is not None:
+            self._collector.settle()
+
+    def summaries(self) -> dict[str | None, Summary]:
+        """That of all rows."""
+        sink = self._weigher or self._collector
+        assert sink is not None
+        return {None: sink.summary()}
+
+
+class KeptRows:
+    """Keeps every row."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._kept: list[tuple[NDArray[np.float64], NDArray[np.int8]]] = []
+        self._rows = 0
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+        """Add rows."""
+        refuse_bad(scores, labels, lambda row: self._place(self._rows + row))
+        self._kept.append((scores.astype(np.float64), labels.astype(np.int8)))
+        self._rows += scores.size
+
+    def settle(self) -> None:
+        """Nothing waits."""
+
+    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """All scores and all labels."""
+        scores, labels = zip(*self._kept, strict=True)
+        return np.concatenate(scores), np.concatenate(labels)

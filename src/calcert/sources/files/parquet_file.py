@@ -1,0 +1,100 @@
+"""One Parquet file, read by Arrow: every page whose checksum is there must have it, and every row must come."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from calcert.foundation.escaped_text import visible
+from calcert.foundation.interruption import load
+from calcert.sources.columns import Column
+from calcert.sources.files.paths import real, value_in_folders
+from calcert.sources.files.value_columns import Values, coded_list
+from calcert.sources.parsed_values import label_in_cell, score_in_cell
+
+EXACT_DIGITS = 38
+"""Decimals with more digits are not what other readers can read exactly."""
+
+
+class ParquetFile:
+    """A file by its path, opened whenever it is asked something."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = visible(path)
+
+    score_reader, label_reader = staticmethod(score_in_cell), staticmethod(label_in_cell)
+
+    def place(self, row: int) -> str:
+        """Where a row stands, in words, counted from 0."""
+        return f"at row {row} of {self.name}"
+
+    def columns(self) -> list[Column]:
+        """What the file says of its columns."""
+        with self._opened() as file:
+            return _columns(file)
+
+    def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
+        """The names of all columns, and what their first rows hold."""
+        return [(column.name, self.first_values(column.name, rows)) for column in self.columns()]
+
+    def first_values(self, name: str, rows: int) -> list[Any]:
+        """What the first rows hold in a column; nothing where it is not there once."""
+        with self._opened() as file:
+            batch = next(file.iter_batches(rows, columns=[name]), None)
+            place = -1 if batch is None else batch.schema.get_field_index(name)
+            return [] if place < 0 else list(batch.column(place).to_pylist())
+
+    def batches(self, names: Sequence[str], most: int) -> Generator[tuple[list[Values], range]]:
+        """Some columns of at most so many rows at a time, however large row groups are, and the numbers of the rows."""
+        rows = 0
+        with self._opened() as file:
+            own, total = [column.name for column in _columns(file)], file.metadata.num_rows
+            given = [value_in_folders(self.path, name, own) for name in names]
+            read = [name for name, folder in zip(names, given, strict=True) if folder is None]
+            # A column of the file must be read for its rows, even if folders name all that is asked for.
+            for batch in file.iter_batches(most, columns=read or own[:1]):
+                values = [
+                    batch.column(batch.schema.get_field_index(name))
+                    if folder is None
+                    else coded_list([folder] * batch.num_rows)
+                    for name, folder in zip(names, given, strict=True)
+                ]
+                yield values, range(rows, rows + batch.num_rows)
+                rows += batch.num_rows
+        if rows != total:
+            raise ValueError(
+                f"{self.name} must be complete parquet; it says that it has {total:,} rows, and {rows:,} were found. "
+                "Write it again."
+            )
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        arrow, parquet = load("pyarrow"), load("pyarrow.parquet")
+        try:
+            # Row groups are not fetched whole, so that memory does not grow with their size.
+            with parquet.ParquetFile(real(self.path), pre_buffer=False, page_checksum_verification=True) as file:
+                yield file
+        except (arrow.ArrowException, OSError) as error:
+            words = " ".join(str(error).split())
+            raise ValueError(
+                f"{self.name} must be complete parquet that can be read; Arrow says: {words} If the file was copied, "
+                "copy it again."
+            ) from error
+
+
+def _columns(file: Any) -> list[Column]:
+    return [Column(field.name, *_kind(field.type)) for field in file.schema_arrow]
+
+
+def _kind(kind: Any) -> tuple[Any, str]:
+    """What a column of a type of Arrow holds, and the type in words."""
+    types = load("pyarrow").types
+    if types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if types.is_decimal(kind) and kind.precision > EXACT_DIGITS:
+        return "other", f"{kind.precision} decimal digits, too many to be read exactly"
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "real", str(kind)
+    return "integer" if types.is_integer(kind) else "boolean" if types.is_boolean(kind) else "other", str(kind)

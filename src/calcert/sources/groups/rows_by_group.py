@@ -1,0 +1,112 @@
+"""Rows of files by group, batch by batch: kept while a group has few, then counted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calcert.foundation.array_types import Integers
+from calcert.foundation.validation import Place, refuse_bad
+from calcert.sources.arrays import summarize_arrays
+from calcert.sources.collector import Collector
+from calcert.sources.groups.group_names import rows_of_groups
+from calcert.sources.units.weighed_arrays import Weigher
+from calcert.sources.units.weighing_options import Weighing
+from calcert.summary.summary import Summary
+
+WAITING = 1 << 22
+"""Rows that wait until they are given to their groups, so that even one of a thousand gets some thousand."""
+
+LARGE = 1 << 19
+"""Rows of a group that take as much memory as the table in which more of them are counted."""
+
+Columns = dict[str, NDArray[Any]]
+"""Scores, labels and other columns by their arguments."""
+
+
+class RowsByGroup:
+    """Takes rows with the numbers of their groups; a cluster is cut to the rows that it has in a group.
+
+    `place` says in words where a row stands, for errors; rows are counted from 0 over all batches.
+    """
+
+    def __init__(self, sampling: Weighing, place: Place, names: Mapping[str, int]) -> None:
+        self._sampling, self._place, self._names = sampling, place, names
+        # It is asked to look at rows alone: before groups part them it is known where they stand.
+        self._looking = Weigher(sampling, place) if sampling.given else None
+        self._rows = 0
+        self._waiting: list[Columns] = []
+        self._waiting_rows = 0
+        self._groups: defaultdict[int, _RowsOfGroup] = defaultdict(lambda: _RowsOfGroup(sampling))
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+        """Add rows."""
+        if self._looking is None:
+            refuse_bad(scores, labels, lambda row: self._place(self._rows + row))
+            labels = labels.astype(np.int8)
+        else:
+            self._looking.look(scores, labels, others)
+        self._waiting.append({"group": group, "scores": scores.astype(np.float64), "labels": labels, **others})
+        self._rows += scores.size
+        self._waiting_rows += scores.size
+        if self._waiting_rows >= WAITING:
+            self._part()
+
+    def settle(self) -> None:
+        """Everything has been looked at already."""
+
+    def _part(self) -> None:
+        """Give rows that wait to their groups."""
+        columns = _joined(self._waiting)
+        self._waiting, self._waiting_rows = [], 0
+        for number, rows in rows_of_groups(columns.pop("group"), len(self._names)):
+            self._groups[number].add({name: values[rows] for name, values in columns.items()})
+
+    def summaries(self) -> dict[str | None, Summary]:
+        """The Summary of every group, by its name."""
+        if self._waiting:
+            self._part()
+        return {name: self._groups[self._names[name]].summary(name) for name in sorted(self._names)}
+
+
+class _RowsOfGroup:
+    """The rows of a group."""
+
+    def __init__(self, sampling: Weighing) -> None:
+        self._sampling = sampling
+        self._rows = 0
+        self._kept: list[Columns] = []
+        self._sink: Collector | Weigher | None = None
+
+    def add(self, columns: Columns) -> None:
+        self._rows += columns["scores"].size
+        self._kept.append(columns)
+        if self._rows >= LARGE:
+            self._count()
+
+    def _count(self) -> None:
+        """Count the rows that were kept."""
+        if self._sink is None:
+            self._sink = Weigher(self._sampling) if self._sampling.given else Collector(threads=1)
+        others = _joined(self._kept)
+        self._kept = []
+        self._sink.add(others.pop("scores"), others.pop("labels"), *([others] if self._sampling.given else []))
+
+    def summary(self, name: str) -> Summary:
+        if self._sink is None and not self._sampling.given:
+            columns = _joined(self._kept)
+            return summarize_arrays(columns["scores"], columns["labels"])
+        if self._kept:
+            self._count()
+        assert self._sink is not None
+        if isinstance(self._sink, Weigher):
+            self._sink.refuse_weightless(name)
+        return self._sink.summary()
+
+
+def _joined(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
