@@ -10,6 +10,7 @@ import random
 import re
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def stale_dimensions(chance: random.Random, here: Path, counts: Counts) -> None:
     path, last = workbook(here / "a.xlsx", rows), chance.randrange(1, 60)
     said = chance.choice([f"A1:B{last}", f"A1:A{last}", f"B2:B{last}", "A1", f"A1:ZZ{last}"])
     rewritten(path, lambda xml: re.sub(r'<dimension ref="[^"]*"', f'<dimension ref="{said}"', xml))
-    read = lambda: calcert.summarize(path, score="p", label="y")  # noqa: E731
+    read = partial(calcert.summarize, path, score="p", label="y")
     judge("stale dimensions", read, summary_of(rows), path.name, counts)
 
 
@@ -98,7 +99,7 @@ def numbers_of_rows(chance: random.Random, here: Path, counts: Counts) -> None:
         return found.replace(f' r="A{wrong}"', "").replace(f' r="B{wrong}"', "") if cells else found
 
     rewritten(path, change)
-    read = lambda: calcert.summarize(path, score="p", label="y")  # noqa: E731
+    read = partial(calcert.summarize, path, score="p", label="y")
     judge("numbers of rows", read, summary_of(rows), path.name, counts)
 
 
@@ -106,7 +107,7 @@ def flipped_workbooks(chance: random.Random, here: Path, counts: Counts) -> None
     rows = some_rows(chance, chance.choice([5, 500]))
     path = workbook(here / "a.xlsx", rows)
     flip(chance, path)
-    read = lambda: calcert.summarize(path, score="p", label="y")  # noqa: E731
+    read = partial(calcert.summarize, path, score="p", label="y")
     judge("workbooks with a bit flipped", read, summary_of(rows), path.name, counts)
 
 
@@ -126,7 +127,7 @@ def flipped_pages(chance: random.Random, here: Path, counts: Counts) -> None:
     column = data.row_group(chance.randrange(data.num_row_groups)).column(chance.randrange(2))
     first = column.dictionary_page_offset or column.data_page_offset
     flip(chance, here / "a.parquet", first, column.total_compressed_size)
-    read = lambda: calcert.summarize(here / "a.parquet", score="p", label="y")  # noqa: E731
+    read = partial(calcert.summarize, here / "a.parquet", score="p", label="y")
     judge("pages with checksums and a bit flipped", read, summary_of(rows), "a.parquet", counts)
 
 
@@ -139,7 +140,7 @@ def flip(chance: random.Random, path: Path, first: int = 0, size: int | None = N
 def names_with_dots(chance: random.Random, here: Path, counts: Counts) -> None:
     """A key with a dot, a key inside an object, or both: one of them is read, and both are refused."""
     rows = some_rows(chance, chance.choice([3, 50]))
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"a.b": score, "y": label} if chance.random() < 0.5 else {"a": {"b": score}, "y": label}
         for score, label in rows
     ]
@@ -150,7 +151,7 @@ def names_with_dots(chance: random.Random, here: Path, counts: Counts) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     for fast in (False, True):
         with reading_fast(fast):
-            read = lambda: calcert.summarize(path, score="a.b", label="y")  # noqa: E731
+            read = partial(calcert.summarize, path, score="a.b", label="y")
             judge("names with dots", read, None if both else summary_of(rows), path.name, counts)
 
 
@@ -179,10 +180,10 @@ def clusters_and_groups(chance: random.Random, here: Path, counts: Counts) -> No
         for fast in (False, True):
             with reading_fast(fast):
                 path = here / name
-                read = lambda: calcert.summarize(path, score="p", label="y", clusters="u")  # noqa: E731
+                read = partial(calcert.summarize, path, score="p", label="y", clusters="u")
                 judge("clusters in every format", read, clustered, name, counts)
-                read = lambda: summarize_groups(path, None, "u", score="p", label="y")  # noqa: E731
-                judge("groups in every format", read, grouped, name, counts)
+                grouping = partial(summarize_groups, path, None, "u", score="p", label="y")
+                judge("groups in every format", grouping, grouped, name, counts)
 
 
 KINDS: list[Kind] = [

@@ -63,7 +63,7 @@ def test_rows_of_files_are_those_of_arrays(
     rows, said = frame(), SAMPLINGS[sampling]
     path = tmp_path / f"a.{form}"
     WRITTEN[form](rows, path)
-    columns = {name: rows[value] if isinstance(value, str) else value for name, value in said.items()}
+    columns: dict[str, Any] = {name: rows[value] if isinstance(value, str) else value for name, value in said.items()}
     whole = calcert.summarize(rows["p"], rows["y"], **columns)
     assert file_summaries([path], "p", "y", Weighing(**said)) == {None: whole}
     names = [None if name == "" else name for name in rows["g"]]
@@ -171,7 +171,8 @@ def test_names_that_are_not_utf_8_are_refused_with_the_way_out(
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT.replace("Größe", "p").encode("cp1252"))
     way = "Pass what the file is written in, such as encoding='cp1252'"
-    for said in ({"groups": "g"}, {"clusters": "g"}):
+    choices: list[dict[str, Any]] = [{"groups": "g"}, {"clusters": "g"}]
+    for said in choices:
         with pytest.raises(ValueError, match=rf"{next(iter(said))} must be text in UTF-8; got .* on line 2 of .*{way}"):
             calcert.certify(path, score="p", label="y", **said)
     path.write_bytes(TEXT.encode("cp1252"))
@@ -181,7 +182,7 @@ def test_names_that_are_not_utf_8_are_refused_with_the_way_out(
 
 def test_bytes_that_are_not_of_the_encoding_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT.encode("utf-8"))
-    with pytest.raises(ValueError, match="a.csv must be text in ascii; .* Pass another encoding"):
+    with pytest.raises(ValueError, match=r"a\.csv must be text in ascii; .* Pass another encoding"):
         calcert.summarize(Files([tmp_path / "a.csv"], Reading(encoding="ascii")), score="p", label="y")
     with pytest.raises(ValueError, match=r"encoding must be one of text that Python knows.*; got 'zip'"):
         Reading(encoding="zip")

@@ -92,7 +92,7 @@ def _read(
     except ValueError as error:
         bad = bad_rows(table, chosen["score"].name, chosen["label"].name, shares=sampling.soft_labels)
         raise ValueError(f"{error}{bad}") from error
-    table.say_what_was_made_of_it(chosen["label"].name)
+    table.finish(chosen["label"].name)
     return found
 
 
@@ -188,26 +188,20 @@ class AllRows:
     """Takes rows for one Summary."""
 
     def __init__(self, sampling: Weighing, place: Place) -> None:
-        self._weigher = Weigher(sampling, place) if sampling.given else None
-        self._collector = None if sampling.given else Collector(place)
+        self._sink: Any = Weigher(sampling, place) if sampling.given else Collector(place)
+        self._weighed = bool(sampling.given)
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
         """Add rows, which are in no groups."""
-        if self._collector is not None:
-            self._collector.add(scores, labels)
-        elif self._weigher is not None:
-            self._weigher.add(scores, labels, others)
+        self._sink.add(scores, labels, *([others] if self._weighed else []))
 
     def settle(self) -> None:
         """Wait until everything is counted."""
-        if self._collector is not None:
-            self._collector.settle()
+        self._sink.settle()
 
     def summaries(self) -> dict[str | None, Summary]:
         """That of all rows."""
-        sink = self._weigher or self._collector
-        assert sink is not None
-        return {None: sink.summary()}
+        return {None: self._sink.summary()}
 
 
 class KeptRows:

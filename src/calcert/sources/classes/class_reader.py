@@ -86,7 +86,7 @@ def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str
         chosen = choose_classes(table.columns(), columns, label, names, table.name)
     table.look_at((*chosen.scores, chosen.label), chosen.account, remark=True)
     collector = table.read(lambda place, fast: _collected(table, chosen, place, fast=fast))
-    table.say_what_was_made_of_it(chosen.label.name)
+    table.finish(chosen.label.name)
     return collector.found(table.name)
 
 

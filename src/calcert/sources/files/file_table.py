@@ -6,20 +6,18 @@ reserve, which has the last word. Some rows are in memory at a time, and nothing
 
 from __future__ import annotations
 
-import logging
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
-from calcert.foundation.number_text import rows_text
 from calcert.foundation.validation import Place
 from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named
 from calcert.sources.files import fast_text
@@ -36,13 +34,12 @@ from calcert.sources.files.paths import (
     resolve,
     title,
 )
-from calcert.sources.files.reading_account import SHOWN, Files
+from calcert.sources.files.reading_account import Files
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, kept
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
 from calcert.sources.parsed_values import (
     PLAIN,
-    Reader,
     Reading,
     ValueReaders,
     is_value,
@@ -50,7 +47,10 @@ from calcert.sources.parsed_values import (
     score_in_text,
 )
 
-LOG = logging.getLogger("calcert")
+if TYPE_CHECKING:
+    from calcert.sources.files.sheet_file import SheetFile
+
+    File: TypeAlias = CsvFile | JsonFile | ParquetFile | SheetFile
 
 SMALL = 1 << 20
 """Bytes of text that are read exactly before an engine would be loaded."""
@@ -63,25 +63,6 @@ CHUNK = 1 << 15
 
 
 Taken = TypeVar("Taken")
-
-
-class File(Protocol):
-    """One file, read from the beginning whenever it is asked something."""
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def score_reader(self) -> Reader: ...
-
-    @property
-    def label_reader(self) -> Reader: ...
-
-    def sample(self, rows: int, /) -> list[tuple[str, list[Any]]]:
-        """The names of all columns, and what their first rows hold."""
-
-    def place(self, number: int, /) -> str:
-        """Where the row of that number stands, in words."""
 
 
 class Batch(NamedTuple):
@@ -177,6 +158,8 @@ class FileTable:
             odd = next((column.name for column in self.columns() if not is_utf_8(column.name)), None)
             if odd is not None:
                 words = not_utf_8("names of columns", odd, f"in {self.name}")
+            if words == str(error):
+                raise
             raise ValueError(words) from error
 
     def _check_same(self, names: set[str]) -> None:
@@ -295,18 +278,9 @@ class FileTable:
         inside = content.share_read() if content is not None else 0.0
         return (self.files.index(self._file) + inside) / len(self.files)
 
-    def say_what_was_made_of_it(self, label: str) -> None:
-        """Rows that were left out, and labels in words, through the logger ``calcert``."""
-        positive, seen = self.reading.positive, self.account.labels
-        if positive is not None and seen and self.reading.label not in seen:
-            shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in seen.most_common(SHOWN))
-            raise ValueError(f"positive must be a label of {self.name}; got {positive!r}. {label!r} holds {shown}.")
-        if not sum(self.account.rows.values()):
-            lack = f": {self.account.left_out}" if self.account.left_out else ""
-            raise ValueError(f"{self.name} must hold at least one row; got none{lack}.")
-        meaning = f"label {self.account.meaning(self.reading)}" if positive is not None else ""
-        for words in filter(None, (meaning, self.account.left_out, self.account.doubt)):
-            LOG.warning("%s: %s", self.name, words)
+    def finish(self, label: str) -> None:
+        """Say what was made of all rows, of which there must be some."""
+        self.account.finish(self.name, label, self.reading)
 
 
 def _in_batches(rows: Generator[tuple[int, Sequence[Any]]], size: int) -> Iterator[tuple[list[Values], list[int]]]:
@@ -329,7 +303,7 @@ def _in_batches(rows: Generator[tuple[int, Sequence[Any]]], size: int) -> Iterat
                 return
 
 
-def _file_of_form(path: str, form: Format, reading: Reading) -> Any:
+def _file_of_form(path: str, form: Format, reading: Reading) -> File:
     if reading.sheet is not None and form != "sheet":
         raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
     if reading.skip_lines and form not in ("csv", "sheet"):

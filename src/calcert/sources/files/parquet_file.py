@@ -43,8 +43,9 @@ class ParquetFile:
         """What the first rows hold in a column; nothing where it is not there once."""
         with self._opened() as file:
             batch = next(file.iter_batches(rows, columns=[name]), None)
-            place = -1 if batch is None else batch.schema.get_field_index(name)
-            return [] if place < 0 else list(batch.column(place).to_pylist())
+            if batch is None or batch.schema.get_field_index(name) < 0:
+                return []
+            return list(batch.column(name).to_pylist())
 
     def batches(self, names: Sequence[str], most: int) -> Generator[tuple[list[Values], range]]:
         """Some columns of at most so many rows at a time, however large row groups are, and the numbers of the rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections import Counter
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from calcert.foundation.facts import ReadFile
 from calcert.foundation.number_text import rows_text
 from calcert.sources.parsed_values import PLAIN, Reading
+
+LOG = logging.getLogger("calcert")
 
 SHOWN = 6
 """Different labels that are named one by one."""
@@ -33,6 +36,19 @@ class Account:
         self.dropped.clear()
         self.labels.clear()
         self.low = 0
+
+    def finish(self, name: str, label: str, reading: Reading) -> None:
+        """Say what was made of rows and labels of the files of that name, through the logger ``calcert``."""
+        positive = reading.positive
+        if positive is not None and self.labels and reading.label not in self.labels:
+            shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in self.labels.most_common(SHOWN))
+            raise ValueError(f"positive must be a label of {name}; got {positive!r}. {label!r} holds {shown}.")
+        if not self.rows.total():
+            lack = f": {self.left_out}" if self.left_out else ""
+            raise ValueError(f"{name} must hold at least one row; got none{lack}.")
+        meaning = f"label {self.meaning(reading)}" if positive is not None else ""
+        for words in filter(None, (meaning, self.left_out, self.doubt)):
+            LOG.warning("%s: %s", name, words)
 
     @property
     def doubt(self) -> str:

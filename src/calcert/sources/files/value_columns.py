@@ -41,7 +41,8 @@ class Coded:
 def coded_list(values: Iterable[Any]) -> Coded:
     """Python objects; those that are equal but of different types are different."""
     known: dict[Any, int] = {}
-    found, codes = [], []
+    found: list[Any] = []
+    codes: list[int] = []
     for value in values:
         key = value if type(value) is str else (type(value), value)
         try:

@@ -87,7 +87,7 @@ class Numbering:
             raise ValueError(not_utf_8("clusters", column.values[odd], self._place(self._rows + column.first(odd))))
         # In JSON a number may be a name.
         names = [value if value is None or isinstance(value, (str, int)) else str(value) for value in column.values]
-        found = self._numbers(names, column.first)[column.codes[:end]]
+        found: Integers = self._numbers(names, column.first)[column.codes[:end]]
         self._rows += end
         return found
 
@@ -137,8 +137,8 @@ class Numbering:
             found = np.fromiter((known.setdefault(name, len(known)) for name in names), np.int64, len(names))
         except TypeError:
             place = next(place for place, name in enumerate(names) if getattr(name, "__hash__", None) is None)
-            where = self._place(self._rows + row_of(place))
-            raise TypeError(f"clusters must be named by text or numbers; got {names[place]!r} {where}.") from None
+            at = self._place(self._rows + row_of(place))
+            raise TypeError(f"clusters must be named by text or numbers; got {names[place]!r} {at}.") from None
         for place in np.flatnonzero(_new(found, before)).tolist():
             name, kind = names[place], _kind(names[place])
 

@@ -130,6 +130,9 @@ class Weigher:
                 np.add.at(self._pairs, slot, weight * size[row])
         self.rows += x.size
 
+    def settle(self) -> None:
+        """Nothing waits."""
+
     def look(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> None:
         """Refuse what is wrong with rows, and do not count them."""
         self._checked_scores(scores, labels)
