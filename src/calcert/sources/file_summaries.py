@@ -48,6 +48,7 @@ class Sink(Protocol):
 
 
 Sinking = TypeVar("Sinking", bound=Sink)
+Keeping = TypeVar("Keeping", bound="KeptRows")
 
 
 def file_summaries(
@@ -68,14 +69,25 @@ def file_summaries(
     def start(place: Place, groups: Mapping[str, int]) -> AllRows | RowsByGroup:
         return AllRows(sampling, place) if group is None else RowsByGroup(sampling, place, groups)
 
-    return _read(table, score, label, start, sampling, group).summaries()
+    return _read(table, score, label, start, sampling, {} if group is None else {"groups": group}).summaries()
 
 
 def read_rows(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Scores and labels of all rows of some files, checked."""
-    return _read(FileTable(paths), score, label, lambda place, _: KeptRows(place), PLAIN_ROWS, None).columns()
+    return kept_rows(paths, score, label, KeptRows).columns()
+
+
+def kept_rows(
+    paths: Sequence[str | os.PathLike[str]],
+    score: str | None,
+    label: str | None,
+    keep: Callable[[Place], Keeping],
+    **named_last: Any,
+) -> Keeping:
+    """What keeps all rows of some files, each with its value in one more column, `ids`, where that is named."""
+    return _read(FileTable(paths), score, label, lambda place, _: keep(place), PLAIN_ROWS, named_last)
 
 
 def _read(
@@ -84,9 +96,9 @@ def _read(
     label: str | None,
     start: Callable[[Place, Mapping[str, int]], Sinking],
     sampling: Weighing,
-    group: str | None,
+    named_last: Mapping[str, Any],
 ) -> Sinking:
-    chosen = table.choose(score, label, sampling.columns, group)
+    chosen = table.choose(score, label, sampling.columns, named_last)
     try:
         found = table.read(lambda place, fast: _take(table, chosen, start, place, fast=fast))
     except ValueError as error:
@@ -127,8 +139,8 @@ class _Columns:
 
     def __init__(self, table: FileTable, chosen: Mapping[str, Column], place: Place) -> None:
         self.names = [column.name for column in chosen.values()]
-        self.needed = len(chosen) - ("groups" in chosen)
-        kinds: dict[str, Kind] = {"clusters": "names", "groups": "words"}
+        self.needed = len(chosen.keys() - {"groups", "ids"})
+        kinds: dict[str, Kind] = {"clusters": "names", "groups": "words", "ids": "words"}
         if chosen["label"].kind not in ("real", "integer"):
             kinds["label"] = "words"
         self.kinds = [kinds.get(argument, table.number_kind) for argument in chosen]
@@ -159,6 +171,9 @@ class _Columns:
         group = self.groups.of(coded(given["groups"]), end) if "groups" in given else NOTHING
         if "clusters" in given:
             found["clusters"] = self._clusters.column_numbers(given["clusters"], end)
+        if "ids" in given:
+            ids = coded(given["ids"])
+            found["ids"] = np.array([ids.values[code] for code in ids.codes[:end].tolist()], object)
         return found.pop("score"), found.pop("label"), found, group, trouble
 
     def _begin(self, file: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ def identified_rows(rows: Rows, ids: Any) -> IdentifiedRows:
 
 
 def _in_files(paths: list[Any], score: str | None, label: str | None, ids: Any) -> IdentifiedRows:
-    from calcert.sources.files.files import KeptRows, read_files
+    from calcert.sources.file_summaries import KeptRows, kept_rows
 
     class KeptIds(KeptRows):
         """Keeps every row with the hash of its id."""
@@ -53,11 +53,11 @@ def _in_files(paths: list[Any], score: str | None, label: str | None, ids: Any) 
             super().__init__(place)
             self._hashes, self.ids = Hashes(place), [np.zeros(0, np.int64)]
 
-        def add(self, scores: NDArray[Any], labels: NDArray[Any], ids: Any = ()) -> None:
-            super().add(scores, labels)
-            self.ids.append(self._hashes.of(ids.to_pylist() if hasattr(ids, "to_pylist") else ids))
+        def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+            super().add(scores, labels, others, group)
+            self.ids.append(self._hashes.of(others["ids"]))
 
-    kept = read_files(paths, score, label, lambda place, few: KeptIds(place), ids, "ids")
+    kept = kept_rows(paths, score, label, KeptIds, ids=ids)
     return IdentifiedRows(*kept.columns(), np.concatenate(kept.ids))
 
 

@@ -113,14 +113,17 @@ class FileTable:
         return dict(self._sample).get(name, [])
 
     def choose(
-        self, score: str | None, label: str | None, others: Mapping[str, Any], group: Any = None
+        self, score: str | None, label: str | None, others: Mapping[str, Any], named_last: Mapping[str, Any]
     ) -> dict[str, Column]:
-        """The columns that are meant, by what they are; what was found or overlooked is remarked on."""
+        """The columns that are meant, by what they are; what was found or overlooked is remarked on.
+
+        Those that are `named_last`, groups or ids, may hold anything.
+        """
         columns = self.columns()
         with self.named_columns():
-            if group is not None:
-                check_groups(group, columns, self.name)
-            rest = [column for column in columns if column.name != group]
+            for argument, name in named_last.items():
+                check_groups(name, columns, self.name, argument)
+            rest = [column for column in columns if column.name not in named_last.values()]
             x, y, beside = choose_all(rest, score, label, others, self.name, self._example)
         suspects = is_value(x.name), is_value(y.name)
         given = score is not None and label is not None
@@ -131,10 +134,9 @@ class FileTable:
                 "values. Write a line of names above the rows."
             )
         found = {"score": x, "label": y, **beside}
-        if group is not None:
-            found["groups"] = named(columns, "groups", group, self.name)
+        found |= {argument: named(columns, argument, name, self.name) for argument, name in named_last.items()}
         account = {argument: column.name for argument, column in found.items()}
-        self.look_at(found.values(), account, remark=group is None and not others)
+        self.look_at(found.values(), account, remark=not (others or named_last))
         return found
 
     def look_at(self, chosen: Collection[Column], account: dict[str, str], *, remark: bool) -> None:

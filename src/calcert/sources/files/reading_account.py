@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from calcert.foundation.facts import ReadFile
 from calcert.foundation.number_text import rows_text
+from calcert.foundation.validation import NoRows
 from calcert.sources.parsed_values import PLAIN, Reading
 
 LOG = logging.getLogger("calcert")
@@ -45,7 +46,7 @@ class Account:
             raise ValueError(f"positive must be a label of {name}; got {positive!r}. {label!r} holds {shown}.")
         if not self.rows.total():
             lack = f": {self.left_out}" if self.left_out else ""
-            raise ValueError(f"{name} must hold at least one row; got none{lack}.")
+            raise NoRows(f"{name} must hold at least one row; got none{lack}.")
         meaning = f"label {self.meaning(reading)}" if positive is not None else ""
         for words in filter(None, (meaning, self.left_out, self.doubt)):
             LOG.warning("%s: %s", name, words)
