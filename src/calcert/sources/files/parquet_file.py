@@ -13,6 +13,9 @@ from calcert.sources.files.paths import real, value_in_folders
 from calcert.sources.files.value_columns import Values, coded_list
 from calcert.sources.parsed_values import label_in_cell, score_in_cell
 
+BUFFER = 1 << 20
+"""Bytes of a column that are fetched at a time."""
+
 EXACT_DIGITS = 38
 """Decimals with more digits are not what other readers can read exactly."""
 
@@ -75,7 +78,8 @@ class ParquetFile:
         arrow, parquet = load("pyarrow"), load("pyarrow.parquet")
         try:
             # Row groups are not fetched whole, so that memory does not grow with their size.
-            with parquet.ParquetFile(real(self.path), pre_buffer=False, page_checksum_verification=True) as file:
+            options = {"pre_buffer": False, "buffer_size": BUFFER, "page_checksum_verification": True}
+            with parquet.ParquetFile(real(self.path), **options) as file:
                 yield file
         except (arrow.ArrowException, OSError) as error:
             words = " ".join(str(error).split())
