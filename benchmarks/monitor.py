@@ -80,7 +80,7 @@ def cost(folder: Path, rows: int) -> tuple[float, float]:
     monitor, times, sizes = calcert.Monitor(folder / "state"), ([], []), []
     for number in range(REPEATS):
         times[0].append(clock(lambda: calcert.summarize(path, score="p", label="y")))
-        times[1].append(clock(lambda n=number: monitor.add(path, score="p", label="y", batch_id=str(n))))
+        times[1].append(clock(lambda n=number: monitor.add(path, score="p", label="y", batch_id=str(n), again=True)))
         sizes.append(monitor.path.stat().st_size)
     return min(times[1]) / min(times[0]), float(np.diff(sizes).max())
 
@@ -119,7 +119,7 @@ def age(folder: Path, batches: int) -> dict[str, tuple[float, float]]:
         # The first batch of a window is a look at it.
         measured("status with a new look", lambda m: m.status(alarm=0.05))
         measured("status again", lambda m: m.status(alarm=0.05))
-        measured("add", lambda m, n=number, r=rows: m.add(*r, batch_id=f"{n} again"))
+        measured("add", lambda m, n=number, r=rows: m.add(*r, batch_id=f"{n} again", again=True))
         measured("status without a new look", lambda m: m.status(alarm=0.05))
     command = [sys.executable, "-m", "calcert", "monitor", "status"]
     for _ in range(REPEATS):
