@@ -199,7 +199,7 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
         (["rows.csv", "--confidence", "95"], "For a confidence of 95% write 0.95."),
         (["rows.csv", "--confidence", "0.05"], "may fail with probability 0.05 write 0.95."),
         (["rows.csv", "--confidence", "0.5"], "'0.5' must lie strictly between 0.5 and 1."),
-        (["rows.csv", "--confidence", "5%"], "'5%' is not a number. Write it as a decimal, such as 0.05 for 5%."),
+        (["rows.csv", "--confidence", "5%"], "'5%' is not a number. Write it as a decimal, such as 0.95 for 95%."),
         (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
         (["rows.csv", "--variation", "0"], "must be positive"),
         (["rows.csv", "--seed", "-1"], "not in the range x>=0"),

@@ -78,5 +78,24 @@ def test_what_is_said_of_rows_is_checked_where_they_are_made() -> None:
             calcert.Rows(WHOLE, **{wrong: [1] * N})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="groups must be left out where all rows are counted together"):
         calcert.summarize(TABLE["p"], TABLE["y"], groups=TABLE["user"])
+    with pytest.raises(TypeError, match=r"reading must be calcert\.Reading\(\.\.\.\); got dict"):
+        calcert.Rows("rows.csv", reading={"percent": True})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="'delta'"):
         calcert.certify(WHOLE, delta=0.05)  # type: ignore[call-overload]
+
+
+def test_a_sheet_without_names_or_with_rows_far_apart_is_refused(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for values in TABLE.select("p", "y").rows():
+        book.active.append(values)
+    book.save(tmp_path / "nameless.xlsx")
+    with pytest.raises(ValueError, match=r"must begin with a row of column names; got '0\.\d+' in row 1"):
+        calcert.summarize(tmp_path / "nameless.xlsx")
+    book = openpyxl.Workbook()
+    book.active.append(["p", "y"])
+    book.active.cell(900_000, 1, 0.5)
+    book.active.cell(900_000, 2, 1)
+    book.save(tmp_path / "leap.xlsx")
+    with pytest.raises(ValueError, match="increasing numbers without large gaps; got 900,000 after 1"):
+        calcert.summarize(tmp_path / "leap.xlsx")

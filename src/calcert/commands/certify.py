@@ -84,6 +84,11 @@ def command(
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or rows.groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
+    if curve == "served" and statements and "perturbed" not in statements:
+        raise ValueError(
+            f"--curve served draws the statement perturbed; got --statement {statements[0]} alone. Add --statement "
+            "perturbed, or draw --curve 'as it is'."
+        )
     again, settings = repeat(), replace(settings, statements=statements)
     many = rows.has_classes or rows.groups is not None
     if not many:

@@ -62,12 +62,13 @@ class Probability(NumberType):
     """A number strictly between 0 and 1, with a hint for those who think in percent."""
 
     name = "number"
+    example = "0.05 for 5%"
 
     def number(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number. Write it as a decimal, such as 0.05 for 5%.", param, ctx)
+            self.fail(f"{value!r} is not a number. Write it as a decimal, such as {self.example}.", param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = self.number(value, param, ctx)
@@ -79,6 +80,8 @@ class Probability(NumberType):
 
 class Confidence(Probability):
     """The probability with which a bound holds, with a hint for those who give that of failure in its place."""
+
+    example = "0.95 for 95%"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = self.number(value, param, ctx)

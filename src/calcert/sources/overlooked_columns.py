@@ -52,7 +52,7 @@ def remark_on_clusters(
         if FEWEST <= len(set(seen)) < len(seen) and (column in named or all(map(KEY.fullmatch, set(seen)))):
             LOG.warning(
                 "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
-                "it: clusters=%r (--cluster). A monitor takes one row of each",
+                "it: clusters=%r (--cluster), or keep one row of each",
                 source,
                 column.name,
                 column.name,

@@ -108,6 +108,8 @@ class Rows:
     sampling: Weighing = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.reading, Reading):
+            raise TypeError(f"reading must be calcert.Reading(...); got {type(self.reading).__name__}.")
         source = source_of(self.scores, self.reading)
         if source.kind == "arrays":
             source = source._replace(value=second_column(source.value))

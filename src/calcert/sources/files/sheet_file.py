@@ -14,13 +14,17 @@ from typing import Any
 from calcert.foundation.escaped_text import visible
 from calcert.sources.columns import TITLES, Column, check_alone, title_message
 from calcert.sources.files.paths import value_in_folders
-from calcert.sources.parsed_values import Percentage, label_in_cell, score_in_cell
+from calcert.sources.parsed_values import Percentage, is_like_value, label_in_cell, score_in_cell
 
 Rows = Iterator[tuple[int, list[Any]]]
 """Rows of a sheet with their numbers, up to the last cell that each has."""
 
 MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14
 """What a sheet can have."""
+
+
+LARGEST_GAP = 10_000
+"""Rows of a sheet that may be empty between two others."""
 
 
 class NotComputed:
@@ -86,6 +90,12 @@ class SheetFile:
         """What columns are called, in the first row that is not empty, which is taken."""
         for number, row in found:
             if number > self._skip and _is_filled((number, row)):
+                filled = [value for value in row if value is not None]
+                if all(map(is_like_value, filled)):
+                    raise ValueError(
+                        f"{self.name} must begin with a row of column names; got {str(filled[0])[:40]!r} in row "
+                        f"{number}. Write the names above the values."
+                    )
                 return ["" if value is None else str(value).strip() for value in row]
         raise ValueError(f"{self.name} must begin with a row of column names; got an empty sheet.")
 
@@ -128,9 +138,9 @@ class SheetFile:
                     raise self._unreadable(error) from error
                 if row is None:
                     return
-                if not before < number <= MOST_ROWS:
+                if not before < number <= min(before + LARGEST_GAP, MOST_ROWS):
                     raise ValueError(
-                        f"rows of {self.name} must have increasing numbers up to {MOST_ROWS:,}; got {number:,} after "
+                        f"rows of {self.name} must have increasing numbers without large gaps; got {number:,} after "
                         f"{before:,}. Open it in a spreadsheet program and save it, or save the sheet as CSV UTF-8."
                     )
                 before = number

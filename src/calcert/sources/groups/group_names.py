@@ -104,7 +104,8 @@ def refuse_many(count: int) -> None:
     """More groups than there may be."""
     if count > MOST:
         raise ValueError(
-            f"groups must have at most {MOST:,} distinct values; got more. Is this a column that names every row?"
+            f"groups must have at most {MOST:,} distinct values, as all of them share the probability of failure; got "
+            "more. Name coarser groups, or certify parts of the rows."
         )
 
 
