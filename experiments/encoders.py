@@ -87,7 +87,7 @@ def needed_modules(tasks: tuple[str, ...]) -> None:
         if missing:
             raise click.ClickException(
                 f"{task} needs {', '.join(missing)}, which cannot be imported. "
-                'Install what experiments need: pip install -e ".[experiments]"'
+                'Install what it needs: pip install -e ".[training]"'
             )
 
 

@@ -17,8 +17,8 @@ from calcert.serving.noise import Noise
 from calcert.torch import PerturbedBCEWithLogitsLoss
 from experiments import datasets
 
-TRAINING, VALIDATION = 1_000, 250
-"""Rows as published for texts (of images 2,500 trained there); all others are for the test."""
+TRAINING, VALIDATION = {"IMDb": 1_000, "Enron spam": 1_000, "CIFAR transport": 2_500}, 250
+"""Rows as published; all others are for the test."""
 
 RATES, EPOCHS, BATCH, HIDDEN = (1e-3, 3e-3), 12, 100, 64
 
@@ -67,9 +67,9 @@ class Rows:
     Features are in units of what the training rows of the seed show.
     """
 
-    def __init__(self, features: Tensor, labels: Tensor, seeds: int) -> None:
+    def __init__(self, features: Tensor, labels: Tensor, seeds: int, training: int) -> None:
         self.features, self.labels = features, labels
-        self.parts = [datasets.split(len(labels), (TRAINING, VALIDATION, -1), seed) for seed in range(seeds)]
+        self.parts = [datasets.split(len(labels), (training, VALIDATION, -1), seed) for seed in range(seeds)]
         fitted = torch.stack([features[part[0]] for part in self.parts])
         self.middle, self.spread = fitted.mean(1), fitted.std(1) + 1e-3
 

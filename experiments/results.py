@@ -77,9 +77,9 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def experiment(
-    *made: str, needs: tuple[str, ...] = (), before: Command | None = None, quick: str
+    *made: str, needs: tuple[str, ...] = (), extra: str = "experiments", before: Command | None = None, quick: str
 ) -> Callable[[Command], click.Command]:
-    """A command that makes the files `made` and needs modules that the package itself does not.
+    """A command that makes the files `made` and needs modules, from an `extra`, that the package itself does not.
 
     `before` is given the options, and refuses where something else is missing, before anything is done. The function
     under it takes ``out``, a :class:`Results`, ``quick``, and the options of its own.
@@ -100,7 +100,7 @@ def experiment(
             if missing:
                 raise click.ClickException(
                     f"this experiment needs {', '.join(missing)}, which cannot be imported. "
-                    'Install what experiments need: pip install -e ".[experiments]"'
+                    f'Install what it needs: pip install -e ".[{extra}]"'
                 )
             if before is not None:
                 before(quick=quick, **options)

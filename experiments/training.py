@@ -76,11 +76,11 @@ def measures(logits: np.ndarray, labels: np.ndarray, noise: Noise | None) -> tup
 
 
 def measure(
-    out: Results, tasks: Sequence[str], seeds: int, rows: int | None, sizes: Sequence[Noise], **where: Path
+    out: Results, tasks: Sequence[str], seeds: int, rows: dict[str, int | None], sizes: Sequence[Noise], **where: Path
 ) -> list[dict[str, str]]:
     """Add to the table what it lacks, a training of all seeds at a time; all lines that were asked for."""
     from experiments.encoders import encoded
-    from experiments.networks import Rows, Training, train
+    from experiments.networks import TRAINING, Rows, Training, train
 
     trainings = [Training(), *(Training(noise, margin) for noise in sizes for margin in (False, True))]
     lines = [tuple(line.values()) for line in read(out / TABLE)]
@@ -89,7 +89,9 @@ def measure(
         bar = progress.add_task("encoding", total=len(tasks) * len(trainings))
         known = {
             task: Rows(
-                *encoded(task, rows=rows, say=lambda text: progress.update(bar, description=text), **where), seeds
+                *encoded(task, rows=rows[task], say=lambda text: progress.update(bar, description=text), **where),
+                seeds,
+                TRAINING[task],
             )
             for task in tasks
         }
@@ -256,12 +258,13 @@ def needed(chosen: tuple[str, ...], data: Path, **_: object) -> None:
     "training_digest.csv",
     *(f"{name}.{kind}" for name in ("auroc", "training") for kind in ("svg", "png")),
     needs=("matplotlib", "pandas", "PIL", "torch"),
+    extra="training",
     before=needed,
-    quick="1,500 rows of each task, two seeds and the usual sizes.",
+    quick="500 rows more of each task than train, two seeds and the usual sizes.",
 )
 @click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)
 @click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True)
-@click.option("--rows", type=click.IntRange(min=1_500), help="Rows of each task to encode, by chance; all if left out.")
+@click.option("--rows", type=click.IntRange(min=3_000), help="Rows of each task to encode, by chance; all if left out.")
 @click.option("--task", "chosen", type=click.Choice(TASKS), multiple=True)
 @data_option
 def main(
@@ -269,11 +272,13 @@ def main(
 ) -> None:
     import torch
 
+    from experiments.networks import TRAINING
+
     start, tasks = time.perf_counter(), chosen or TASKS
     torch.set_num_threads(1)
-    if quick:
-        seeds, rows = 2, 1_500
-    lines = measure(out, tasks, seeds, rows, USUAL if quick else USUAL + OTHERS, folder=data, cache=cache)
+    seeds, sizes = (2, USUAL) if quick else (seeds, USUAL + OTHERS)
+    encoded = {task: TRAINING[task] + 500 if quick else rows for task in tasks}
+    lines = measure(out, tasks, seeds, encoded, sizes, folder=data, cache=cache)
     follow(out, lines, tasks)
     click.echo(f"{len(lines)} networks in {time.perf_counter() - start:.0f} s; {out / TABLE} and the figures written.")
 

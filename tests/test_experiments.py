@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -10,10 +12,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import calcert
+from calcert import published
+
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
+import experiments
 from experiments import faults, rates, reconstruction, results, samples, synthetic, tradeoff
-from experiments.laws import LAWS
+from experiments.__main__ import commands
+from experiments.laws import BANDWIDTH, LAWS
 from experiments.results import read
 
 
@@ -57,6 +64,32 @@ def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> N
     assert "gap 0.01" in run(samples.main, "--out", str(tmp_path))
     for name in ("synthetic.svg", "synthetic.png", "rates.csv", "samples.csv"):
         assert (tmp_path / name).stat().st_size > 0
+
+
+def test_the_lipschitz_line_has_the_information_of_the_published_methods() -> None:
+    name, n, repeat = "square", 3_162, 2
+    lines = {method: (value, truth) for _, _, _, method, value, truth in synthetic.measure((name, n, repeat))}
+    law = LAWS[0]
+    # The first draw of the seed: perturbed scores, which NW and Lip+Bkt are given too.
+    seen = calcert.summarize(*law.served_rows(n, np.random.default_rng([0, n, repeat])))
+    ours = calcert.lipschitz(seen, constant=published.derivative_bounds(BANDWIDTH)[0])
+    assert lines["Lipschitz (ours)"] == pytest.approx((ours.upper, law.served_error), abs=1e-12)
+    assert lines["NW (published)"][1] == lines["Lip+Bkt (published)"][1] == law.served_error
+    assert len(lines) == synthetic.METHODS
+    for method, given in synthetic.GIVEN.items():
+        assert method in lines
+        assert ("perturbed scores" in given) == (method != "perturbed (ours)")
+
+
+def test_every_command_is_listed_with_what_it_is_about() -> None:
+    folder = Path(experiments.__file__).parent
+    with_main = {f"experiments.{path.stem}" for path in folder.glob("*.py") if "def main(" in path.read_text()}
+    assert commands().keys() == with_main
+    assert all(about[0].isupper() and about.endswith((".", "?")) for _, about in commands().values())
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments"], cwd=folder.parent, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert all(f"python -m {name} " in done.stdout for name in with_main)
 
 
 def test_what_an_interrupted_run_left_of_a_data_set_is_measured_again(tmp_path: Path, monkeypatch) -> None:
@@ -118,6 +151,13 @@ def test_the_published_statement_fails_as_often_as_computed_by_hand() -> None:
     assert ours <= 40
 
 
+def test_the_true_error_of_perturbed_scores_is_the_one_that_draws_have() -> None:
+    for case in faults.CASES:
+        scores = np.full(400_000, case.s)
+        drawn = scores if case.bandwidth is None else calcert.perturb(scores, bandwidth=case.bandwidth, rng=0)
+        assert case.truth == pytest.approx(np.abs(drawn - case.probability).mean(), abs=2e-3)
+
+
 @pytest.mark.parametrize("command", [synthetic, rates, samples, reconstruction, faults], ids=lambda m: m.__name__)
 def test_a_quick_run_is_never_published(command, tmp_path: Path) -> None:
     result = CliRunner().invoke(command.main, ["--quick", "--publish", "--out", str(tmp_path)])
@@ -136,8 +176,8 @@ def test_results_go_to_scratch_folders_and_to_the_documentation_only_when_asked(
     run(faults.main, "--publish")
     published = tmp_path / "docs/figures/faults.csv"
     assert published.read_bytes() == (tmp_path / "build/experiments/faults.csv").read_bytes()
-    assert "2000 runs" in published.read_text()
-    assert "100 runs" in (tmp_path / "build/experiments/quick/faults.csv").read_text()
+    assert [line["data sets"] for line in read(published)] == ["2000"]
+    assert [line["data sets"] for line in read(tmp_path / "build/experiments/quick/faults.csv")] == ["100"]
 
 
 def test_nothing_is_published_where_a_file_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

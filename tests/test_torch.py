@@ -256,6 +256,8 @@ def test_wrong_use_says_what_is_wrong():
         PerturbedBCEWithLogitsLoss()(z, torch.tensor([1.0, -1.0, 1.0]))
     with pytest.raises(ValueError, match=r"shape of logits, \(3, 1\); got \(3,\)\. .* logits\.squeeze"):
         PerturbedBCEWithLogitsLoss()(z[:, None], y)
+    with pytest.raises(ValueError, match=r"shape of logits, \(3, 2\); got \(3,\)\. For two logits a row pass logits\["):
+        PerturbedBCEWithLogitsLoss()(z[:, None].expand(3, 2), y)
     with pytest.raises(TypeError, match=r"floating-point tensor; got torch\.int64"):
         PerturbedBCEWithLogitsLoss()(z.long(), y)
     with pytest.raises(ValueError, match="reduction must be 'mean', 'sum' or 'none'; got 'batch'"):

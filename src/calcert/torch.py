@@ -252,9 +252,11 @@ def _check_labels(logits: Tensor, labels: Tensor) -> None:
     if not logits.is_floating_point():
         raise TypeError(f"logits must be a floating-point tensor; got {logits.dtype}.")
     if logits.shape != labels.shape:
+        hint = "For one logit a row use logits.squeeze(-1)."
+        if logits.shape == (*labels.shape, 2):
+            hint = "For two logits a row pass logits[..., 1] - logits[..., 0]."
         raise ValueError(
-            f"labels must have the shape of logits, {tuple(logits.shape)}; got {tuple(labels.shape)}. "
-            "For one logit a row use logits.squeeze(-1)."
+            f"labels must have the shape of logits, {tuple(logits.shape)}; got {tuple(labels.shape)}. {hint}"
         )
     _check_range("labels", labels, "For -1/+1 labels pass (labels > 0).float().")
 

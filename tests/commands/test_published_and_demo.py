@@ -39,11 +39,50 @@ def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple
         assert (at_most if line.bounds else number)(line.value) in done.stdout or "says nothing" in done.stdout
     text = " ".join(done.stdout.split())
     assert f"about {expected.published['ECE, 15 bins'].value:.4f}" in text
-    assert text.count("Proved:") == 5
+    assert text.count("Proved:") == 6
+    for bound in expected.published.values():
+        assert all(fault in text for fault in bound.faults)
     assert text.count("None that is proved") == 3
     assert "None: a heuristic." in text
     parsed = json.loads(run("published", "rows.csv", "--score", "p", "--label", "y", "--json").stdout)
     assert parsed == expected.to_dict()
+
+
+def test_one_of_our_certificates_has_what_the_published_methods_have(rows: tuple[Any, Any]) -> None:
+    x, y = rows
+    found = compare(x, y, bandwidth=1 / 32, confidence=0.9, seed=3)
+    seen = calcert.summarize(calcert.perturb(x, bandwidth=1 / 32, rng=3), y)
+    assert found.like_for_like == calcert.lipschitz(seen, constant=16.0, delta=0.1, seed=3)
+    (line,) = (line for line in found.lines if "perturbed scores alone" in line.method)
+    assert (line.subject, line.value) == (found.report.perturbed.subject, found.like_for_like.upper)
+    assert line.promise == "Proved: each bound holds with probability 0.9, assuming nothing."
+
+
+def test_the_reading_that_the_proof_covers_can_be_had_in_the_shell(run: Run, rows: tuple[Any, Any]) -> None:
+    done = run("published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold", "--json")
+    parsed = json.loads(done.stdout)
+    assert parsed == compare(*rows, per_fold=True).to_dict()
+    assert {b["parameters"].get("reading") for b in parsed["published"].values()} == {"per fold", None}
+    covered = parsed["published"]["total variation"]
+    assert covered["guarantee"].startswith("At least the calibration error with probability 0.95")
+    text = " ".join(run("published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold").stdout.split())
+    assert at_most(covered["value"]) in text
+    assert "pooled" not in text
+
+
+def test_a_comparison_that_lacks_a_number_is_refused(rows: tuple[Any, Any]) -> None:
+    written = compare(*rows).to_dict()
+    assert published.Comparison.from_dict(written).to_dict() == written
+    del written["published"]["ECE, 15 bins"]
+    with pytest.raises(ValueError, match="the published numbers must be all there; ECE, 15 bins is not"):
+        published.Comparison.from_dict(written)
+
+
+def test_the_help_says_what_the_seed_draws(run: Run) -> None:
+    text = " ".join(run("published", "--help").stdout.split())
+    assert (
+        "Draws the perturbation, the folds of the published methods and the random splits of our lower bounds" in text
+    )
 
 
 @pytest.mark.parametrize(

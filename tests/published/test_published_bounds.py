@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import published
-from calcert.published.bound import Curve
-from calcert.published.folded_rows import fold_rows
+from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED, Curve
+from calcert.published.folded_rows import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
@@ -77,6 +77,77 @@ def test_the_printed_letter_changes_the_scale_and_the_last_term_only(rows):
     assert letter.terms[changed[0]] - ours.terms[changed[0]] == pytest.approx(more * linear, abs=1e-12)
     with pytest.raises(ValueError, match='scale must be "smoother" or "perturbation"'):
         published.perturb_and_smooth(*data(100), scale="h")  # type: ignore[arg-type]
+
+
+def halves(n):
+    """A split of n rows that has nothing to do with their order."""
+    return np.random.default_rng(1).random(n) < 0.4
+
+
+def test_a_given_split_has_the_printed_formulas_and_all_its_validation_rows():
+    scores, labels = data(2000)
+    held_out = halves(2000)
+    rows = single_split(scores, labels, held_out)
+    slopes = published.derivative_bounds(1 / 16)
+    smooth = published.perturb_and_smooth(scores, labels, slopes=slopes, validation=held_out, delta=0.07)
+    assert smooth.value == pytest.approx(
+        literal_reading.perturb_and_smooth(rows, *slopes, 0.07, per_fold=False), abs=1e-10
+    )
+    flat = published.total_variation(scores, labels, variation=1.3, validation=held_out, delta=0.07)
+    assert flat.value == pytest.approx(literal_reading.total_variation(rows, 1.3, 0.07, per_fold=False), abs=1e-10)
+    for bound in (smooth, flat):
+        assert [(fold.training_rows, fold.validation_rows) for fold in bound.folds] == [
+            (np.sum(~held_out), np.sum(held_out))
+        ]
+        assert bound.parameters["reading"] == "given split"
+        assert POOLED not in bound.faults
+    assert flat.guarantee.startswith("At least the calibration error with probability 0.93")
+    assert flat.faults == (UNNEEDED,)
+    assert smooth.faults == (REALISED, OVERSHOOT)
+
+
+def test_a_split_stays_with_its_rows_when_they_are_perturbed_and_in_any_order():
+    scores, labels = data(2000)
+    held_out, mixed = halves(2000), np.random.default_rng(2).permutation(2000)
+    one, other = (
+        published.perturb_and_smooth(scores[at], labels[at], slopes=(3.0, 9.0), validation=held_out[at])
+        for at in (slice(None), mixed)
+    )
+    assert one.value == pytest.approx(other.value, abs=1e-14)
+    moved = published.perturb_and_smooth(scores, labels, bandwidth=1 / 16, validation=held_out, rng=5)
+    at_once = perturb(scores, bandwidth=1 / 16, rng=5)
+    split = published.perturb_and_smooth(at_once, labels, bandwidth=1 / 16, perturbed=True, validation=held_out)
+    assert moved.value == split.value
+
+
+def test_slopes_take_the_place_of_a_perturbation():
+    scores, labels = data(2000)
+    b1, b2 = published.derivative_bounds(1 / 16)
+    given = published.perturb_and_smooth(scores, labels, slopes=(b1, b2), rng=3)
+    perturbed = published.perturb_and_smooth(scores, labels, bandwidth=1 / 16, perturbed=True, rng=3)
+    assert given.value == perturbed.value
+    sharper = published.perturb_and_smooth(scores, labels, slopes=(b1, 9 / (8 * (1 / 16) ** 2)), rng=3)
+    assert sharper.value < given.value
+    for wrong in ((1.0,), (1.0, -1.0), (np.inf, 1.0), (np.nan, 1.0), "ab", 3.0):
+        with pytest.raises(ValueError, match="slopes must be two numbers that are not negative"):
+            published.perturb_and_smooth(scores, labels, slopes=wrong)  # type: ignore[arg-type]
+    for more in ({"bandwidth": 1 / 64}, {"perturbed": True}, {"scale": "perturbation"}):
+        with pytest.raises(ValueError, match="slopes take the place of a perturbation"):
+            published.perturb_and_smooth(scores, labels, slopes=(b1, b2), **more)
+
+
+@pytest.mark.parametrize("method", [published.total_variation, published.perturb_and_smooth])
+def test_a_split_that_is_none_is_refused(method):
+    scores, labels = data(100)
+    for mask in (np.zeros(99, bool), np.zeros(100), [0, 1] * 50, np.zeros((100, 1), bool)):
+        with pytest.raises(ValueError, match="validation must be a boolean array with one value per row"):
+            method(scores, labels, validation=mask)
+    for marked in (0, 99, 100):
+        with pytest.raises(ValueError, match=f"leave 2 to train on; it marks {marked} of 100"):
+            method(scores, labels, validation=np.arange(100) < marked)
+    assert method(scores, labels, validation=np.arange(100) < 98).value > 0
+    with pytest.raises(ValueError, match="validation and folds exclude each other"):
+        method(scores, labels, validation=halves(100), folds=3)
 
 
 @readings
@@ -252,6 +323,22 @@ def test_a_served_curve_of_any_law_bends_no_more_than_proved_and_half_of_the_slo
     slope, bend = published.derivative_bounds(h)
     assert slope / 2 < steepest <= slope
     assert most_bent <= 9 / (8 * h**2) < bend
+
+
+def test_a_truncated_gaussian_has_slopes_of_the_order_that_the_paper_names_and_sech_meets_its_bound():
+    # Half of the rows have score 0 and label 0, half score 1 and label 1.
+    h, step = 1 / 64, 1e-7
+    s = np.array([0.5 - step, 0.5 + step])
+
+    def slope(log_kernel):
+        odds = log_kernel((1 - s) / h) - log_kernel(s / h)
+        return np.diff(1 / (1 + np.exp(-odds)))[0] / (2 * step)
+
+    assert slope(lambda v: -(v**2) / 2) == pytest.approx(1 / (4 * h**2), rel=1e-4)
+    assert slope(lambda v: -np.log(np.cosh(v))) == pytest.approx(published.derivative_bounds(h)[0], rel=1e-4)
+    as_wide = 4 * 0.915965594 / np.pi / np.sqrt(2 / np.pi)  # Equal mean shift; Catalan's constant.
+    assert as_wide == pytest.approx(1.46, abs=5e-3)
+    assert 1 / (4 * (as_wide * h) ** 2) == pytest.approx(479, abs=0.5)
 
 
 def test_bound_shrinks_with_data():

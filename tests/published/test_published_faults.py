@@ -15,6 +15,8 @@ from calcert.published.folded_rows import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
+from calcert.serving.noise import perturb
+from calcert.serving.sech_kernel import mean
 
 
 def split(score, training_labels, validation_rows):
@@ -64,6 +66,22 @@ def test_the_same_law_breaks_the_bound_at_the_slopes_of_a_perturbed_classifier()
         return smoothed(split(0.9, labels, n), slopes=derivative_bounds(1 / 64), delta=0.05, per_fold=False).value
 
     assert failure_probability(value, n) > 0.12
+
+
+def test_a_training_set_of_one_label_breaks_the_printed_bound_on_perturbed_scores_too():
+    # Original scores 1, true frequency 1/2. The paper states the bound given the training set, whatever it is.
+    h, training, total = 1 / 64, 64, 20_064
+    scores = perturb(np.ones(total), bandwidth=h, rng=0)
+    held_out = np.arange(total) >= training
+    truth = float(mean(1.0, h)) - 0.5
+    assert truth == pytest.approx(0.4818, abs=1e-4)
+    bound = published.perturb_and_smooth(
+        scores, np.ones(total), bandwidth=h, perturbed=True, validation=held_out, delta=0.05
+    )
+    assert bound.value < 0.36 < truth
+    drawn = np.where(np.arange(total) < training, np.arange(total) % 2, 1)  # As many labels 0 as 1, as is usual.
+    usual = published.perturb_and_smooth(scores, drawn, bandwidth=h, perturbed=True, validation=held_out, delta=0.05)
+    assert usual.value > truth
 
 
 def test_buckets_share_the_fault():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   calcert published predictions.parquet --score p --label y
-  calcert published predictions.csv --json
+  calcert published predictions.csv --per-fold --json
 """,
 )
 @options.rows()
@@ -33,7 +33,18 @@ Examples:
 )
 @options.crossings
 @options.variation
-@options.seed
+@click.option(
+    "--per-fold",
+    is_flag=True,
+    help="Published methods: one bound per fold, the smallest of them. For total variation the proof covers it.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Draws the perturbation, the folds of the published methods and the random splits of our lower bounds.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 @options.debug.option
 def command(
@@ -44,8 +55,7 @@ def command(
     """Compare the paper's four numbers with our certificates, on your own rows.
 
     The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as we read them, with a line on what each number
-    promises.
-    They need all rows in memory. --seed draws the perturbation and the folds.
+    promises and what is not proved of it. They need all rows in memory.
     """
     from calcert.commands.output import show, working
     from calcert.published.compare import compare

@@ -18,13 +18,13 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
 
 REALISED = (
-    "The proof bounds the surrogate's error on average over the training labels, but the statement needs it for the "
-    "labels at hand. As printed, it can fail more often than delta on laws whose scores sit on one number; served "
-    "scores do not, and no failure is known for them, nor a proof."
+    "The proof bounds the smoother's error on average over the training labels; the statement needs it for the labels "
+    "drawn. As printed it can fail more often than delta: where many scores are one number, and on perturbed scores at "
+    "delta 0.001 with bandwidth 2 or more. At bandwidth 1/64 neither a failure so frequent nor a proof is known."
 )
 REALISED_BUCKETS = (
     "The paper prints no formula for the error of a bucket. Ours holds on average over the training labels and is used "
-    "for the labels at hand: it can fail more often than delta on laws whose scores sit on one number."
+    "for the labels drawn: it can fail more often than delta where many scores are one number."
 )
 POOLED = (
     "As we read 'aggregate across folds', all folds enter one Bernstein bound, though their validation rows trained "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,15 @@ class FoldedRows:
         """All rows."""
         return int(self.scores.size)
 
+    @property
+    def given_split(self) -> bool:
+        """Whether training and validation rows were given: cross-fitting judges two folds or more."""
+        return len(self.validation) == 1
+
+    def reading(self, per_fold: bool) -> str:
+        """How folds are put together, in words."""
+        return "given split" if self.given_split else "per fold" if per_fold else "pooled"
+
     def training_size(self, held_out: int) -> int:
         """Rows outside one fold."""
         return self.n - int(np.count_nonzero(self.fold == held_out))
@@ -57,13 +67,24 @@ class FoldedRows:
         return scores[:size], labels[:size]
 
 
-def fold_rows(scores: Floats, labels: NDArray[np.int8], *, folds: int = FOLDS, rng: np.random.Generator) -> FoldedRows:
+def fold_rows(
+    scores: Floats,
+    labels: NDArray[np.int8],
+    *,
+    folds: int = FOLDS,
+    rng: np.random.Generator,
+    validation: Any = None,
+) -> FoldedRows:
     """Sort the rows, deal them into folds of equal size (give or take one row) and draw each fold's validation
-    rows.
+    rows; or split them as `validation`, True for a validation row, says.
 
     Each fold is judged on a uniform sample, without replacement, of min(15000, max(5000, n/20)) of its rows, or on
-    all of them if it has no more.
+    all of them if it has no more. A given split is judged on all of its validation rows.
     """
+    if validation is not None:
+        if folds != FOLDS:
+            raise ValueError(f"validation and folds exclude each other; got a mask and folds={folds!r}.")
+        return single_split(scores, labels, _check_mask(validation, scores.size))
     check_folds(folds, scores.size)
     return deal_rows(*sort_rows(scores, labels), folds=folds, rng=rng)
 
@@ -84,6 +105,20 @@ def single_split(scores: Floats, labels: NDArray[np.int8], held_out: NDArray[np.
     order = np.lexsort((labels, scores))
     fold = np.where(held_out[order], 0, 1).astype(np.uint8)
     return FoldedRows(scores[order], labels[order], fold, (np.flatnonzero(fold == 0),))
+
+
+def _check_mask(validation: Any, n: int) -> NDArray[np.bool_]:
+    """True for a validation row; at least one of them, and two rows to train on."""
+    mask = np.asarray(validation)
+    if mask.dtype != np.bool_ or mask.shape != (n,):
+        raise ValueError(
+            f"validation must be a boolean array with one value per row, shape ({n},); got {mask.dtype} of shape "
+            f"{mask.shape}. For positions pass numpy.isin(numpy.arange({n}), positions)."
+        )
+    judged = int(mask.sum())
+    if not 1 <= judged <= n - 2:
+        raise ValueError(f"validation must mark at least 1 row and leave 2 to train on; it marks {judged} of {n}.")
+    return mask
 
 
 def validation_size(n: int) -> int:

@@ -55,7 +55,7 @@ def lipschitz_buckets(
 
     Known faults
         *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over
-        the training labels and is used for the labels at hand. `per_fold` does not mend this.
+        the training labels and is used for the labels drawn. `per_fold` does not mend this.
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
         smallest.
@@ -77,7 +77,7 @@ def lipschitz_buckets(
     bandwidth
         In place of `constant`: perturb the scores with this bandwidth h first, which makes the constant 1/(2h).
     perturbed
-        True if `scores` are served scores, perturbed with this bandwidth already.
+        True if `scores` were perturbed with this bandwidth already.
     buckets, shifts
         The bucket counts, and into how many parts of a bucket the inner edges are shifted.
     delta
@@ -216,7 +216,7 @@ def bucketed(rows: FoldedRows, *, constant: float, cuts: Cuts, delta: float, per
             "buckets": curve.knots.size,
             "candidates": len(cuts.candidates),
             "folds": count,
-            "reading": "per fold" if per_fold else "pooled",
+            "reading": rows.reading(per_fold),
         },
     )
 

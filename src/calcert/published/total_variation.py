@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calcert.certificates.limits.union_bound import share
 from calcert.foundation.validation import check_delta, check_rng, check_variation
@@ -25,6 +26,7 @@ def total_variation(
     delta: float = 0.05,
     folds: int = FOLDS,
     per_fold: bool = False,
+    validation: ArrayLike | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PublishedBound:
     """The published bound on the calibration error under a calibration function of bounded variation.
@@ -38,7 +40,8 @@ def total_variation(
     Known faults
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound. Each fold's
         rows trained the other folds' curves, so they are not independent and the proof does not cover this.
-        `per_fold=True` is what it covers: one bound a fold at delta/folds, of which the smallest is returned.
+        `per_fold=True` is covered: one bound per fold at delta/folds, of which the smallest is returned. So is one
+        given split, `validation`, for which the paper prints its Proposition 1.
         *Waste.* Going to the population, the paper pays sqrt(ln(2/d)/2m) for a possible atom at score 0. The total
         variation term covers that already.
 
@@ -61,6 +64,8 @@ def total_variation(
         The number of folds, at least 2.
     per_fold
         One bound a fold at delta/folds each, the smallest returned, in place of the pooled bound.
+    validation
+        In place of folds: True for each validation row, False for each training row. All validation rows are used.
     rng
         Seed or generator of the random folds.
 
@@ -77,12 +82,13 @@ def total_variation(
     """
     x, y = checked_pair(scores, labels)
     v, level = check_variation(variation), check_delta(delta)
-    rows = fold_rows(x, y, folds=folds, rng=check_rng(rng))
+    rows = fold_rows(x, y, folds=folds, rng=check_rng(rng), validation=validation)
     return denoised(rows, variation=v, delta=level, per_fold=per_fold)
 
 
 def denoised(rows: FoldedRows, *, variation: float, delta: float, per_fold: bool) -> PublishedBound:
     """:func:`total_variation` of rows that are sorted and in folds already."""
+    per_fold = per_fold or rows.given_split
     level = share(delta, _PARTS * len(rows.validation) if per_fold else _PARTS)
     folds, gaps = [], []
     for k, members in enumerate(rows.validation):
@@ -113,7 +119,7 @@ def denoised(rows: FoldedRows, *, variation: float, delta: float, per_fold: bool
         terms["gap to the curve"] = float(gap.mean())
         terms["Bernstein, gap"] = bernstein(gap.size, level, float(gap.var()))
         curve = Curve.mean([f.curve for f in folds])
-        guarantee = "None that is proved for pooled folds, which is our reading; per_fold=True has one."
+        guarantee = "None that is proved for pooled folds, which is our reading; one bound per fold (per_fold) has one."
         faults = (POOLED, UNNEEDED)
     return PublishedBound(
         method="total variation",
@@ -125,7 +131,7 @@ def denoised(rows: FoldedRows, *, variation: float, delta: float, per_fold: bool
         delta=delta,
         guarantee=guarantee,
         faults=faults,
-        parameters={"variation": variation, "folds": len(folds), "reading": "per fold" if per_fold else "pooled"},
+        parameters={"variation": variation, "folds": len(folds), "reading": rows.reading(per_fold)},
     )
 
 

@@ -14,7 +14,7 @@ PROMISE = Column("what it promises", of_words=True)
 
 
 def published_blocks(comparison: Comparison) -> list[Block]:
-    """A section a classifier, a line a method; the certified numbers are bold."""
+    """A section a classifier, a line a method, then the known faults of published numbers; ours are bold."""
     shown = Table([Column("method", of_words=True), Column("at least"), Column("at most"), PROMISE])
     subject = None
     for line in comparison.lines:
@@ -29,4 +29,10 @@ def published_blocks(comparison: Comparison) -> list[Block]:
             line.promise,
             style="bold" if ours else "",
         )
-    return [Paragraph(rows_text(comparison.report.n)), shown]
+    faults: dict[str, list[str]] = {}
+    for name, bound in comparison.published.items():
+        for fault in bound.faults:
+            faults.setdefault(fault, []).append(name)
+    notes = [Paragraph(f"{', '.join(names)}: {fault}") for fault, names in faults.items()]
+    lead = [Paragraph("Known faults of the published numbers:")] if notes else []
+    return [Paragraph(rows_text(comparison.report.n)), shown, *lead, *notes]
