@@ -103,8 +103,10 @@ def test_a_name_with_a_dot_is_that_of_a_column_not_of_a_field(build_anywhere: Bu
         pytest.skip("such a table cannot be made")
     given = {"score": "m.score", "label": "y"}
     assert calcert.summarize(native, **given) == calcert.summarize([0.25, 0.5], [0, 1])
-    assert calcert.summarize(native, **given, clusters="a`unit").units.number == 2
-    assert {part.n for part in summarize_groups(native, None, "a.group", **given).values()} == {1}
+    units = calcert.summarize(native, **given, clusters="a`unit").units
+    assert units is not None
+    assert units.number == 2
+    assert {part.n for part in summarize_groups(native, None, "a.group", score="m.score", label="y").values()} == {1}
 
 
 def test_ibis_on_polars_says_what_is_wrong_with_labels() -> None:
