@@ -20,7 +20,7 @@ from calcert.foundation.plain_types import UNSAVED
 REALISED = (
     "The proof bounds the smoother's error on average over the training labels; the statement needs it for the labels "
     "drawn. As printed it can fail more often than delta: where many scores are one number, and on perturbed scores at "
-    "delta 0.001 with bandwidth 2 or more. At bandwidth 1/64 neither a failure so frequent nor a proof is known."
+    "delta 0.001 with a bandwidth of 10. At bandwidth 1/64 neither a failure so frequent nor a proof is known."
 )
 REALISED_BUCKETS = (
     "The paper prints no formula for the error of a bucket. Ours holds on average over the training labels and is used "

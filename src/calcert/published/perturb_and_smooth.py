@@ -73,9 +73,9 @@ def perturb_and_smooth(
         labels drawn, and its error can be larger: about a third of the time where all rows have one score. With all
         scores 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the printed statement fails with
         probability 0.128; with two training rows at score 1, with probability 1/4.
-        Perturbed scores are never equal, and fail far less often. With bandwidth 2 or more, 100 training and 50,000
-        validation rows it still fails more often than a delta of 0.001 allows (``python -m experiments.faults``). At
-        bandwidth 1/64 neither a failure so frequent nor a proof is known.
+        With perturbed scores, which are never equal, it fails far less often. With bandwidth 10, 100 training and
+        50,000 validation rows it still does with probability 0.006 at delta = 0.001 (``python -m experiments.faults``).
+        At bandwidth 1/64 neither a failure so frequent nor a proof is known.
         `per_fold` does not mend this. A warning says so where half of the scores or more are one number.
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
         fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
