@@ -36,7 +36,7 @@ state = click.argument("state", metavar="STATE", type=click.Path(dir_okay=False)
 Examples:
   calcert monitor add churn.state monday.parquet --batch-id 2026-03-02 --window week
   calcert monitor status churn.state --alarm 0.05 --html churn.html
-  calcert monitor status churn.state --alarm 0.05 --plot churn.svg --prometheus metrics/churn.prom
+  calcert monitor status churn.state --alarm 0.05 --plot churn.svg --prometheus churn.prom
   calcert monitor check churn.state
 """
 )
