@@ -81,5 +81,5 @@ def test_a_column_has_one_part_to_play(tmp_path: Path, kind: str) -> None:
         calcert.summarize(source, score="p", label="y", clusters="p")
     with pytest.raises(ValueError, match=r"label and weights must be two columns of .*; got 'y' for both"):
         calcert.summarize(source, score="p", label="y", weights="y")
-    with pytest.raises(ValueError, match=r"groups must be another column than score and label; got 'y' for both"):
+    with pytest.raises(ValueError, match=r"groups must be another column than label; got 'y' for both"):
         calcert.certify(source, score="p", label="y", groups="y")
