@@ -309,4 +309,4 @@ def test_a_page_goes_to_standard_output_alone(run: Run) -> None:
     both = run("certify", "rows.csv", "--html", "-", "--json")
     assert both.exit_code == 2
     assert "neither read nor written otherwise" in both.stderr
-    assert "only --html writes to standard output" in run("certify", "rows.csv", "--plot", "-").stderr
+    assert "only pages and metrics go to standard output" in run("certify", "rows.csv", "--plot", "-").stderr
