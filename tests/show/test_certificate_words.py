@@ -88,7 +88,8 @@ def test_numbers(value: float, shown: str) -> None:
 
 def test_code_makes_the_same_report_again() -> None:
     assert code(REPORT.settings) == (
-        "calcert.certify(scores, labels, delta=0.05, odds=1/16, crossings=3, variation=1.0, seed=3)"
+        "calcert.certify(scores, labels, settings=calcert.Settings(confidence=0.95, odds=1/16, crossings=3, "
+        "variation=1.0, seed=3))"
     )
     assert "bandwidth=0.012345678" in code(Settings(bandwidth=0.012345678))
 
