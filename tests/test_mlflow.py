@@ -49,7 +49,7 @@ def evaluated(rows: pd.DataFrame, **config: Any) -> tuple[Any, Any]:
 
 
 def test_it_is_found_by_its_name_and_logs_what_certify_says(store: Path, rows: pd.DataFrame) -> None:
-    found, run = evaluated(rows, delta=0.1, seed=3)
+    found, run = evaluated(rows, confidence=0.9, seed=3)
     report = calcert.certify(rows["p"], rows["y"], settings=calcert.Settings(confidence=0.9, seed=3))
     for name, certificate in report.certificates.items():
         assert found.metrics[f"calcert_{name}_upper"] == certificate.upper
@@ -96,7 +96,7 @@ def test_a_logged_classifier_is_asked_for_probabilities(store: Path) -> None:
 def test_classes_are_no_probabilities_and_settings_must_be_known(store: Path, rows: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="predictions must be probabilities of the positive class; got classes"):
         evaluated(rows.assign(p=(rows["p"] > 0.5).astype(int)))
-    with pytest.raises(ValueError, match=r"evaluator_config must have entries out of pos_label, delta.*got 'detla'"):
+    with pytest.raises(ValueError, match=r"evaluator_config must have entries out of pos_label, confidence.*got 'detla'"):
         evaluated(rows, detla=0.1)
 
 
