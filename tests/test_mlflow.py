@@ -96,7 +96,7 @@ def test_a_logged_classifier_is_asked_for_probabilities(store: Path) -> None:
 def test_classes_are_no_probabilities_and_settings_must_be_known(store: Path, rows: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="predictions must be probabilities of the positive class; got classes"):
         evaluated(rows.assign(p=(rows["p"] > 0.5).astype(int)))
-    with pytest.raises(ValueError, match=r"evaluator_config must have entries out of pos_label, confidence.*got 'detla'"):
+    with pytest.raises(ValueError, match=r"entries out of pos_label, confidence.*got 'detla'"):
         evaluated(rows, detla=0.1)
 
 

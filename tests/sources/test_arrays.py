@@ -14,9 +14,7 @@ import pytest
 import torch
 
 import calcert
-from calcert.sources import arrays
 from calcert.sources.arrays import checked_pair, summarize_arrays
-from calcert.sources.collector import Collector
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.8125, 1.0, 2.0**-7]
 LABELS = [0, 1, 0, 1, 1, 1, 0]
@@ -202,20 +200,3 @@ def test_labels_in_words_get_a_hint(labels: Any) -> None:
     with pytest.raises(TypeError, match=r"such as 'no'|got 'no'") as raised:
         calcert.summarize([0.5, 0.5], labels)
     assert str(raised.value).endswith(" at row 0. For labels in words pass labels == 'yes'.")
-
-
-@pytest.mark.parametrize("kind", ["continuous", "few values", "ends", "single precision", "crowded"])
-@pytest.mark.parametrize("n", [1, 300, arrays.FEW_ROWS])
-def test_few_rows_are_counted_as_many_are(n: int, kind: str) -> None:
-    rng = np.random.default_rng(n)
-    x = {
-        "continuous": rng.random(n),
-        "few values": rng.integers(0, 11, n) / 10,
-        "ends": rng.choice([-0.0, 0.0, 1.0], n),
-        "single precision": rng.random(n).astype(np.float32),
-        "crowded": rng.beta(0.01, 0.01, n),
-    }[kind]
-    y = rng.random(n) < 0.4
-    collector = Collector()
-    collector.add(x, y)
-    assert arrays.summarize_arrays(x, y) == collector.summary()

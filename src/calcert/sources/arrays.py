@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import NoRows, missing_message, refuse_bad
-from calcert.sources.collector import Collector, label_chunk, score_chunk
-from calcert.sources.few_rows import count_few
+from calcert.sources.collector import Collector
 from calcert.sources.parsed_values import text_label_hint
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
 STRIDE = 1 << 24
 """Rows between two looks at the clock, about a tenth of a second."""
-
-FEW_ROWS = 1 << 14
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
@@ -31,8 +28,6 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
-    if x.size <= FEW_ROWS and ((x >= 0) & (x <= 1) & ((y == 0) | (y == 1))).all():
-        return count_few(score_chunk(x), label_chunk(y))
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
         for start in range(0, x.size, STRIDE):
