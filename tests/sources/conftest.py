@@ -28,6 +28,7 @@ IN_PROCESS = [
     "duckdb",
     "dask",
     "ibis on duckdb",
+    "ibis on polars",
 ]
 SERVERS = ["spark", "ibis on postgres"]
 
@@ -68,6 +69,9 @@ def builder(name: str, request: pytest.FixtureRequest) -> Build:
         setting = dask.config.set(scheduler="synchronous")
         request.addfinalizer(lambda: setting.__exit__(None, None, None))
         return lambda table: found.from_pandas(table.to_pandas(types_mapper=pandas.ArrowDtype), npartitions=2)
+    if "polars" in name:
+        polars = pytest.importorskip("polars")
+        return lambda table: found.polars.connect({"rows": polars.from_arrow(table)}).table("rows")
     return _postgres_tables(request) if "postgres" in name else _ibis_on_duckdb
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calcert
-from calcert.sources.engines.tables import summarize_query
+from calcert.sources.engines.query_plan import table_summaries
+from calcert.sources.engines.tables import chosen_columns
 from calcert.sources.groups.grouped import summarize_groups
+from calcert.sources.source_argument import source_of
+from calcert.sources.units.weighing_options import Weighing
 from calcert.summary import cells
 
 Build = Callable[[pa.Table], Any]
@@ -28,7 +32,8 @@ AWKWARD = [-0.0, 5e-324, 2.0**-1022, 1e-300, 2.0**-41, 2.0**-40, 0.1, 1 / 3, 1 -
 
 def by_query(native: Any) -> calcert.Summary:
     """By the engine's own GROUP BY, also where `summarize` would take the array kernel."""
-    return summarize_query(nw.from_native(native), "p", "y")
+    frame = source_of(native).value.lazy()
+    return table_summaries(frame, chosen_columns(frame, "p", "y"))[None]
 
 
 def table(scores: Any, labels: Any) -> pa.Table:
@@ -101,19 +106,10 @@ def test_a_name_with_a_dot_is_that_of_a_column_not_of_a_field(build_anywhere: Bu
         native = build_anywhere(pa.table(columns, names))
     except Exception:
         pytest.skip("such a table cannot be made")
-    given = {"score": "m.score", "label": "y"}
+    given: Any = {"score": "m.score", "label": "y"}
     assert calcert.summarize(native, **given) == calcert.summarize([0.25, 0.5], [0, 1])
-    units = calcert.summarize(native, **given, clusters="a`unit").units
-    assert units is not None
-    assert units.number == 2
-    assert {part.n for part in summarize_groups(native, None, "a.group", score="m.score", label="y").values()} == {1}
-
-
-def test_ibis_on_polars_says_what_is_wrong_with_labels() -> None:
-    ibis, polars = pytest.importorskip("ibis"), pytest.importorskip("polars")
-    rows = ibis.polars.connect({"rows": polars.DataFrame({"p": [0.5, 0.25], "y": [0, 2]})}).table("rows")
-    with pytest.raises(ValueError, match=r"labels must be 0 or 1 \(or bool\); got 2 in column 'y' \(1 of 2 rows\)"):
-        calcert.summarize(rows, score="p", label="y")
+    assert "in 2 clusters" in repr(calcert.summarize(native, **given, clusters="a`unit"))
+    assert {part.n for part in summarize_groups(native, None, "a.group", **given).values()} == {1}
 
 
 @settings(max_examples=8)
@@ -226,3 +222,77 @@ def test_clusters_and_weights_agree(build_anywhere: Build, weighing: str) -> Non
     given: dict[str, Any] = {name: columns.get(column, column) for name, column in options.items()}
     wanted = calcert.summarize(scores, labels, **given)
     assert calcert.summarize(build_anywhere(rows), score="p", label="y", **options) == wanted
+
+
+def parquet(path: Path, written: dict[str, Any], true: dict[str, float], engine: str) -> Any:
+    """A table over a Parquet file whose last values are others than its statistics are of."""
+    pq.write_table(pa.table(written), path, use_dictionary=False, compression="none")
+    content = path.read_bytes()
+    for name, value in true.items():
+        old = np.asarray(written[name], np.float64).tobytes()
+        assert content.count(old) == 1
+        content = content.replace(old, np.asarray([*written[name][:-1], value], np.float64).tobytes())
+    path.write_bytes(content)
+    if engine == "duckdb":
+        return pytest.importorskip("duckdb").connect().read_parquet(str(path))
+    if engine == "polars":
+        return pytest.importorskip("polars").scan_parquet(path)
+    return pytest.importorskip("ibis").duckdb.connect().read_parquet(path)
+
+
+FILE: dict[str, Any] = {
+    "p": [0.25, 0.5, 0.375],
+    "y": [0.0, 0.0, 1.0],
+    "w": [1.0, 3.0, 2.0],
+    "u": [7.0, 8.0, 9.0],
+    "g": ["a", None, "a"],
+}
+ASKED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "groups": {"groups": "g"},
+    "clusters": {"clusters": "u"},
+    "weights": {"weights": "w", "largest_weight": 4.0},
+    "all": {"groups": "g", "clusters": "u", "weights": "w", "largest_weight": 7.0},
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("engine", ["duckdb", "ibis", "polars"])
+@pytest.mark.parametrize(
+    ("true", "words"),
+    [
+        ({"p": np.nan}, r"missing value \(NaN\) in column 'p' \(1 of 3 rows\)"),
+        ({"p": 1.5}, r"scores must lie in \[0, 1\]; got 1.5 in column 'p' \(1 of 3 rows\)"),
+        ({"p": -1e-300}, r"scores must lie in \[0, 1\]; got -1e-300 in column 'p'"),
+        ({"p": np.nextafter(1, 2)}, r"scores must lie in \[0, 1\]; got 1.0000000000000002 in column 'p'"),
+        ({"p": -np.inf}, r"got -inf in column 'p'"),
+        ({"y": np.nan}, r"labels must be 0 or 1 .* got a missing value \(NaN\) in column 'y' \(1 of 3 rows\)"),
+        ({"y": 0.75}, r"labels must be 0 or 1 \(or bool\); got 0.75 in column 'y' \(1 of 3 rows\)"),
+        ({"y": np.inf}, r"labels must be 0 or 1 \(or bool\); got inf in column 'y'"),
+        ({"w": np.nan}, "weights must be whole multiples .* finite and not negative; got 1 others in column 'w'"),
+        ({"w": -1.0}, "weights must be whole multiples .* finite and not negative; got 1 others in column 'w'"),
+        ({"w": 1.25}, "weights must be whole multiples .* finite and not negative; got 1 others in column 'w'"),
+        ({"u": np.nan}, "clusters must have no missing values, and be told apart; got 1 without a value, NaN"),
+    ],
+)
+def test_no_statistics_of_a_file_answer_whether_a_value_is_one(
+    tmp_path: Path, asked: str, engine: str, true: dict[str, float], words: str
+) -> None:
+    if not {*true} & {"p", "y", *ASKED[asked].values()}:
+        pytest.skip("the column is not asked for")
+    rows = parquet(tmp_path / "rows.parquet", FILE, true, engine)
+    options: Any = {key: value for key, value in ASKED[asked].items() if key != "groups"}
+    frame = source_of(rows).value
+    weighing = Weighing(**options)
+    chosen = chosen_columns(frame, "p", "y", weighing, ASKED[asked].get("groups"))
+    with pytest.raises(ValueError, match=words):
+        table_summaries(frame, chosen, weighing)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "ibis", "polars"])
+@pytest.mark.parametrize("score", [0.0, 1e-9, 0.01, 0.97, 1.0])
+def test_scores_are_where_they_are_and_not_where_statistics_have_them(
+    tmp_path: Path, engine: str, score: float
+) -> None:
+    rows = parquet(tmp_path / "rows.parquet", FILE, {"p": score}, engine)
+    assert calcert.summarize(rows, score="p", label="y") == calcert.summarize([0.25, 0.5, score], [0, 0, 1])

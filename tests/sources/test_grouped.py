@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources.engines import tables
 from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
@@ -54,18 +53,30 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def test_a_group_that_comes_or_goes_between_two_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import polars
+@pytest.mark.parametrize(
+    "change", ["INSERT INTO rows_ VALUES (0.5, 1, 'c', 1)", "DELETE FROM rows_ WHERE g = 'b'", "UPDATE rows_ SET w = 2"]
+)
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_table_that_changes_between_two_reads_is_refused(
+    monkeypatch: pytest.MonkeyPatch, change: str, weights: bool
+) -> None:
+    database = pytest.importorskip("duckdb").connect()
+    database.execute("CREATE TABLE rows_ (p DOUBLE, y INTEGER, g VARCHAR, w INTEGER)")
+    database.execute("INSERT INTO rows_ VALUES (0.5, 0, 'a', 1), (0.25, 1, 'b', 1), (0.75, 1, 'b', 1)")
+    rows, collect, asked = database.table("rows_"), nw.LazyFrame.collect, iter(range(10))
+    weighing = Weighing(weights="w", largest_weight=2.0) if weights else PLAIN_ROWS
+    before_the_third = 2
 
-    frame = polars.DataFrame({"p": [0.5, 0.25], "y": [0, 1], "g": ["a", "b"]})
-    asked: Any = tables.scores_by_group
-    for later in ("a", "c"):
-        changed = polars.DataFrame({"group": ["a", later], "score": [0.5, 0.25], "label": [0, 1]}).lazy()
-        monkeypatch.setattr(
-            tables, "scores_by_group", lambda at, values, rows=changed: asked(nw.from_native(rows), values)
-        )
-        with pytest.raises(ValueError, match="between two reads"):
-            summarize_groups(frame.lazy(), None, "g", score="p", label="y")
+    def changing(frame: Any) -> Any:
+        if next(asked) == before_the_third - (weights and "UPDATE" in change):
+            database.execute(change)
+        return collect(frame)
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", changing)
+    if "UPDATE" in change and not weights:
+        pytest.skip("nobody asks for weights")
+    with pytest.raises(ValueError, match="between two reads"):
+        summarize_groups(rows, None, "g", score="p", label="y", weighing=weighing)
 
 
 def write(path: Path, rows: pa.Table) -> Path:
@@ -132,6 +143,51 @@ def test_every_engine_gives_all_groups_in_three_queries(build_anywhere: Build, q
     assert len(found) == groups
     assert [part.is_finite for part in found.values()].count(False) == 2
     assert len(queries) <= MOST_QUERIES
+
+
+WEIGHINGS: dict[str, dict[str, Any]] = {
+    "clusters": {"clusters": "unit"},
+    "weights": {"weights": "w", "largest_weight": 10.0},
+    "counts": {"counts": "w"},
+    "all": {"clusters": "unit", "weights": "w", "soft_labels": True, "weight_unit": 0.25},
+}
+
+
+@pytest.mark.parametrize("weighing", WEIGHINGS)
+def test_clusters_and_weights_of_groups_take_three_queries_too(
+    build_anywhere: Build, queries: list[int], weighing: str
+) -> None:
+    rng, plain, options = np.random.default_rng(3), rows_in_groups(20), WEIGHINGS[weighing]
+    columns = {"unit": rng.integers(0, 900, len(plain)), "w": rng.integers(0, 4, len(plain))}
+    labels = rng.integers(0, 5, len(plain)) / 4 if "soft_labels" in options else plain["y"]
+    rows = pa.table({"p": plain["p"], "y": labels, "g": plain["g"], **columns})
+    arrays = Weighing(**{name: columns.get(column, column) for name, column in options.items()})
+    expected = summarize_groups(rows["p"], rows["y"], plain["g"].to_pylist(), weighing=arrays)
+    native = build_anywhere(rows)
+    queries.clear()
+    assert summarize_groups(native, None, "g", score="p", label="y", weighing=Weighing(**options)) == expected
+    assert len(queries) <= MOST_QUERIES
+
+
+@pytest.mark.parametrize("named", ["g", None])
+def test_weights_that_are_all_zero_are_refused(named: str | None) -> None:
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame({"p": [0.5, 0.25], "y": [0, 1], "g": ["a", "b"], "w": [1 if named else 0, 0]}).lazy()
+    chosen: Any = {"score": "p", "label": "y"}
+    if named is None:
+        with pytest.raises(ValueError, match=r"weights must not all be zero; got nothing else\."):
+            calcert.summarize(rows, **chosen, weights="w")
+    else:
+        with pytest.raises(ValueError, match="weights must not all be zero in any group; got nothing else in 'b'"):
+            summarize_groups(rows, None, named, **chosen, weighing=Weighing(weights="w"))
+
+
+def test_two_values_of_one_name_are_no_group_of_clusters() -> None:
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame({"p": [0.5] * 3, "y": [0, 1, 1], "g": [1.0, float("nan"), None], "u": [1, 1, 1]}).lazy()
+    assert summarize_groups(rows, None, "g", score="p", label="y")["missing"].n == 2
+    with pytest.raises(ValueError, match="groups must be told apart by their values; got several in 'g'"):
+        summarize_groups(rows, None, "g", score="p", label="y", weighing=Weighing(clusters="u"))
 
 
 @pytest.mark.parametrize("groups", [20, 1000])

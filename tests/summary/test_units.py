@@ -165,7 +165,7 @@ def test_many_summaries_add_up_at_once(options: dict[str, Any], scores: int) -> 
     columns = {"weights": rng.integers(1, 4, x.size), "clusters": np.arange(x.size) // 10}
 
     def of(rows: slice) -> Summary:
-        given = {name: columns[name][rows] if name in columns else value for name, value in options.items()}
+        given: Any = {name: columns[name][rows] if name in columns else value for name, value in options.items()}
         return calcert.summarize(x[rows], y[rows], **given)
 
     first, *others = [of(slice(start, start + 30)) for start in range(0, x.size, 30)]

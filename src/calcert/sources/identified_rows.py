@@ -62,15 +62,11 @@ def _in_files(paths: list[Any], score: str | None, label: str | None, ids: Any) 
 
 
 def _in_table(frame: Any, score: str | None, label: str | None, ids: Any) -> IdentifiedRows:
-    import narwhals as nw
+    from calcert.sources.engines.tables import chosen_columns, column_of, number
 
-    from calcert.sources.columns import check_groups, choose
-    from calcert.sources.engines.tables import columns_in, first, number
-
-    table, columns = frame.lazy(), columns_in(frame)
-    check_groups(ids, columns, "the table", "ids")
-    x, y = choose(columns, score, label, "the table", lambda name: first(frame, name), beside={"ids": ids})
-    rows = table.select(score=number(table, x), label=number(table, y), id=nw.col(ids)).collect()
+    table, chosen = frame.lazy(), chosen_columns(frame, score, label, groups=ids, argument="ids")
+    numbers = {"score": number(table, chosen.score), "label": number(table, chosen.label)}
+    rows = table.select(**numbers, id=column_of(table, ids)).collect()
     found = checked_pair(rows["score"].to_native(), rows["label"].to_native())
     return IdentifiedRows(*found, Hashes("at row {}".format).of(rows["id"].to_list()))
 

@@ -170,28 +170,27 @@ class Rows:
             from calcert.sources.file_summaries import file_summaries
 
             return file_summaries(value, self.score, self.label, self.sampling)[None]
-        if self.sampling.given:
-            return self._weighed_summary()
+        scores, labels, sampling = value, self.labels, self.sampling
         if kind == "table":
-            from calcert.sources.engines.tables import summarize_table
+            from calcert.sources.engines.query_plan import table_summaries
+            from calcert.sources.engines.tables import chosen_columns, columns_in_memory, remark
 
-            return summarize_table(value, self.score, self.label)
-        return value if isinstance(value, Summary) else summarize_arrays(value, self.labels)
+            if not sampling.given:
+                remark(value, self.score, self.label)
+            chosen = chosen_columns(value, self.score, self.label, sampling)
+            if not self.source.in_memory:
+                return table_summaries(value, chosen, sampling)[None]
+            scores, labels, sampling = columns_in_memory(value, chosen, sampling)
+        if sampling.given:
+            from calcert.sources.units.weighed_arrays import weigh_arrays
+
+            return weigh_arrays(scores, labels, sampling)
+        return value if isinstance(value, Summary) else summarize_arrays(scores, labels)
 
     def _may_be_saved_query(self) -> bool:
         """True where nothing was said that the query of ``calcert sql`` has not counted already."""
         said = self.score is not None or self.label is not None or self.reading != PLAIN
         return not said and {*self.sampling.given} <= {"largest_weight", "largest_gain"}
-
-    def _weighed_summary(self) -> Summary:
-        kind, value = self.source
-        if kind == "arrays":
-            from calcert.sources.units.weighed_arrays import weigh_arrays
-
-            return weigh_arrays(value, self.labels, self.sampling)
-        from calcert.sources.units.weighed_tables import weigh_table
-
-        return weigh_table(value, self.score, self.label, self.sampling)
 
     def by_group(self) -> Listed:
         """The rows of every group, counted, from one column or from a mapping of groups that may overlap."""

@@ -49,12 +49,22 @@ def source_of(scores: Any, reading: Reading = PLAIN) -> Source:
     frame = nw.from_native(scores, pass_through=True)
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         return Source("arrays", scores)
-    if frame.implementation.is_ibis() and frame.to_native().get_backend().name == "sqlite":
+    return Source("table", _of_backend(frame) if frame.implementation.is_ibis() else frame)
+
+
+def _of_backend(frame: Any) -> Any:
+    """A table of Ibis, whose engines differ in what they can do and in what they check."""
+    import narwhals as nw
+
+    table = frame.to_native()
+    backend = table.get_backend()
+    if backend.name == "sqlite":
         raise TypeError(
             "an Ibis table must have values of the type of their column; got one of SQLite, which keeps text among "
             "numbers, and Ibis reads it as 0. Read the rows first: pandas.read_sql(query, sqlite3.connect(path))."
         )
-    return Source("table", frame)
+    # Polars itself can do more than Ibis knows of.
+    return nw.from_native(backend.compile(table)) if backend.name == "polars" else frame
 
 
 def refuse_ignored(source: Source, labels: Any, score: str | None, label: str | None) -> None:

@@ -100,6 +100,12 @@ def rows_of_groups(group: Integers, number: int) -> list[tuple[int, Integers]]:
     return [(place, order[start:stop]) for place, (start, stop) in enumerate(pairwise(ends)) if start < stop]
 
 
+def rows_by_name(groups: NDArray[Any]) -> dict[str, Integers]:
+    """The rows of every group, by its name."""
+    names, code = numbered_groups(groups)
+    return {names[number]: rows for number, rows in rows_of_groups(code, len(names))}
+
+
 def refuse_many(count: int) -> None:
     """More groups than there may be."""
     if count > MOST:

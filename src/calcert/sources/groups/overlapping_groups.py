@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes
-from calcert.sources.columns import choose_all
 from calcert.sources.groups.grouped import summarize_parts, weighed_columns
 from calcert.sources.source_argument import refuse_ignored, source_of
 from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
@@ -45,7 +43,10 @@ def summarize_listed(
     if not groups:
         raise ValueError("groups must name at least one group; got none.")
     if source.kind == "table":
-        scores, labels, weighing = _columns(source.value, score, label, weighing)
+        from calcert.sources.engines.tables import chosen_columns, columns_in_memory
+
+        chosen = chosen_columns(source.value, score, label, weighing)
+        scores, labels, weighing = columns_in_memory(source.value, chosen, weighing)
     columns = weighed_columns(scores, labels, weighing)
     rows = columns[0].size
     members = {str(name): _members(str(name), column, scores, rows) for name, column in groups.items()}
@@ -57,16 +58,6 @@ def summarize_listed(
     summaries = summarize_parts(columns, weighing, {name: np.flatnonzero(member) for name, member in there.items()})
     empty = tuple(name for name in members if name not in there)
     return Listed(summaries, empty, int(np.logical_or.reduce(list(there.values())).sum()))
-
-
-def _columns(frame: Any, score: str | None, label: str | None, weighing: Weighing) -> tuple[Any, Any, Weighing]:
-    from calcert.sources.engines.tables import columns_in, first
-
-    x, y, others = choose_all(
-        columns_in(frame), score, label, weighing.columns, "the data frame", lambda name: first(frame, name)
-    )
-    given = {name: frame[column.name].to_native() for name, column in others.items()}
-    return frame[x.name].to_native(), frame[y.name].to_native(), replace(weighing, **given)
 
 
 def _members(name: str, column: Any, scores: Any, rows: int) -> NDArray[np.bool_]:

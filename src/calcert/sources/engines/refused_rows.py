@@ -1,0 +1,137 @@
+"""Rows of a table that a Summary cannot hold: how an engine notices them, and what is said of them.
+
+Engines drop comparisons, and signs, that the least and greatest value of a column seem to answer, and files tell these
+without NaN, or wrongly. So values are checked by equations, which no range answers. What is none becomes a number below
+or above all that are, by equations too: then an engine has to look, whatever is asked afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals import col, lit, when
+from numpy.typing import NDArray
+
+from calcert.foundation.array_types import Floats
+from calcert.foundation.number_text import fraction
+from calcert.foundation.validation import NoRows, label_message, missing_message, score_message
+from calcert.sources.columns import Column
+from calcert.sources.engines.tables import Chosen
+from calcert.sources.units.weighed_arrays import WeightsByLabel
+from calcert.sources.units.weighing_options import Weighing
+from calcert.summary.cells import CELL_OF_ONE
+from calcert.summary.consistency import ROW_LIMIT
+from calcert.summary.query_result import INVALID, INVALID_WEIGHT, MISSING, MISSING_WEIGHT
+
+BROKEN_SHARE = -6
+"""The cell of rows whose label is a share that is no whole multiple of the weight's unit."""
+
+Found = dict[str, NDArray[Any]]
+"""The columns of a result, by name."""
+
+
+def inside(value: nw.Expr, most: float = 1.0) -> nw.Expr:
+    """Whether a number lies in [0, most]."""
+    return (value.clip(0.0, most) == value) & (value - value == 0)
+
+
+def within(value: nw.Expr, most: float, above: float) -> nw.Expr:
+    """A number in [0, most]; else -2 for a missing one, -1 for one below, `above` for one above, NaN being either."""
+    low = when(value.is_null()).then(lit(float(MISSING))).otherwise(lit(float(INVALID)))
+    other = when(value.clip(0.0) == value).then(lit(float(above))).otherwise(low)
+    return when(inside(value, most)).then(value).otherwise(other)
+
+
+def refuse_rows(raw: nw.LazyFrame[Any], cells: Found, chosen: Chosen, weighing: Weighing) -> None:
+    """Refuse what a Summary cannot hold, in words; `cells` has how many rows there are of each kind."""
+    unit, measure, rows = fraction(weighing.design.quantum), weighing.measure, int(cells["rows"].sum())
+    wrong, labels = (
+        {int(code): int(cells["rows"][cells[name] == code].sum()) for code in np.unique(cells[name]) if code < 0}
+        for name in ("cell", "label")
+    )
+
+    def where(column: Column, number: int) -> str:
+        return f"in column {column.name!r} ({number:,} of {rows:,} rows)"
+
+    if not rows:
+        raise NoRows("the table must hold at least one row; got none.")
+    if measure is not None and MISSING_WEIGHT in wrong:
+        raise ValueError(missing_message(measure, where(chosen.others[measure], wrong[MISSING_WEIGHT])))
+    if measure is not None and INVALID_WEIGHT in wrong:
+        of = "whole numbers" if measure == "counts" else f"whole multiples of weight_unit = {unit}"
+        way = "" if measure == "counts" else " Pass a weight_unit that divides all of them, or round on purpose."
+        raise ValueError(
+            f"{measure} must be {of}, finite and not negative; got {wrong[INVALID_WEIGHT]:,} others in column "
+            f"{chosen.others[measure].name!r}.{way}"
+        )
+    broken = wrong.get(BROKEN_SHARE, 0) + wrong.get(INVALID_WEIGHT, 0)
+    if broken:
+        raise ValueError(
+            f"labels times weights must be whole multiples of weight_unit = {unit}; got {broken:,} others in column "
+            f"{chosen.label.name!r}. Pass a weight_unit that divides all of them, or round on purpose."
+        )
+    if INVALID in wrong:
+        raise ValueError(score_message(_wrong_score(raw), 0, where(chosen.score, wrong[INVALID])))
+    if wrong:
+        raise ValueError(missing_message("scores", where(chosen.score, wrong[MISSING])))
+    if INVALID in labels and weighing.design.soft:
+        raise ValueError(f"labels must lie in [0, 1]; got others {where(chosen.label, labels[INVALID])}.")
+    if INVALID in labels:
+        extreme = np.isin(cells["cell"], (0, CELL_OF_ONE)).all()
+        seen = _wrong_label(raw, whole=chosen.label.kind == "integer")
+        words = where(chosen.label, labels[INVALID])
+        raise ValueError(label_message(np.array([0.0 if extreme else 0.5]), seen, 0, words))
+    if labels:
+        raise ValueError(missing_message("labels", where(chosen.label, labels[MISSING])))
+
+
+def refuse_nameless(raw: nw.LazyFrame[Any], named: nw.Expr, clusters: Column) -> None:
+    """Refuse rows of which nothing exact says to which cluster they belong."""
+    count = raw.select(count=when(named).then(lit(0)).otherwise(lit(1)).sum()).collect()["count"].to_list()[0]
+    raise ValueError(
+        f"clusters must have no missing values, and be told apart; got {count:,} without a value, NaN or floats from "
+        f"2^53 on in column {clusters.name!r}. Give such rows a cluster of their own, or drop them, on purpose; large "
+        "numbers are exact as integers or text."
+    )
+
+
+def refuse_weights(cells: Found, group: str | None, weighing: Weighing) -> None:
+    """Refuse weights that a Summary cannot hold though each by itself is one: too many, none, or one a label."""
+    measure, design, total = weighing.measure, weighing.design, int(cells["weight"].sum())
+    if measure is not None and total > ROW_LIMIT:
+        of, way = ("rows", "Certify") if measure == "counts" else ("units", "Pass a larger weight_unit, or certify")
+        raise OverflowError(f"{measure} must add up to at most 2^36 {of}; got {total:,}. {way} the parts.")
+    if measure is not None and not total:
+        named = "; got nothing else" if group is None else f" in any group; got nothing else in {group!r}"
+        raise ValueError(f"{measure} must not all be zero{named}.")
+    if design.weighted and not design.population:
+        by_label = WeightsByLabel()
+        for label in (0, 1):
+            here = (cells["label"] == label) & (cells["told"] > 0)
+            if here.any():
+                least, most = cells["least"][here].min() * design.quantum, cells["most"][here].max() * design.quantum
+                by_label.add_range(label, int(cells["told"][here].sum()), least, most)
+        by_label.refuse()
+
+
+def _wrong_score(raw: nw.LazyFrame[Any]) -> Floats:
+    """One that is none, and the least and the greatest of all."""
+    score = col("score")
+    # No filter: engines skip blocks of rows by their least and greatest value, and NaN is neither.
+    wrong = when(inside(score)).then(lit(None, nw.Float64)).otherwise(score).min()
+    seen = raw.select(wrong=wrong, low=score.min(), high=score.max()).collect()
+    values = np.array([seen[key].to_list()[0] for key in ("wrong", "low", "high")], np.float64)
+    if np.isinf(values[0]) and np.isfinite(values[1:]).all():
+        values[0] = np.nan  # Arrow before 24 says that the least of nothing but NaN is infinite.
+    return values
+
+
+def _wrong_label(raw: nw.LazyFrame[Any], *, whole: bool) -> NDArray[Any]:
+    """One that is none, and some that there are."""
+    label = col("label")
+    wrong = when(label * (1 - label) == 0).then(lit(None, nw.Float64)).otherwise(label).min()
+    some = raw.filter(~label.is_null()).group_by("label").agg(count=nw.len()).head(3).collect()["label"].to_list()
+    seen = np.array(raw.select(label=wrong).collect()["label"].to_list() + some, np.float64)
+    return seen.astype(np.int64) if whole else seen
