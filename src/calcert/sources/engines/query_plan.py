@@ -137,11 +137,12 @@ class QueryPlan:
         """Where labels are shares, a row of each label with that part of the weight; the first one counts."""
         if not self.design.soft:
             return rows
-        y, weight, ones = col("label"), col("part"), col("ones")
-        first = {"label": when(y < 0).then(y).otherwise(lit(0.0)), "part": weight - ones, "counted": lit(1)}
-        second = {"label": lit(1.0), "part": ones, "counted": lit(0)}
+        y, ones = col("label"), col("ones")
+        zeros = when(y < 0).then(y).otherwise(lit(0.0)).cast(nw.Int64)
+        first = {"label": zeros, "part": col("part") - ones, "counted": lit(1)}
+        second = {"label": lit(1).cast(nw.Int64), "part": ones, "counted": lit(0)}
         halves = [rows.with_columns(share=y, **half) for half in (first, second)]
-        return nw.concat([halves[0], halves[1].filter(col("part") > 0)]).with_columns(label=y.cast(nw.Int64))
+        return nw.concat([halves[0], halves[1].filter(col("part") > 0)])
 
     def _is_named(self) -> nw.Expr:
         """Whether something says to which cluster a row belongs, and is exact."""

@@ -32,6 +32,12 @@ class Chosen(NamedTuple):
     others: dict[str, Column]
     groups: str | None
 
+    @property
+    def names(self) -> list[str]:
+        """What they are called in the table."""
+        columns = (self.score, self.label, *self.others.values())
+        return [*(column.name for column in columns), *([] if self.groups is None else [self.groups])]
+
 
 def chosen_columns(
     frame: Frame,

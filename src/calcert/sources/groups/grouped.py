@@ -87,6 +87,9 @@ def _groups_in_table(
     from calcert.sources.engines.tables import chosen_columns, columns_in_memory
 
     chosen = chosen_columns(frame, score, label, weighing, groups)
+    if frame.implementation.is_dask() and weighing.clusters is not None:
+        # Its windows do not go with what else is asked: the columns are fetched.
+        frame = frame.select(*chosen.names).collect()
     if not isinstance(frame, nw.DataFrame):
         return {str(name): part for name, part in table_summaries(frame, chosen, weighing).items()}
     scores, labels, weighing = columns_in_memory(frame, chosen, weighing)
