@@ -40,7 +40,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "certify": lambda folder, **noise: calcert.certify(X, Y, settings=calcert.Settings(**noise)),
     "groups": lambda folder, **noise: calcert.certify(X, Y, groups=X < 0.3, settings=calcert.Settings(**noise)),
     "classes": lambda folder, **noise: calcert.certify(CLASSES, Y.astype(int), settings=calcert.Settings(**noise)),
-    "compare": lambda folder, **noise: calcert.compare(X, X**2, Y, settings=calcert.Settings(**noise)),
+    "compare": lambda folder, **noise: calcert.compare({"a": X, "b": X**2}, Y, settings=calcert.Settings(**noise)),
     "perturbed": lambda folder, **noise: calcert.perturbed(ROWS, **noise),
     "squared": lambda folder, **noise: calcert.squared(ROWS, **noise),
     "sides": lambda folder, **noise: calcert.sides(ROWS, **noise),

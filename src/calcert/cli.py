@@ -23,7 +23,19 @@ from calcert.foundation import compiled
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import heard
 
-COMMANDS = ("certify", "check", "plan", "choose", "bandwidth", "perturb", "monitor", "published", "sql", "demo")
+COMMANDS = (
+    "certify",
+    "check",
+    "compare",
+    "plan",
+    "choose",
+    "bandwidth",
+    "perturb",
+    "monitor",
+    "published",
+    "sql",
+    "demo",
+)
 
 BAD_INPUT = 2
 BUG = 70

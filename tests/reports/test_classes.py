@@ -291,8 +291,8 @@ def test_imagenet_networks_are_overconfident_or_not_for_certain() -> None:
     for group in report.groups.values():
         assert 0 < group.unmodified.lower < group.unmodified.upper < 0.2
     a, b = (rows[rows["model"] == name] for name in chosen[:2])
-    verdict = calcert.compare(calcert.summarize(a["score"], a["label"]), calcert.summarize(b["score"], b["label"]))
-    assert verdict.perturbed.smaller == "b"
+    verdict = calcert.compare({name: calcert.Rows(one["score"], one["label"]) for name, one in (("a", a), ("b", b))})
+    assert verdict.perturbed.best == "b"
 
 
 def test_names_of_columns_are_refused_where_there_are_none() -> None:

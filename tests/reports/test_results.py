@@ -45,7 +45,7 @@ def results() -> Mapping[str, Any]:
         ),
         "groups": calcert.certify(x, y, groups=np.where(x < 0.3, "low", "high")),
         "classes": calcert.certify(p, classes),
-        "comparison": calcert.compare(x, x**2, y),
+        "comparison": calcert.compare({"a": x, "b": x**2}, y),
         "plan": calcert.plan(rows, 0.1),
         "bandwidths": calcert.bandwidth_costs(rows, [1 / 64, 1 / 16]),
         "band": calcert.calibration_band(rows).thinned(20),
@@ -178,12 +178,12 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         ),
         (Report, "distance/vacuous", True, "distance, vacuous must be False, as the rest says; got True"),
         (Report, "estimates/AUROC", math.nan, "AUROC must be None, as the rest says; got nan"),
-        (Comparison, "verdicts/distance/by", 0.9, "verdicts, distance, by must be .*; got 0.9"),
+        (Comparison, "standings/distance/best", "b", "standings, distance, best must be .*; got 'b'"),
         (Status, "rows", 1, "the status, rows must be 1800, as the rest says; got 1"),
         (ClassReport, "classes/0/unmodified", ..., "the statement 'unmodified' must be certified; got distance"),
         (ClassReport, "mean/perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
         (Comparison, "delta", 0.95, "delta must lie strictly between 0 and 0.5; got 0.95"),
-        (Comparison, "b/ranges", ..., "the statement 'ranges' must be certified; got distance"),
+        (Comparison, "models/b/ranges", ..., "the statement 'ranges' must be certified; got distance"),
     ],
 )
 def test_what_no_result_can_say_is_refused_in_words(reader: type[Result], path: str, value: Any, words: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 import calcert
 from calcert.commands.simulated_rows import simulate
-from calcert.show.pages import classes, comparison, groups, monitor, report
+from calcert.show.pages import classes, groups, monitor, other_results, report
 
 DAY = datetime.date(2026, 3, 14)
 KINDS = {
@@ -20,7 +20,7 @@ KINDS = {
     "groups": groups,
     "classes": classes,
     "monitor": monitor,
-    "comparison": comparison,
+    "comparison": other_results,
 }
 
 HOSTILE = "</td></svg><script>alert('x')</script>"
@@ -42,7 +42,7 @@ def result(kind: str) -> Any:
         p = rng.dirichlet([2.0, 1.0, 0.5], 6_000)
         return calcert.certify(p, (rng.random((6_000, 1)) > p.cumsum(axis=1)).sum(axis=1))
     if kind == "comparison":
-        return calcert.compare(chance**2, chance, labels)
+        return calcert.compare({HOSTILE: chance**2, "plain": chance}, labels)
     watch = calcert.Monitor(Path(tempfile.mkdtemp()) / "state")
     for day in range(6):
         rows = slice(1_000 * day, 1_000 * (day + 1))

@@ -62,7 +62,7 @@ def test_every_function_takes_rows_of_every_kind(kind: str, tmp_path: Path) -> N
     }[kind]
     assert calcert.summarize(rows) == WHOLE
     assert calcert.certify(rows).certificates == calcert.certify(WHOLE).certificates
-    assert calcert.compare(rows, rows).a == calcert.compare(WHOLE, WHOLE).a
+    assert calcert.compare({"a": rows, "b": rows}).models == calcert.compare({"a": WHOLE, "b": WHOLE}).models
     assert calcert.test(rows, draws=99) == calcert.test(WHOLE, draws=99)
     assert assert_calibrated(rows, max=0.5) == calcert.certify(WHOLE).distance
     monitor = calcert.Monitor(tmp_path / "state")

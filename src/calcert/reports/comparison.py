@@ -1,9 +1,10 @@
-"""Two models on the same rows: which has the smaller calibration error, if the data can tell."""
+"""Several models on the same rows: which of them are proven to be no worse calibrated than which others."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import number, rows_text
@@ -11,185 +12,225 @@ from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import ByStatement, check_all_there
+from calcert.reports.statements import LEADING, ByStatement, check_all_there
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One statement compared.
+class Standing:
+    """One statement of all models.
 
     Attributes
     ----------
-    a, b
-        The certificates of the two models; their four bounds hold together.
-    smaller
-        "a" or "b" if that model's calibration error is certified to be the smaller one; None if the data cannot tell.
-    by
-        By at least how much; 0 where the data cannot tell.
+    certificates
+        By model.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> verdict = calcert.compare(x, x**2, rng.random(10_000) < x).perturbed
-    >>> verdict.smaller, round(verdict.by, 2)
-    ('a', 0.12)
+    >>> standing = calcert.compare({"new": x, "old": x**2}, rng.random(10_000) < x).distance
+    >>> standing.order, standing.no_worse["new"], standing.best
+    (('new', 'old'), ('old',), 'new')
     """
 
-    a: Certificate
-    b: Certificate
+    certificates: Mapping[str, Certificate]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The models, the smallest upper bound first."""
+        found = self.certificates
+        return tuple(sorted(found, key=lambda name: (found[name].upper, found[name].lower)))
+
+    @property
+    def no_worse(self) -> dict[str, tuple[str, ...]]:
+        """For each model those that it is proven to be no worse than: their lower bounds exceed its upper bound."""
+        found, order = self.certificates, self.order
+        return {a: tuple(b for b in order if found[a].upper < found[b].lower) for a in order}
+
+    @property
+    def best(self) -> str | None:
+        """The model that is proven to be no worse than any other, if there is one."""
+        first = self.order[0]
+        return first if len(self.no_worse[first]) == len(self.certificates) - 1 else None
 
     @property
     def assumption(self) -> str:
-        """What either certificate assumes, or "none"."""
-        return self.a.assumption if self.a.assumption != "none" else self.b.assumption
-
-    @property
-    def smaller(self) -> Literal["a", "b"] | None:
-        """The model with the smaller calibration error, if that is certain enough."""
-        if self.a.upper < self.b.lower:
-            return "a"
-        return "b" if self.b.upper < self.a.lower else None
-
-    @property
-    def by(self) -> float:
-        """The distance between the two intervals, 0 where they meet."""
-        return max(self.b.lower - self.a.upper, self.a.lower - self.b.upper, 0.0)
+        """What one of the certificates assumes, or "none"."""
+        return next((c.assumption for c in self.certificates.values() if c.assumption != "none"), "none")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only; the certificates are in the Reports."""
-        return {"smaller": self.smaller, "by": self.by}
+        return {"best": self.best, "no_worse": {name: list(others) for name, others in self.no_worse.items()}}
 
 
 @dataclass(frozen=True)
-class Comparison(ByStatement[Verdict], Result):
+class Comparison(ByStatement[Standing], Result):
     """What :func:`calcert.compare` returns.
 
     Attributes
     ----------
     delta
-        For each statement all four bounds, and so the verdict, hold together with probability at least 1 - delta.
-    a, b
-        The Reports of the two models, every bound at delta / 4.
+        For each statement all that is proven of pairs of models holds together with probability at least 1 - delta.
+    models
+        The Reports by name, every bound at delta / (2 N - 2), N the number of models.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> comparison = calcert.compare(x, x**2, rng.random(10_000) < x)
-    >>> {name: verdict.smaller for name, verdict in comparison.verdicts.items()}
-    {'distance': 'a', 'ranges': 'a', 'crossings': 'a', 'unmodified': 'a', 'perturbed': 'a'}
+    >>> comparison = calcert.compare({"new": x, "old": x**2}, rng.random(10_000) < x)
+    >>> {standing.best for standing in comparison.standings.values()}
+    {'new'}
     """
 
     kind: ClassVar = "comparison"
     noun: ClassVar = "the comparison"
-    derived: ClassVar = ("verdicts",)
+    derived: ClassVar = ("standings",)
 
     delta: float
-    a: Report
-    b: Report
+    models: Mapping[str, Report]
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
-        check_all_there(self.b.certificates, self.a.certificates)
+        _check_number(self.models)
+        first, *others = self.models.values()
+        for report in others:
+            check_all_there(report.certificates, first.certificates)
+
+    @property
+    def leading(self) -> str:
+        """The statement that the models are ordered by, fixed before the rows are seen."""
+        certified = next(iter(self.models.values())).certificates
+        return LEADING if LEADING in certified else next(iter(certified))
 
     @property
     def own_labels(self) -> str:
-        """That each model has labels of its own, in words, where their numbers show it; empty else."""
-        rates = self.a.estimates["base rate"], self.b.estimates["base rate"]
-        if self.a.n == self.b.n and rates[0] == rates[1]:
+        """That models have labels of their own, in words, where their numbers show it; empty else."""
+        rates = {name: report.estimates["base rate"] for name, report in self.models.items()}
+        if len({*rates.values()}) == 1:
             return ""
-        return (
-            f"Each model is judged by labels of its own: {number(rates[0])} of {self.a.n:,} rows have label 1 for a, "
-            f"{number(rates[1])} of {self.b.n:,} for b."
-        )
+        each = ", ".join(f"{number(rate)} for {name}" for name, rate in rates.items())
+        return f"Each model is judged by labels of its own. Share of label 1: {each}."
 
     @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """The statements by name, compared."""
-        return {name: self.statement(name) for name in self.a.certificates}
+    def standings(self) -> dict[str, Standing]:
+        """The statements by name, the leading one first."""
+        certified = next(iter(self.models.values())).certificates
+        return {name: self.statement(name) for name in dict.fromkeys([self.leading, *certified])}
 
-    def statement(self, name: str) -> Verdict:
-        """The statement called `name`, compared."""
-        return Verdict(self.a.statement(name), self.b.statement(name))
+    def statement(self, name: str) -> Standing:
+        """The statement called `name`, of all models."""
+        return Standing({model: report.statement(name) for model, report in self.models.items()})
+
+    def plot(self, ax: Any = None, *, statement: str | None = None, **options: Any) -> Any:
+        """The intervals of all models, the smallest upper bound first (matplotlib)."""
+        return super().plot(ax, statement=statement or self.leading, **options)
 
     def _rows(self) -> list[dict[str, Any]]:
-        both = (("a", self.a), ("b", self.b))
-        return [row for name, report in both for row in certificate_rows({"model": name}, report.certificates)]
+        standings = self.standings
+        return [
+            {**row, "no_worse_than": ", ".join(standings[row["statement"]].no_worse[name])}
+            for name, report in self.models.items()
+            for row in certificate_rows({"model": name}, report.certificates)
+        ]
 
 
 def compare(
-    scores_a: Any,
-    scores_b: Any,
+    models: Mapping[str, Any],
     labels: Any = None,
     *,
-    labels_b: Any = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Comparison:
-    """Certify which of two models has the smaller calibration error, or say that the data cannot tell.
+    """Certify which of several models are no worse calibrated than which others, or say that the rows cannot tell.
 
     Guarantee
-        For each statement, the bounds of both models hold together with probability at least 1 - delta: four bounds at
-        delta / 4 each, so that it does not matter how much the models have in common. If one model's upper bound is
-        below the other's lower bound, its error is smaller; where what is assumed of both models is true, a wrong
-        verdict has probability at most delta.
+        For each statement, with probability at least `confidence` everything that is proven holds at once: no model
+        that is proven to be no worse than another has a larger error than that one. Bounds are computed at
+        delta / (2 N - 2) for N models. It does not matter what the models have in common.
     Assumes
-        What :func:`calcert.certify` assumes, for each model.
+        What :func:`calcert.certify` assumes, for each model. The models were fixed before the rows were seen.
 
     Parameters
     ----------
-    scores_a, scores_b
-        The scores of the two models on the same rows; or their Summaries or :class:`calcert.Rows`, and no labels.
+    models
+        The scores of each model by its name, all of the same rows. In place of scores a whole table, a file, a
+        :class:`calcert.Summary` or :class:`calcert.Rows` may stand, and no labels then. Where labels differ, such as
+        those that say whether a model's own answer is right, pass Rows for each.
     labels
         The labels of the rows.
-    labels_b
-        The labels for the second model where they are others, as those that say whether a model's own answer is right.
     confidence, settings
         As in :func:`calcert.certify`.
 
     Returns
     -------
     Comparison
-        Both reports, and for every statement which error is smaller.
+        All reports, and for every statement which models are proven to be no worse than which.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> chance = rng.random(20_000)
-    >>> labels = rng.random(20_000) < chance
-    >>> comparison = calcert.compare(chance, chance**1.5, labels)
-    >>> comparison.unmodified.smaller, round(comparison.unmodified.by, 2)
-    ('a', 0.06)
+    >>> p = rng.random(20_000)
+    >>> labels = rng.random(20_000) < p
+    >>> comparison = calcert.compare({"forest": p, "logistic": p**1.2, "old": p**2}, labels)
+    >>> comparison.distance.no_worse
+    {'forest': ('logistic', 'old'), 'logistic': ('old',), 'old': ()}
     """
     fixed = Settings.of(settings, confidence)
-    summaries = []
-    if labels_b is not None and labels is None:
-        raise TypeError("labels_b must come with labels, those of the first model; got labels_b alone.")
-    of_b = labels if labels_b is None else labels_b
-    for name, scores, outcome in (("scores_a", scores_a, labels), ("scores_b", scores_b, of_b)):
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            "models must be a mapping from names to scores; got "
+            f"{type(models).__name__}. Pass calcert.compare({{'new': scores, 'old': others}}, labels)."
+        )
+    _check_number(models)
+    summaries = {}
+    for name, scores in models.items():
+        if not isinstance(name, str):
+            raise TypeError(f"models must have text for names; got {name!r}.")
         try:
-            summaries.append(Rows.of(scores, outcome).summary())
+            summaries[name] = Rows.of(scores, labels).summary()
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
-    _refuse_other_units(*summaries)
-    reports = [certify_summary(rows, fixed.shared(4)) for rows in summaries]
+    check_same_rows(summaries, own_labels=all(isinstance(scores, Rows) for scores in models.values()))
+    reports = {name: certify_summary(rows, fixed.shared(2 * len(models) - 2)) for name, rows in summaries.items()}
     # What is not proved for the scores of one model, with weights of a population, is not compared.
-    both = [name for name in reports[0].certificates if name in reports[1].certificates]
+    first, *others = reports.values()
+    names = [name for name in first.certificates if all(name in other.certificates for other in others)]
     return Comparison(
         fixed.delta,
-        *(replace(report, certificates={name: report.certificates[name] for name in both}) for report in reports),
+        {
+            model: replace(report, certificates={name: report.certificates[name] for name in names})
+            for model, report in reports.items()
+        },
     )
 
 
-def _refuse_other_units(a: Summary, b: Summary) -> None:
-    """Units of two models must be the same: bounds speak of a law that their sizes and weights decide."""
-    known = [None if s.units is None else (s.units.design, s.units.number, s.n, s.units.squares) for s in (a, b)]
-    if known[0] != known[1]:
-        words = [f"{rows_text(s.rows)}{'' if s.units is None else s.units.words}" for s in (a, b)]
-        raise ValueError(
-            "scores_a and scores_b must be of the same rows, in the same clusters and with the same weights; got "
-            f"{words[0]} and {words[1]}, told different things of them."
-        )
+def _check_number(models: Mapping[str, Any]) -> None:
+    if len(models) < 2:
+        raise ValueError(f"models must be two or more, by name; got {len(models)}. calcert.certify takes one.")
+
+
+def check_same_rows(summaries: Mapping[str, Summary], *, own_labels: bool) -> None:
+    """Refuse models on different rows, clusters or weights and, but for labels of their own, with different labels."""
+    (first, a), *others = summaries.items()
+    for name, b in others:
+        if _sampling(a) != _sampling(b):
+            words = [f"{rows_text(s.rows)}{'' if s.units is None else s.units.words}" for s in (a, b)]
+            raise ValueError(
+                "models must be of the same rows, in the same clusters and with the same weights; got "
+                f"{words[0]} for {first!r} and {words[1]} for {name!r}. Score all models on the same rows."
+            )
+        if a.base_rate != b.base_rate and not own_labels:
+            raise ValueError(
+                f"models must have the same labels; got a share {a.base_rate:.6g} of label 1 for {first!r} and "
+                f"{b.base_rate:.6g} for {name!r}. Score all models on the same rows; where each is judged by labels "
+                "of its own, pass calcert.Rows for each."
+            )
+
+
+def _sampling(summary: Summary) -> tuple[Any, ...]:
+    """What bounds of two models must share: they apply to a distribution that sizes and weights decide."""
+    units = summary.units
+    return (summary.rows,) if units is None else (units.design, units.number, summary.n, units.squares)

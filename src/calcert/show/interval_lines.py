@@ -76,9 +76,9 @@ def window_lines(status: Status, statements: Collection[str]) -> list[Line]:
 
 
 def model_lines(comparison: Comparison, statements: Collection[str]) -> list[Line]:
-    """The two models."""
-    models = (("a", comparison.a), ("b", comparison.b))
-    return [Line(name, report.n, tuple(report.certificates[key] for key in statements)) for name, report in models]
+    """The models, the smallest upper bound of the first of the statements first."""
+    order, models = comparison.statement(next(iter(statements))).order, comparison.models
+    return [Line(m, models[m].n, tuple(models[m].certificates[key] for key in statements)) for m in order]
 
 
 def meanings(names: Sequence[str], lines: Sequence[Line]) -> str:

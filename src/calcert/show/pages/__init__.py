@@ -2,13 +2,13 @@
 
 from types import ModuleType
 
-from calcert.show.pages import classes, comparison, groups, monitor, other_results, report
+from calcert.show.pages import classes, groups, monitor, other_results, report
 
 PAGES: dict[str, ModuleType] = {
     "report": report,
     "groups": groups,
     "classes": classes,
-    "comparison": comparison,
+    "comparison": other_results,
     "plan": other_results,
     "bandwidths": other_results,
     "band": other_results,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from calcert.foundation.result import Result
 
 TITLES = {
+    "comparison": "Models compared",
     "plan": "About how many rows",
     "bandwidths": "What noise costs and buys",
     "band": "A band for the calibration curve",

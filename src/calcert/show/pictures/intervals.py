@@ -10,7 +10,6 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import confidence
 from calcert.foundation.requirements import needed_for_reports
-from calcert.reports.statements import LEADING
 from calcert.show import certificate_words as words
 from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import BLUE, FAINT, INK, STYLE, Picture, figure_of
@@ -51,19 +50,17 @@ def classes_picture(
     return plot_lines(class_lines(report, [classes]), 0, all_lines(report.settings.delta), ax)
 
 
-def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str = LEADING) -> Figure:
+def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str | None = None) -> Figure:
     """A bar from the lower to the upper bound of each model."""
-    return plot_lines(model_lines(comparison, [statement]), 0, all_four(comparison.delta), ax)
+    each = next(iter(comparison.models.values())).settings.delta
+    together = f"each bound with probability {confidence(each)}; what is proven, all at once with "
+    lines = model_lines(comparison, [statement or comparison.leading])
+    return plot_lines(lines, 0, together + confidence(comparison.delta), ax)
 
 
 def all_lines(delta: float) -> str:
     """What holds together, said under the picture."""
     return f"all lines together with probability {confidence(delta)}, each side"
-
-
-def all_four(delta: float) -> str:
-    """What holds together of two models."""
-    return f"all four bounds together with probability {confidence(delta)}"
 
 
 def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | None = None) -> Figure:

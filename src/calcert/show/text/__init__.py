@@ -5,7 +5,6 @@ from collections.abc import Callable
 from rich.console import RenderableType
 
 from calcert.show.text.classes import classes_view
-from calcert.show.text.comparison import comparison_view
 from calcert.show.text.groups import groups_view
 from calcert.show.text.monitor import status_view
 from calcert.show.text.report import report_view
@@ -14,6 +13,5 @@ VIEWS: dict[str, Callable[..., RenderableType]] = {
     "report": report_view,
     "groups": groups_view,
     "classes": classes_view,
-    "comparison": comparison_view,
     "status": status_view,
 }

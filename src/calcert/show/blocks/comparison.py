@@ -1,0 +1,64 @@
+"""Models compared, as blocks: the answer in a sentence, then a table with the models of each statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import at_least, at_most, percent_sure, rows_text
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
+from calcert.show.certificate_words import MEASURE, NAMED, STATEMENTS, meaning
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from calcert.reports.comparison import Comparison, Standing
+
+
+def comparison_blocks(comparison: Comparison) -> list[Block]:
+    """Each statement is a section of the table, its models in order of their upper bounds."""
+    shown = Table([Column("model", of_words=True), Column("at least"), Column("at most"), PROVEN])
+    standings = comparison.standings
+    for name, standing in standings.items():
+        shown.add(STATEMENTS[name].short, style="italic", begins=True)
+        for model in standing.order:
+            c, others = standing.certificates[model], standing.no_worse[model]
+            shown.add(visible(model), at_least(c.lower), at_most(c.upper), visible(_names(others)))
+    meanings = " ".join(meaning(name, [*standing.certificates.values()]) for name, standing in standings.items())
+    first = next(iter(comparison.models.values()))
+    units = "" if first.summary is None or first.summary.units is None else first.summary.units.words
+    each = first.settings.delta
+    warnings = [f"Warning, {name}: {said}" for name, r in comparison.models.items() for said in r.warnings]
+    return [
+        Paragraph(f"{rows_text(first.n)}{units}, {len(comparison.models)} models"),
+        Verdict(visible(verdict(standings[comparison.leading], comparison.leading, comparison.delta))),
+        shown,
+        Paragraph(
+            f"Within a statement, everything proven holds at once with {percent_sure(comparison.delta)} confidence. A "
+            f"single bound holds with {percent_sure(each)} confidence. No entry means that the rows cannot tell, not "
+            f"that models are equally good. {meanings}"
+        ),
+        *(Paragraph(visible(said)) for said in [*filter(None, [comparison.own_labels]), *warnings]),
+    ]
+
+
+PROVEN = Column("proven no worse than", of_words=True, wraps=True)
+
+
+def verdict(standing: Standing, statement: str, delta: float) -> str:
+    """The answer in a sentence."""
+    measure, best, proven = MEASURE[statement], standing.best, standing.no_worse
+    sure = f"{percent_sure(delta)} confidence, {measure}"
+    if best is not None:
+        return f"{best} is proven to be no worse calibrated than {_names(proven[best])} ({sure})."
+    pairs = [f"{a} is proven no worse than {_names(others)}" for a, others in proven.items() if others]
+    if not pairs:
+        return f"The rows do not show which model is better calibrated ({sure})."
+    return f"No model is proven to be no worse than all others; {'; '.join(pairs[:NAMED])} ({sure})."
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    if len(names) > NAMED:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
