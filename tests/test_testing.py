@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import calcert
+import calcert.metrics
 from calcert.reports.classes import ClassReport
 from calcert.testing import assert_calibrated
 
@@ -93,3 +94,14 @@ def test_of_many_classes_the_prediction_the_worst_or_their_mean_must_pass() -> N
 def test_what_cannot_be_asserted_is_an_error_and_no_failure(given: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         assert_calibrated(X, Y, **given)
+
+
+def test_rows_that_the_scores_were_fitted_on_fail_unless_they_are_said_to_be_others() -> None:
+    x = np.repeat(np.arange(1, 20) / 20, 100)
+    y = np.concatenate([np.arange(100) < 5 * k for k in range(1, 20)])
+    with pytest.raises(AssertionError, match=r"better than fresh rows can.*fitted_on_other_rows=True"):
+        assert_calibrated(x, y, max=0.1)
+    assert assert_calibrated(x, y, max=0.1, fitted_on_other_rows=True).upper < 0.1
+    assert calcert.certify(x, y).warnings[0].startswith("these rows agree with the scores better")
+    with pytest.warns(UserWarning, match="better than fresh rows can"):
+        calcert.metrics.distance_upper(y, x)

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.advice_and_warnings import decisions
+from calcert.reports.advice_and_warnings import decisions, too_good
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.sources.arrays import check_indexes
@@ -143,6 +143,8 @@ def _certified(
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(_in_words_of_metrics(str(error))) from error
+    for said in too_good(summary):
+        warnings.warn(said, stacklevel=3)
     for said in decisions(summary):
         warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=3)
     return STATEMENTS[name].certify(summary, settings)

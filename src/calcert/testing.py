@@ -27,6 +27,7 @@ def assert_calibrated(
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
+    fitted_on_other_rows: bool = False,
     **rows: Any,
 ) -> Certificate:
     """Assert that a calibration error is certified to be at most `max`, and return its certificate.
@@ -48,6 +49,9 @@ def assert_calibrated(
     of
         Of many classes, whose error: that of the "prediction", as where it is left out, of the "worst" class against
         the rest, or the "mean" over classes.
+    fitted_on_other_rows
+        True lets rows pass that agree with the scores better than fresh rows can. It says that no score was fitted on
+        these rows, and that rows are independent.
     rows
         What else :class:`calcert.Rows` takes, such as `score`, `label`, `clusters` and `class_columns`. Where there are
         `groups`, the worst of them must pass.
@@ -72,6 +76,8 @@ def assert_calibrated(
     asked = Rows.of(scores, labels, **rows)
     found = judged(asked, statement, Settings.of(settings, confidence), of)
     certificate = found.certificate
+    if found.doubt and not fitted_on_other_rows:
+        raise AssertionError(f"Not certified: {found.doubt} Otherwise pass fitted_on_other_rows=True.")
     if certificate.upper > max:
         raise AssertionError(f"{verdict(certificate, max)}\n{what_now(certificate, max, found.summary) or MORE_ROWS}")
     return certificate

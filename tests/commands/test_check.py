@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 import calcert
 from calcert.foundation.number_text import given
@@ -276,3 +279,45 @@ def test_the_result_of_a_query_with_clusters_is_checked_as_the_rows_are(run: Run
     cells = run("check", str(tmp_path / "cells.csv"), *judged)
     assert cells.exit_code == 0
     assert cells.stdout == run("check", str(tmp_path / "rows.csv"), *named, *judged).stdout
+
+
+@pytest.fixture
+def refitted(run: Run, folder: Path, rows: tuple[Any, Any]) -> str:
+    """The rows with scores that isotonic regression was fitted to on the same rows, and a group for every row."""
+    order = np.argsort(rows[0])
+    fitted = np.clip(isotonic_regression(rows[1][order].astype(float)).x, 0, 1)
+    lines = zip(fitted.tolist(), rows[1][order].tolist(), itertools.cycle("ab"), strict=False)
+    (folder / "refitted.csv").write_text("p,y,group\n" + "".join(f"{x!r},{y},{group}\n" for x, y, group in lines))
+    return "refitted.csv"
+
+
+@pytest.mark.parametrize("groups", [(), ("--groups", "group")])
+def test_rows_that_the_scores_were_fitted_on_do_not_pass(run: Run, refitted: str, groups: tuple[str, ...]) -> None:
+    asked = ("check", refitted, "--score", "p", "--label", "y", "--max", "0.3", "--statement", "distance", *groups)
+    done = run(*asked)
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Not certified: these rows agree with the scores better than fresh rows can")
+    assert "say --fitted-on-other-rows" in done.stdout
+    found = json.loads(run(*asked, "--json").stdout)
+    assert found["passed"] is False
+    assert len(found["warnings"]) == 1
+    said = run(*asked, "--fitted-on-other-rows")
+    assert said.exit_code == 0
+    assert "overrules a warning" in said.stdout
+    told = run("certify", refitted, "--score", "p", "--label", "y", *groups).stdout
+    assert told.startswith("Warning: these rows agree with the scores")
+
+
+def test_a_policy_may_say_that_scores_were_fitted_on_other_rows(run: Run, refitted: str, folder: Path) -> None:
+    (folder / "refitted.toml").write_text(
+        'version = "1"\nmax = 0.3\nstatement = "distance"\nfitted_on_other_rows = true\n'
+    )
+    asked = ("check", refitted, "--score", "p", "--label", "y", "--policy", "refitted.toml")
+    assert run(*asked).exit_code == 0
+
+
+def test_a_bound_that_is_too_large_is_told_beside_the_warning(run: Run, refitted: str) -> None:
+    done = run("check", refitted, "--score", "p", "--label", "y", "--max", "0.001", "--statement", "distance")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Not certified: at most 0.0")
+    assert "\nWarning: these rows agree" in done.stdout

@@ -51,6 +51,11 @@ Examples:
 )
 @options.settings
 @class_options.of
+@click.option(
+    "--fitted-on-other-rows",
+    is_flag=True,
+    help="Let rows pass that agree with the scores better than fresh rows can: no score was fitted on these rows.",
+)
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
 @click.option(
@@ -64,6 +69,7 @@ def command(
     statement: str,
     settings: Settings,
     of: str | None,
+    fitted_on_other_rows: bool,
     workers: int | None,
     as_json: bool,
     html: str | None,
@@ -102,8 +108,14 @@ def command(
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             demanded.check_look(found.rows + sum(rows.account.dropped.values()))
         few = "" if demanded is None else demanded.too_few(found.rows)
-        passed = found.certificate.upper <= largest and not few
-        words = _verdict(found.certificate, largest, few)
+        doubt = "" if fitted_on_other_rows else found.doubt
+        passed = found.certificate.upper <= largest and not few and not doubt
+        words = _verdict(found.certificate, largest, doubt.removesuffix(".") or few)
+        if doubt:
+            words += f"\nWarning: {doubt}" if found.certificate.upper > largest else ""
+            words += "\nIf no score was fitted on these rows, say --fitted-on-other-rows."
+        elif found.doubt:
+            words += f"\n--fitted-on-other-rows overrules a warning: {found.doubt}"
         if found.certificate.upper > largest:
             words += "\n" + _way_out(found, statement, largest, settings)
         if demanded is not None:
@@ -147,6 +159,7 @@ def _write_json(
         "rows": found.rows,
         "group": found.group,
         "class": found.class_,
+        "warnings": [found.doubt] if found.doubt else [],
         "words": words.split("\n"),
         "policy": demanded,
         "facts": facts_of({}, rows),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.too_good_to_be_true import is_too_good
 from calcert.foundation.number_text import at_least, at_most, confidence, number, percent
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
@@ -27,6 +28,15 @@ NEARLY = 0.8
 
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
+
+
+TOO_GOOD = (
+    "these rows agree with the scores better than fresh rows can: under calibration with a probability below one in a "
+    "million. Were the scores fitted on these rows, by isotonic regression or bins? Then the bounds do not hold. Fit "
+    "on other rows than you certify; calcert.recalibrate does. Rows that depend on each other look like that too, such "
+    "as mirrored pairs, or all classes of a row in one column."
+)
+"""What is said of rows that are too good to be true."""
 
 
 def what_now(c: Certificate, target: float, summary: Summary | None = None) -> str:
@@ -81,6 +91,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     missing = {name: why for name, why in not_proved(summary).items() if name in statements_of(settings)}
     left_out = (f"{name} is left out: {why}" for name, why in missing.items())
     return (
+        *too_good(summary),
         *decisions(summary),
         *_backwards(summary),
         *_rare_events(summary, settings.noise),
@@ -88,6 +99,11 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
         *left_out,
         *_heavy_unit(summary),
     )
+
+
+def too_good(*summaries: Summary) -> list[str]:
+    """A warning where rows agree with the scores better than fresh ones can: the scores were fitted on them."""
+    return [TOO_GOOD] if any(map(is_too_good, summaries)) else []
 
 
 def decisions(summary: Summary) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.result import Result
+from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
@@ -21,6 +23,7 @@ class Judged(NamedTuple):
     """What is judged: the certificate, how many rows, a report on all of them, and whose bound decides.
 
     That is a Summary of rows, None for a mean over classes, and the name of the group or class that they are, if any.
+    `doubt` says why rows should not pass whatever the bound, if they should not.
     """
 
     certificate: Certificate
@@ -29,6 +32,7 @@ class Judged(NamedTuple):
     summary: Summary | None
     group: str | None = None
     class_: str | None = None
+    doubt: str = ""
 
 
 def judged(rows: Rows, statement: str, settings: Settings, of: str | None = None, workers: int | None = None) -> Judged:
@@ -43,10 +47,11 @@ def judged(rows: Rows, statement: str, settings: Settings, of: str | None = None
 
         among = GroupRows.read(rows)
         worst, highest = among.certify_worst(statement, settings, workers)
-        return Judged(worst, among.n, lambda: among.certify(settings, workers), among.summaries[highest], highest)
+        report = partial(among.certify, settings, workers)
+        return Judged(worst, among.n, report, among.summaries[highest], highest, doubt=" ".join(among.warnings))
     summary = rows.summary()
-    found = STATEMENTS[statement].certify(summary, settings)
-    return Judged(found, summary.rows, lambda: certify_summary(summary, settings), summary)
+    found, doubt = STATEMENTS[statement].certify(summary, settings), " ".join(too_good(summary))
+    return Judged(found, summary.rows, lambda: certify_summary(summary, settings), summary, doubt=doubt)
 
 
 def _of_classes(rows: Rows, of: str, statement: str, settings: Settings, workers: int | None) -> Judged:
@@ -56,5 +61,6 @@ def _of_classes(rows: Rows, of: str, statement: str, settings: Settings, workers
     certificate, highest = certify_of(read, of, statement, settings, workers)
     called = None if highest is None else str(highest) if read.names is None else read.names[highest]
     summary = None if of == "mean" else summary_of(read, highest)
-    number = read.labels.size
-    return Judged(certificate, number, lambda: certify_classes(read, settings, workers), summary, class_=called)
+    report = partial(certify_classes, read, settings, workers)
+    doubt = " ".join(too_good(summary_of(read) if summary is None else summary))
+    return Judged(certificate, read.labels.size, report, summary, class_=called, doubt=doubt)

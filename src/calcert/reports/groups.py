@@ -12,6 +12,7 @@ from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta
 from calcert.foundation.workers import check_workers, spread
+from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import certificates_of, check_statement, entries_of, statements_of
@@ -44,6 +45,8 @@ class GroupReport(Result):
         Groups of a list that have no rows. Nothing is known of them, so that `worst` has the upper bound 1.
     n
         The number of rows in any group; a row in several of them counts once.
+    warnings
+        What looks wrong of all rows together.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class GroupReport(Result):
     smallest: int = 1
     empty: tuple[str, ...] = ()
     n: int = 0
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
@@ -156,6 +160,13 @@ class GroupRows:
         """The groups that are large enough to count for the worst."""
         return [name for name, rows in self.summaries.items() if rows.rows >= self.smallest]
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks wrong of all rows together: a map may have been fitted on them, whatever their group."""
+        parts = list(self.summaries.values())
+        disjoint = sum(rows.rows for rows in parts) == self.n and all(rows.units is None for rows in parts)
+        return tuple(too_good(*([parts[0].plus(*parts[1:], disjoint=True)] if disjoint else []), *parts))
+
     def worst(self, entries: Mapping[str, OneOfMany], delta: float) -> Certificate:
         """The certificate of the worst group from what each group says of it (Theorem W, worst)."""
         counted = [entries[name] for name in self.counted]
@@ -187,6 +198,7 @@ class GroupRows:
             smallest=self.smallest,
             empty=self.empty,
             n=self.n,
+            warnings=self.warnings,
         )
 
 

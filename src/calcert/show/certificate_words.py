@@ -140,15 +140,15 @@ def between(lower: float, upper: float) -> str:
     return f"between {at_least(lower)} and {at_most(upper)}"
 
 
-def verdict(certificate: Certificate, largest: float, few: str = "") -> str:
-    """Whether an upper bound is small enough, of what and how sure; `few` says that rows are too few, if they are."""
+def verdict(certificate: Certificate, largest: float, why_not: str = "") -> str:
+    """Whether an upper bound is small enough, of what and how sure; `why_not` says why rows do not pass even so."""
     c = certificate
     about_what = (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
         f"{rows_text(c.n)}, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
     )
-    if c.upper <= largest and few:
-        return f"Not certified: {few}.\n{about_what}"
+    if c.upper <= largest and why_not:
+        return f"Not certified: {why_not}.\n{about_what}"
     if c.upper <= largest:
         return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
     above = f"which is {number(c.upper - largest)} above {given(largest)}"

@@ -39,6 +39,7 @@ def page(
         title=title or TITLE,
         date=date,
         n=report.n,
+        warnings=report.warnings,
         statements=[_card(report, name) for name in names],
         together=words.together("groups", len(lines) + len(report.empty), report.delta),
         worst=worst_group(report, names),
@@ -67,6 +68,7 @@ def notebook_view(report: GroupReport) -> str:
         subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
         notes=[
+            *(f"Warning: {said}" for said in report.warnings),
             worst_group(report, names),
             words.together("groups", len(lines) + len(report.empty), report.delta),
             meanings(names, lines),

@@ -24,6 +24,7 @@ def groups_view(report: GroupReport) -> RenderableType:
     together = each_side("groups", report.delta)
     lines = group_lines(report, shown)
     return Group(
+        *(Text(f"Warning: {said}", style="yellow") for said in report.warnings),
         Text(f"{rows_text(report.n)} in {len(report.groups)} groups, worst first"),
         Text(""),
         interval_table("group", shown, lines),

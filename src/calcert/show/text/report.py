@@ -45,8 +45,7 @@ def report_view(report: Report) -> RenderableType:
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
         Text(f"To tighten. {report.advice}"),
     ]
-    lines += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
-    return Group(*lines)
+    return Group(*(Text(f"Warning: {warning}", style="yellow") for warning in report.warnings), *lines)
 
 
 def bend_lines(report: Report) -> list[str]:
