@@ -30,6 +30,7 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
     each = first.settings.delta
     warnings = [f"Warning, {name}: {said}" for name, r in comparison.models.items() for said in r.warnings]
     return [
+        *(Paragraph(visible(said)) for said in warnings),
         Paragraph(f"{rows_text(first.n)}{units}, {len(comparison.models)} models"),
         Verdict(visible(verdict(standings[comparison.leading], comparison.leading, comparison.delta))),
         shown,
@@ -38,7 +39,7 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
             f"single bound holds with {percent_sure(each)} confidence. No entry means that the rows cannot tell, not "
             f"that models are equally good. {meanings}"
         ),
-        *(Paragraph(visible(said)) for said in [*filter(None, [comparison.own_labels]), *warnings]),
+        *([Paragraph(comparison.own_labels)] if comparison.own_labels else []),
     ]
 
 
