@@ -229,9 +229,10 @@ def parquet(path: Path, written: dict[str, Any], true: dict[str, float], engine:
     pq.write_table(pa.table(written), path, use_dictionary=False, compression="none")
     content = path.read_bytes()
     for name, value in true.items():
-        old = np.asarray(written[name], np.float64).tobytes()
+        column = np.asarray(written[name])
+        old = column.tobytes()
         assert content.count(old) == 1
-        content = content.replace(old, np.asarray([*written[name][:-1], value], np.float64).tobytes())
+        content = content.replace(old, np.append(column[:-1], value).astype(column.dtype).tobytes())
     path.write_bytes(content)
     if engine == "duckdb":
         return pytest.importorskip("duckdb").connect().read_parquet(str(path))
@@ -294,3 +295,47 @@ def test_scores_are_where_they_are_and_not_where_statistics_have_them(
 ) -> None:
     rows = parquet(tmp_path / "rows.parquet", FILE, {"p": score}, engine)
     assert calcert.summarize(rows, score="p", label="y") == calcert.summarize([0.25, 0.5, score], [0, 0, 1])
+
+
+@pytest.mark.parametrize("other", ["ann ", " ann", "\tann", "ann\u00a0"])
+def test_clusters_that_differ_by_blanks_alone_are_refused(build_anywhere: Build, other: str) -> None:
+    rows = pa.table({"p": [0.5, 0.25, 0.5, 0.75], "y": [0, 1, 1, 0], "u": ["ann", "bob", other, "ann"]})
+    with pytest.raises(ValueError, match=r"clusters must differ by more than blanks; got '.*ann.*' .* another one"):
+        calcert.summarize(build_anywhere(rows), score="p", label="y", clusters="u")
+
+
+def test_clusters_that_all_have_blanks_are_told_apart(build_anywhere: Build) -> None:
+    names = ["ann ", "bob ", "ann ", "an"]
+    rows = pa.table({"p": [0.5, 0.25, 0.5, 0.75], "y": [0, 1, 1, 0], "u": names})
+    wanted = calcert.summarize([0.5, 0.25, 0.5, 0.75], [0, 1, 1, 0], clusters=names)
+    assert calcert.summarize(build_anywhere(rows), score="p", label="y", clusters="u") == wanted
+
+
+def test_a_cluster_of_blanks_has_no_name(build_anywhere: Build) -> None:
+    rows = pa.table({"p": [0.5, 0.25], "y": [0, 1], "u": ["ann", "  "]})
+    with pytest.raises(ValueError, match="clusters must have no missing values"):
+        calcert.summarize(build_anywhere(rows), score="p", label="y", clusters="u")
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "ibis", "polars"])
+@pytest.mark.parametrize("asked", [{"clusters": "u"}, {"groups": "g"}, {"groups": "g", "clusters": "u"}])
+@pytest.mark.parametrize("column", ["u", "g"])
+@pytest.mark.parametrize("value", [-5, 64, 300, 2**60])
+def test_integers_beyond_the_statistics_of_a_file_are_clusters_and_groups_too(
+    tmp_path: Path, engine: str, asked: dict[str, str], column: str, value: int
+) -> None:
+    rng = np.random.default_rng(4)
+    written = {
+        "p": rng.random(100),
+        "y": rng.integers(0, 2, 100),
+        "u": rng.integers(0, 50, 100),
+        "g": np.arange(100) % 3,
+    }
+    true = {name: np.append(values[:-1], value) if name == column else values for name, values in written.items()}
+    frame = parquet(tmp_path / "rows.parquet", written, {column: value}, engine)
+    rows = calcert.Rows(frame, score="p", label="y", **asked)
+    wanted = calcert.Rows(true["p"], true["y"], **{name: true[column] for name, column in asked.items()})
+    if "groups" in asked:
+        assert dict(rows.by_group().summaries) == dict(wanted.by_group().summaries)
+    else:
+        assert rows.summary() == wanted.summary()

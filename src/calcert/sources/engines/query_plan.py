@@ -18,8 +18,10 @@ from narwhals import col, lit, when
 from calcert.sources.engines.refused_rows import (
     BROKEN_SHARE,
     Found,
+    bare,
     refuse_nameless,
     refuse_rows,
+    refuse_split,
     refuse_weights,
     within,
 )
@@ -67,9 +69,9 @@ class QueryPlan:
         if weighing.measure is not None:
             columns["weight"] = number(table, chosen.others[weighing.measure])
         if self.design.clustered:
-            columns["unit"] = column_of(table, chosen.others["clusters"].name)
+            columns["unit"] = _key(table, chosen.others["clusters"].name)
         if chosen.groups is not None:
-            columns["group"] = column_of(table, chosen.groups)
+            columns["group"] = _key(table, chosen.groups)
         self.keys = ["group"] if chosen.groups is not None else []
         self.kept = {name: col(name) for name in columns if name not in ("score", "label")}
         self.raw = table.select(**columns)
@@ -150,7 +152,12 @@ class QueryPlan:
         if kind.is_float():
             unit = unit.cast(nw.Float64)
             return (unit - unit == 0) & (unit.abs() < EXACT)
-        return ~unit.is_null() & (unit != "") if kind == nw.String else ~unit.is_null()
+        return ~unit.is_null() & (bare(unit) != "") if kind == nw.String else ~unit.is_null()
+
+    def _has_blanks(self) -> nw.Expr:
+        """Whether the name of a cluster begins or ends with a blank."""
+        unit, kind = col("unit"), self.raw.collect_schema()["unit"]
+        return bare(unit) != unit if kind == nw.String else lit(False)
 
     def _sums(self) -> dict[str | None, dict[str, int]]:
         """Sums of powers over the units of every group, clusters or else rows; groups alone where there are none."""
@@ -166,8 +173,10 @@ class QueryPlan:
         units = self.rows.with_columns(unit_weight=w, unit_gain=gains.cast(nw.Int64))
         if self.design.clustered:
             units = units.group_by(*self.keys, "unit").agg(unit_weight=weight.sum(), unit_gain=gain.sum())
-        nameless = {"nameless": _either(self._is_named(), 0, 1)} if self.design.clustered else {}
-        units = units.select(*self.keys, unit_weight=weight.cast(nw.Int64), unit_gain=gain.cast(nw.Int64), **nameless)
+        names = {}
+        if self.design.clustered:
+            names = {"nameless": _either(self._is_named(), 0, 1), "blanks": _either(self._has_blanks(), 1, 0)}
+        units = units.select(*self.keys, unit_weight=weight.cast(nw.Int64), unit_gain=gain.cast(nw.Int64), **names)
         # Heavier units are refused; until then their powers must not overflow.
         light = units.with_columns(
             there=_either(weight > 0, 1, 0),
@@ -176,12 +185,14 @@ class QueryPlan:
         )
         powers = powers_in_parts(col("light"), col("gained"), lambda value, bits: (value // (1 << bits)).cast(nw.Int64))
         sums = {"number": col("there").sum(), "largest": weight.max(), "largest_gain": gain.max()}
-        sums |= {name: col(name).sum() for name in (*powers, *nameless)}
+        sums |= {name: col(name).sum() for name in (*powers, *names)}
         split = light.with_columns(**powers)
         asked = split.group_by("group").agg(**sums).head(MOST + 1) if self.keys else split.select(**sums)
         found = _fetched(asked, self.keys, sums)
-        if nameless and found["nameless"].any():
+        if names and found["nameless"].any():
             refuse_nameless(self.raw, self._is_named(), self.chosen.others["clusters"])
+        if names and found["blanks"].any():
+            refuse_split(self.raw, self.chosen.others["clusters"])
         parts = self._by_group(found)
         if any(part["number"].size > 1 for part in parts.values()):
             raise ValueError(
@@ -252,6 +263,13 @@ class QueryPlan:
         found = self._by_group(_fetched(asked, ["group", "score"], ["label", "rows", "lines"]))
         short = {name: None if (part["lines"] >= LISTED).any() else _listing(part) for name, part in found.items()}
         return {**dict.fromkeys(many), **short}
+
+
+def _key(table: Frame, name: str) -> nw.Expr:
+    """A column to group rows by; of integers DuckDB would trust the statistics, and merge or lose what lies beyond."""
+    value = column_of(table, name)
+    trusting = table.implementation.is_duckdb() or table.implementation.is_ibis()
+    return value - value % 1 if trusting and table.collect_schema()[name].is_integer() else value
 
 
 def _either(condition: nw.Expr, one: float, other: float) -> nw.Expr:

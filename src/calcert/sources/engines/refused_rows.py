@@ -19,6 +19,7 @@ from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import NoRows, label_message, missing_message, score_message
 from calcert.sources.columns import Column
 from calcert.sources.engines.tables import Chosen
+from calcert.sources.units.cluster_names import split_message
 from calcert.sources.units.weighed_arrays import WeightsByLabel
 from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.cells import CELL_OF_ONE
@@ -27,6 +28,9 @@ from calcert.summary.query_result import INVALID, INVALID_WEIGHT, MISSING, MISSI
 
 BROKEN_SHARE = -6
 """The cell of rows whose label is a share that is no whole multiple of the weight's unit."""
+
+BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
+"""All that Python takes for blanks."""
 
 Found = dict[str, NDArray[Any]]
 """The columns of a result, by name."""
@@ -95,6 +99,20 @@ def refuse_nameless(raw: nw.LazyFrame[Any], named: nw.Expr, clusters: Column) ->
         f"2^53 on in column {clusters.name!r}. Give such rows a cluster of their own, or drop them, on purpose; large "
         "numbers are exact as integers or text."
     )
+
+
+def bare(name: nw.Expr) -> nw.Expr:
+    """A name without the blanks around it."""
+    return name.str.strip_chars_start(BLANKS).str.strip_chars_end(BLANKS)
+
+
+def refuse_split(raw: nw.LazyFrame[Any], clusters: Column) -> None:
+    """Refuse clusters whose names differ by blanks alone."""
+    names = raw.group_by("unit").agg(count=nw.len()).select(name=col("unit"), bare=bare(col("unit")))
+    spellings = names.group_by("bare").agg(name=col("name").max(), number=nw.len())
+    split = spellings.filter(col("number") > 1).head(1).collect()["name"].to_list()
+    if split:
+        raise ValueError(split_message(split[0], f"in column {clusters.name!r}"))
 
 
 def refuse_weights(cells: Found, group: str | None, weighing: Weighing) -> None:

@@ -121,7 +121,7 @@ class Numbering:
             bare = self._bare_texts.numbers(bare_text, bare_ends)
             # Where a name is new, so must be what remains of it without blanks.
             split = _new(found, known) != _new(bare, bare_known)
-            self._refuse(split, lambda where: _split(chunk[int(np.argmax(split))].as_py(), where))
+            self._refuse(split, lambda where: split_message(chunk[int(np.argmax(split))].as_py(), where))
         self._rows += found.size
         return found
 
@@ -158,7 +158,7 @@ class Numbering:
         if not name.strip():
             raise ValueError(_missing(where()))
         if name.strip() in self._bare:
-            raise ValueError(_split(name, where()))
+            raise ValueError(split_message(name, where()))
         self._bare.add(name.strip())
 
     def _check(self, name: Any, kind: str, where: Callable[[], str]) -> None:
@@ -211,9 +211,10 @@ def _new(numbers: Integers, known: int) -> NDArray[np.bool_]:
     return found
 
 
-def _split(name: str, where: str) -> str:
+def split_message(name: str, where: str) -> str:
+    """That two clusters have names which differ by blanks alone."""
     return (
-        f"clusters must differ by more than blanks; got {name!r} {where}, and one before that differs so. A cluster "
+        f"clusters must differ by more than blanks; got {name!r} {where}, and another one that differs so. A cluster "
         "that is split makes bounds too small. Take the blanks away, or number the clusters, on purpose."
     )
 
