@@ -503,7 +503,7 @@ def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
 )
 def test_ordinary_files_are_read_fast(write: Any, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_table, "SMALL", -1)
-    monkeypatch.setattr(file_table, "_in_batches", None)
+    monkeypatch.setattr(file_table, "in_batches", None)
     path = write(content, "a.csv" if content.startswith("p") else "a.jsonl")
     assert calcert.summarize(path, score="p", label="y") == calcert.summarize([0.5, 0.25], [1, 0])
 

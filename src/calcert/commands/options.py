@@ -195,7 +195,7 @@ def refuse_of_many(workers: int | None) -> None:
 
 ROWS = (
     *("score", "label", "clusters", "weights", "largest_weight", "largest_gain", "weight_unit", "soft_labels"),
-    *("pair_sums", "groups", "smallest_group", "class_columns", "class_names"),
+    *("independent", "pair_sums", "groups", "smallest_group", "class_columns", "class_names"),
 )
 """Options that are arguments of ``calcert.Rows``, by its names."""
 
@@ -223,7 +223,7 @@ def rows(
                 command(rows=rows, **options)
 
         several = [] if groups is None else [click.option("--groups", metavar="COLUMN", help=groups), smallest_group]
-        asked = [files, score, label, *READING, sheet, encoding, *(WEIGHING if sampling else ()), *several]
+        asked = [files, score, label, *READING, log_filter, sheet, encoding, *(WEIGHING if sampling else ()), *several]
         if classes:
             asked += [class_options.columns, class_options.names]
         for option in reversed(asked):
@@ -246,7 +246,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     return with_reading
 
 
-READ_ALIKE = ("decimal", "percent", "drop_missing", "skip_lines", "sheet", "encoding")
+READ_ALIKE = ("decimal", "percent", "mixed_percent", "filter", "drop_missing", "skip_lines", "sheet", "encoding")
 
 
 def reading_of(options: dict[str, Any]) -> Reading:
@@ -271,11 +271,17 @@ sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx work
 encoding = click.option(
     "--encoding", metavar="NAME", default="utf-8", help="What text is written in, such as cp1252 or utf-16."
 )
+log_filter = click.option(
+    "--filter", metavar="NAME", help="The filter of a log of lm-evaluation-harness that has several."
+)
 READING = (
     click.option(
         "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
     ),
     click.option("--percent", is_flag=True, help="Scores are percentages, written 7.56 or 7.56%."),
+    click.option(
+        "--mixed-percent", is_flag=True, help="Scores are percentages and shares in one column: 95%, 95 and 0.95."
+    ),
     click.option("--positive", metavar="LABEL", help="The label that means 1, such as J; all others mean 0."),
     click.option(
         "--drop-missing",
@@ -292,6 +298,9 @@ READING = (
 
 WEIGHING = (
     click.option("--cluster", "clusters", metavar="COLUMN", help="Column that says which rows belong together."),
+    click.option(
+        "--independent", is_flag=True, help="Answers to one question are independent, though the log repeats it."
+    ),
     click.option("--weight", "weights", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
     click.option(
         "--largest-weight",

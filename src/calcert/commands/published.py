@@ -61,6 +61,8 @@ def command(
     from calcert.published.compare import compare
     from calcert.sources.file_summaries import read_rows
 
+    if rows.sampling.given:
+        raise click.UsageError("published must have independent rows; got clusters. Keep one row of each.")
     scores, labels = read_rows(rows.source.value, rows.score, rows.label)
     with working("computing the published bounds"):
         found = compare(scores, labels, **settings)

@@ -182,7 +182,7 @@ class _Columns:
         read = self._read = self._table.readers(file, *self.names[:2])
         self._file = file
         self._readers = {
-            "score": Numbers(read.score, plain=plain and not reading.percent),
+            "score": Numbers(read.score, plain=reading.plain_scores),
             "label": Numbers(read.label, plain=plain and reading.positive is None),
         }
         measures = [argument for argument in self._arguments if argument in ("weights", "counts")]

@@ -7,7 +7,6 @@ guessed: what was not said is refused with its line.
 from __future__ import annotations
 
 import codecs
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -173,6 +172,9 @@ class Reading:
         What stands before the decimals: "." or ",".
     percent
         True where scores are percentages, 7.56 or 7.56%, all of them one way.
+    mixed_percent
+        True where scores are percentages and shares among each other, as language models write them: 95%, 95 and 0.95.
+        What has no sign is a share up to 1 and a percentage above. A whole 1 may be either, and is refused.
     positive
         The value of the column of labels that means 1; all others mean 0. None where labels are 0/1 or booleans.
     drop_missing
@@ -185,6 +187,8 @@ class Reading:
         Lines, or rows of a sheet, above the column names.
     encoding
         That of text, such as "cp1252" or "utf-16".
+    filter
+        Which filter of a log of lm-evaluation-harness, where it has several, such as "strict-match".
 
     Examples
     --------
@@ -202,8 +206,12 @@ class Reading:
     sheet: str | None = None
     skip_lines: int = 0
     encoding: str = "utf-8"
+    mixed_percent: bool = False
+    filter: str | None = None
 
     def __post_init__(self) -> None:
+        if self.percent and self.mixed_percent:
+            raise ValueError("percent must be left out where mixed_percent is True; got both.")
         try:
             "".encode(self.encoding)
             object.__setattr__(self, "encoding", codecs.lookup(self.encoding).name)
@@ -215,12 +223,17 @@ class Reading:
     @property
     def is_plain(self) -> bool:
         """True where values are numbers as programs write them."""
-        return replace(self, sheet=None, skip_lines=0, encoding=PLAIN.encoding) == PLAIN
+        return replace(self, sheet=None, skip_lines=0, encoding=PLAIN.encoding, filter=None) == PLAIN
 
     @property
     def plain_numbers(self) -> bool:
         """True where a text that is a number is that number."""
         return self.decimal == "." and not self.missing
+
+    @property
+    def plain_scores(self) -> bool:
+        """True where a score that is a number is that number."""
+        return self.plain_numbers and not (self.percent or self.mixed_percent)
 
     @property
     def label(self) -> str:
@@ -248,77 +261,3 @@ class Reading:
 
 PLAIN = Reading()
 """How values are written where nobody says anything."""
-
-
-class Percentage(float):
-    """A number that a sheet shows as a percentage: 0.0756 for 7.56%."""
-
-
-class ValueReaders:
-    """Reads the values of one table, by `score` and `label` where nobody said how they are written.
-
-    A percent sign stands at all scores or at none.
-    """
-
-    def __init__(self, reading: Reading, score: Reader, label: Reader) -> None:
-        self._spelling = reading
-        self._plain_score, self._plain_label = score, label
-        self.score: Reader = score if reading.is_plain else self._score
-        self.label: Reader = label if reading.is_plain else self._label
-        self.signed: bool | None = None
-
-    def _score(self, value: Any) -> float:
-        spelling = self._spelling
-        if spelling.is_gap(value):
-            raise Unreadable(value, missing=True)
-        if not spelling.percent and (spelling.decimal == "." or not isinstance(value, str)):
-            return self._plain_score(value)
-        found = self._percentage(value) if spelling.percent else spelling.number(value.strip())
-        if found is None or not 0 <= found <= 1:
-            comma = " with a decimal comma" if spelling.decimal == "," else ""
-            if not comma and "," in str(value):
-                comma = " with a decimal point, or --decimal , must be given"
-            if not spelling.percent and str(value).rstrip().endswith("%"):
-                comma += ", or --percent must be given"
-            what = "percentages from 0 to 100" if spelling.percent else "numbers in [0, 1]"
-            raise Unreadable(value, f"{what}{comma}")
-        return found
-
-    def _label(self, value: Any) -> float:
-        spelling = self._spelling
-        if spelling.is_gap(value):
-            raise Unreadable(value, missing=True)
-        if spelling.positive is None:
-            comma = spelling.decimal == "," and isinstance(value, str) and "," in value
-            return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
-        text, positive = spelling.label_as_written(value), spelling.label
-        if text != positive and text.casefold() == positive.casefold():
-            way = f" (or --positive {text} must be given)"
-            raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
-        if text != positive and is_sheet_error(text):
-            raise Unreadable(value, "values and no errors of a spreadsheet")
-        return int(text == positive)
-
-    def weight(self, value: Any) -> float:
-        """A weight, or a number of rows."""
-        found = self._spelling.number(value) if isinstance(value, str) else value
-        if not isinstance(found, (int, float, Decimal)) or self._spelling.is_gap(value):
-            raise Unreadable(value, "numbers")
-        return float(found)
-
-    def _percentage(self, value: Any) -> float | None:
-        """The hundredth part as the nearest double of what is written: its decimal point moves, nothing is divided."""
-        if isinstance(value, Percentage):
-            raise Unreadable(value, "percentages; the sheet shows this as one, so that --percent must be left out")
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            return None
-        text = value.strip() if isinstance(value, str) else repr(value)
-        signed = text.endswith("%")
-        found = self._spelling.number(text.removesuffix("%").rstrip()) if isinstance(value, str) else float(value)
-        if found is None or not math.isfinite(found):
-            return None
-        if self.signed not in (None, signed):
-            raise Unreadable(value, "percentages all with the sign % or all without it")
-        self.signed = signed
-        digits, _, exponent = text.removesuffix("%").rstrip().replace(",", ".").lower().partition("e")
-        return float(f"{digits}e{int(exponent or 0) - 2}")

@@ -36,9 +36,9 @@ class Rows:
         Scores in [0, 1]: a list, or a NumPy, pandas, polars, pyarrow or torch (CPU) one-dimensional array; the two
         columns of a ``predict_proba``, of which the second counts; or, for K > 2 classes, probabilities of shape
         (rows, K). Or a whole table that holds scores and labels: the path of a Parquet, CSV, TSV, JSON-lines or .xlsx
-        file, a glob, a folder or a list of files; a pandas, polars or pyarrow data frame; a DuckDB relation, a polars
-        lazy frame, a PySpark or Dask data frame or an Ibis table, which compute the Summary where the rows are. Or a
-        :class:`calcert.Summary`.
+        file or of a log of lm-evaluation-harness or inspect_ai, a glob, a folder or a list of files; a pandas, polars
+        or pyarrow data frame; a DuckDB relation, a polars lazy frame, a PySpark or Dask data frame or an Ibis table,
+        which compute the Summary where the rows are. Or a :class:`calcert.Summary`.
     labels
         Labels 0/1 or bool, same length, any of the same types; left out for a table. For K classes, 0 to K - 1.
     score, label
@@ -49,6 +49,9 @@ class Rows:
     clusters
         What each row belongs to, where rows of one user, patient or session come together: rows of different clusters
         are independent, rows of one need not be. An array of any values, or a column of the table.
+    independent
+        True where answers of a language model to one question are independent. Logs that repeat questions make each of
+        them a cluster otherwise.
     weights
         How much each row counts, in whole multiples of `weight_unit`; an array, or a column of the table.
     counts
@@ -93,6 +96,7 @@ class Rows:
     label: str | None = None
     reading: Reading = PLAIN
     clusters: Any = None
+    independent: bool = False
     weights: Any = None
     counts: Any = None
     largest_weight: float | None = None
@@ -114,6 +118,7 @@ class Rows:
         if source.kind == "arrays":
             source = source._replace(value=second_column(source.value))
         object.__setattr__(self, "source", source)
+        self._follow_logs()
         object.__setattr__(self, "sampling", Weighing(**{name: getattr(self, name) for name in SAMPLING}))
         refuse_ignored(source, self.labels, self.score, self.label)
         if source.kind == "summary" and self.sampling.given:
@@ -126,6 +131,17 @@ class Rows:
                 raise TypeError(f"smallest_group must come with groups; got {self.smallest_group!r}, and none.")
         else:
             self._check_groups()
+
+    def _follow_logs(self) -> None:
+        """Where files are logs of a language model, what was left out is what they say."""
+        if self.source.kind == "files" and self.class_columns is None:
+            from calcert.sources.files.log_columns import said_by_logs
+
+            told = said_by_logs(self.source.value, self.score, self.label, self.clusters, independent=self.independent)
+            for name, value in told.items():
+                object.__setattr__(self, name, value)
+        elif self.independent:
+            raise TypeError("independent must come with logs of a language model; got other rows.")
 
     @classmethod
     def of(cls, scores: Any, labels: Any = None, /, **said: Any) -> Rows:

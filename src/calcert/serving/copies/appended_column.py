@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.sources.files.reading_account import Account
-from calcert.sources.parsed_values import PLAIN, Reader, Reading, ValueReaders
+from calcert.sources.parsed_values import PLAIN, Reader, Reading
+from calcert.sources.value_readers import ValueReaders
 
 
 @dataclass(frozen=True)

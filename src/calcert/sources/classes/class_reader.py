@@ -118,7 +118,7 @@ def _columns(
     scores: Sequence[Values], read: Reader, chosen: ClassColumns, reading: Reading
 ) -> tuple[NDArray[Any], Callable[[str], str] | None]:
     """Probabilities, shape (K, rows), up to the first row that lacks one, and what is wrong with that."""
-    numbers = Numbers(read, plain=reading.plain_numbers and not reading.percent)
+    numbers = Numbers(read, plain=reading.plain_scores)
     found = [numbers.of(column) for column in scores]
     end = min(values.size for values, _ in found)
     wrong = next(((place, error) for place, (values, error) in enumerate(found) if error and values.size == end), None)

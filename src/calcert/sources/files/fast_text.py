@@ -104,7 +104,7 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Ge
     """Some columns of JSON lines, likewise."""
     # A name with a dot may be that of a key, or of one inside another object: in one file it must not be both.
     in_folders = keys_in_folders(file.path).keys() & set(names)
-    if file.is_array() or file.encoding != UTF_8 or in_folders or "." in "".join(names):
+    if type(file) is not JsonFile or file.is_array() or file.encoding != UTF_8 or in_folders or "." in "".join(names):
         raise Doubt
     duckdb, rows = load("duckdb"), 0
     load("pyarrow")  # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.

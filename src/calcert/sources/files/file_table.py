@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,28 +23,25 @@ from calcert.sources.files import fast_text
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.fast_text import Kind
 from calcert.sources.files.json_file import JsonFile
+from calcert.sources.files.model_logs import ARCHIVE, json_file_of
 from calcert.sources.files.parquet_file import ParquetFile
 from calcert.sources.files.paths import (
     COMPRESSED,
+    FILE_NAME,
     Format,
     columns_of_folders,
     keys_in_folders,
+    names_of_files,
     remark_on_copies,
     resolve,
     title,
 )
 from calcert.sources.files.reading_account import Files
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
-from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, kept
+from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, in_batches, kept
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-from calcert.sources.parsed_values import (
-    PLAIN,
-    Reading,
-    ValueReaders,
-    is_value,
-    label_in_text,
-    score_in_text,
-)
+from calcert.sources.parsed_values import PLAIN, Reading, is_value, label_in_text, score_in_text
+from calcert.sources.value_readers import ValueReaders
 
 if TYPE_CHECKING:
     from calcert.sources.files.sheet_file import SheetFile
@@ -86,6 +82,7 @@ class FileTable:
         self._file = self.files[0]
         self._firsts: list[int] = []
         self._given: list[tuple[File, Sequence[int]]] = []
+        self._names: dict[str, str] = {}  # Of files, where these are a column.
 
     @cached_property
     def _sample(self) -> list[tuple[str, list[Any]]]:
@@ -120,6 +117,7 @@ class FileTable:
         Those that are `named_last`, groups or ids, may hold anything.
         """
         columns = self.columns()
+        columns += self._columns_elsewhere([score, label, *others.values(), *named_last.values()], columns)
         with self.named_columns():
             for argument, name in named_last.items():
                 check_groups(name, columns, self.name, argument)
@@ -137,6 +135,19 @@ class FileTable:
         found |= {argument: named(columns, argument, name, self.name) for argument, name in named_last.items()}
         account = {argument: column.name for argument, column in found.items()}
         self.look_at(found.values(), account, remark=not (others or named_last))
+        return found
+
+    def _columns_elsewhere(self, names: Sequence[Any], columns: Sequence[Column]) -> list[Column]:
+        """Columns that were named, and are not listed: what is inside lists of JSON, and the names of the files."""
+        found, first = [], self.files[0]
+        for name in dict.fromkeys(map(str, names)) - {column.name: None for column in columns}.keys():
+            values = first.inside_lists(name, SAMPLE) if isinstance(first, JsonFile) else []
+            if any(value is not None for value in values):
+                kind = self._kind_of_column(values)
+                found.append(Column(name, kind, WORDS[kind]))
+            elif name == FILE_NAME:
+                self._names = names_of_files([file.path for file in self.files])
+                found.append(Column(name, "unknown", "names of files"))
         return found
 
     def look_at(self, chosen: Collection[Column], account: dict[str, str], *, remark: bool) -> None:
@@ -232,14 +243,19 @@ class FileTable:
     def _batches_of(
         self, file: Any, names: Sequence[str], kinds: Sequence[Kind], fast: bool, most: int
     ) -> Iterator[tuple[list[Values], Sequence[int]]]:
-        if fast:
+        if self._names and FILE_NAME in names:
+            at = names.index(FILE_NAME)
+            names, kinds = [*names[:at], *names[at + 1 :]], [*kinds[:at], *kinds[at + 1 :]]
+            for values, lines in self._batches_of(file, names, kinds, fast, most):
+                yield [*values[:at], coded_list([self._names[file.path]] * len(lines)), *values[at:]], lines
+        elif fast:
             read = fast_text.fast_csv if isinstance(file, CsvFile) else fast_text.fast_json
             for values in read(file, names, kinds):
                 yield values, range(len(values[0]))
         elif isinstance(file, ParquetFile):
             yield from file.batches(names, most)
         else:
-            yield from _in_batches(file.rows(names), min(most, CHUNK))
+            yield from in_batches(file.rows(names), min(most, CHUNK))
 
     def _complete(
         self, values: list[Values], lines: Sequence[int], names: Sequence[str]
@@ -285,32 +301,12 @@ class FileTable:
         self.account.finish(self.name, label, self.reading)
 
 
-def _in_batches(rows: Generator[tuple[int, Sequence[Any]]], size: int) -> Iterator[tuple[list[Values], list[int]]]:
-    with closing(rows):
-        while True:
-            lines: list[int] = []
-            records: list[Sequence[Any]] = []
-            trouble = None
-            try:
-                for line, values in islice(rows, size):
-                    lines.append(line)
-                    records.append(values)
-            except ValueError as error:
-                trouble = error
-            if lines:
-                yield [coded_list(column) for column in zip(*records, strict=True)], lines
-            if trouble is not None:
-                raise trouble
-            if not lines:
-                return
-
-
 def _file_of_form(path: str, form: Format, reading: Reading) -> File:
     if reading.sheet is not None and form != "sheet":
         raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
     if reading.skip_lines and form not in ("csv", "sheet"):
         raise ValueError(f"--skip-lines must come with CSV or a workbook (.xlsx); got {visible(path)}.")
-    if reading.encoding != PLAIN.encoding and form not in ("csv", "json"):
+    if reading.encoding != PLAIN.encoding and (form not in ("csv", "json") or path.lower().endswith(ARCHIVE)):
         raise ValueError(f"--encoding must come with CSV or JSON; got {visible(path)}.")
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
@@ -319,4 +315,4 @@ def _file_of_form(path: str, form: Format, reading: Reading) -> File:
         return SheetFile(path, reading.sheet, reading.skip_lines)
     if form == "parquet":
         return ParquetFile(path)
-    return CsvFile(path, reading.skip_lines, reading.encoding) if form == "csv" else JsonFile(path, reading.encoding)
+    return CsvFile(path, reading.skip_lines, reading.encoding) if form == "csv" else json_file_of(path, reading)

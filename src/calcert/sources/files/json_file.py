@@ -36,19 +36,25 @@ class Ambiguous(dict[str, Any]):
 def value_of(values: dict[str, Any], name: str, where: str) -> Any:
     """The value of a key, None where it is not there; of a key that is there twice, none can be told.
 
-    ``outer.inner`` is the key ``inner`` of the object ``outer``, unless there is a key with that dot in its name.
+    ``outer.inner`` is the key ``inner`` of the object ``outer``, unless there is a key with that dot in its name, and
+    ``outer.0`` the first item of the list ``outer``.
     """
     if isinstance(values, Ambiguous) and name in values.twice:
         raise ValueError(f"every key must be there once; got {name!r} twice {where}.")
     outer, dot, inner = name.partition(".")
     within = values.get(outer) if dot else None
-    if not isinstance(within, dict):
+    if not isinstance(within, (dict, list)):
         return values.get(name)
     if isinstance(values, Ambiguous) and outer in values.twice:
         raise ValueError(f"every key must be there once; got {outer!r} twice {where}.")
     if name in values:
         raise ValueError(f"{name!r} must be one value; got that key and {inner!r} of {outer!r} {where}. Rename one.")
-    return value_of(within, inner, where)
+    return value_of(_keyed(within), inner, where)
+
+
+def _keyed(within: Any) -> dict[str, Any]:
+    """An object as it is, and a list as one whose keys are the places of its items, counted from 0."""
+    return {str(place): value for place, value in enumerate(within)} if isinstance(within, list) else within
 
 
 def names_in(values: dict[str, Any]) -> list[str]:
@@ -74,7 +80,7 @@ def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
 
 def array_records(text: TextIO, source: str) -> Iterator[Record]:
     """All records where they are one array, of which little is in memory at a time."""
-    window = _Window(text, source)
+    window = Window(text, source)
     mark = window.pass_mark("[")
     if window.mark() == "]":
         mark = window.pass_mark("]")
@@ -85,12 +91,15 @@ def array_records(text: TextIO, source: str) -> Iterator[Record]:
         raise ValueError(f"{source} must be one array of JSON objects; got more after it.")
 
 
-class _Window:
+class Window:
     """The part of a text that is being looked at."""
 
-    def __init__(self, text: TextIO, source: str) -> None:
+    def __init__(
+        self, text: TextIO, source: str, wanted: str = "one array of JSON objects", longest: int = LONGEST
+    ) -> None:
         self._text = text
         self._source = source
+        self._wanted, self._longest = wanted, longest
         self._seen = text.read(PIECE).removeprefix(BYTE_ORDER_MARK)
         self._start = 0
 
@@ -110,7 +119,7 @@ class _Window:
         mark = self.mark()
         if not mark or mark not in wanted:
             found = repr(self._seen[self._start :][:40]) if mark else "the end of the file"
-            raise ValueError(f"{self._source} must be one array of JSON objects; got {found} where {wanted} belongs.")
+            raise ValueError(f"{self._source} must be {self._wanted}; got {found} where {wanted} belongs.")
         self._start += 1
         return mark
 
@@ -128,9 +137,9 @@ class _Window:
                 # Perhaps it goes on in what has not been read yet.
                 more = self._text.read(size)
                 self._seen, self._start, size = self._seen[self._start :] + more, 0, 2 * size
-                if not more or len(self._seen) > LONGEST:
+                if not more or len(self._seen) > self._longest:
                     raise ValueError(
-                        f"{self._source} must be one array of JSON objects; got {self._seen[:40]!r}, which is none."
+                        f"{self._source} must be {self._wanted}; got {self._seen[:40]!r}, which is none."
                     ) from error
 
 
@@ -140,8 +149,21 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"values must not be nested so deeply; got {text[:40]!r} {where}.") from None
     except ValueError as error:
-        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.") from error
+        raise ValueError(
+            f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.{_way_out(text)}"
+        ) from error
     return _checked(found, where)
+
+
+def _way_out(text: str) -> str:
+    """What to do where an object is spread over lines."""
+    bare = text.strip(WHITE)
+    if not bare.startswith("{") or bare.endswith("}"):
+        return ""
+    return (
+        " Where objects are spread over lines, write one per line: jq -c . rows.json > rows.jsonl. Where one object "
+        "holds the list of rows under a key: jq -c '.key[]' rows.json > rows.jsonl."
+    )
 
 
 def _checked(found: Any, where: str) -> dict[str, Any]:
@@ -183,8 +205,12 @@ class JsonFile:
 
     def is_array(self) -> bool:
         """True where all objects are in one array."""
+        return self.head().lstrip().startswith("[")
+
+    def head(self) -> str:
+        """How the text begins."""
         with opened(self.path, encoding=self.encoding) as (text, _):
-            return text.read(FIRST).removeprefix(BYTE_ORDER_MARK).lstrip().startswith("[")
+            return text.read(FIRST).removeprefix(BYTE_ORDER_MARK)
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
         """All keys of the first objects, those of objects in them as ``outer.inner``, and what these hold."""
@@ -192,6 +218,13 @@ class JsonFile:
             objects = [record.values for record in islice(found, rows)]
         names = dict.fromkeys(chain.from_iterable(map(names_in, objects)))
         return [(name, [_shown(row, name) for row in objects]) for name in names]
+
+    def inside_lists(self, name: str, rows: int) -> list[Any]:
+        """What the first objects hold at a path that leads through lists, ``answers.0.confidence``; none elsewhere."""
+        if not any(part.isdecimal() for part in name.split(".")[1:]):
+            return []
+        with self._opened() as found:
+            return [_shown(record.values, name) for record in islice(found, rows)]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
         """The line that each object is on, or its number in an array, and what it holds under some keys."""

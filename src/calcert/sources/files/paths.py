@@ -32,11 +32,12 @@ SUFFIXES: dict[str, Format] = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
+    ".eval": "json",
     ".xlsx": "sheet",
 }
 OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 COMPRESSED = (".gz", ".zst")
-WAY_OUT = "Parquet, CSV, TSV or .txt, JSON lines and .xlsx are read, text also as .gz and .zst"
+WAY_OUT = "Parquet, CSV, TSV or .txt, JSON lines, .xlsx and .eval of inspect_ai are read, text also as .gz and .zst"
 
 ASIDE = (".", "_")
 """How names begin of what Spark and others leave beside the data: _SUCCESS, .part-0.crc, _delta_log."""
@@ -158,7 +159,7 @@ def _format(file: str) -> Format:
     stem, suffix = os.path.splitext(file.lower())
     if suffix in COMPRESSED:
         suffix = os.path.splitext(stem)[1]
-        if SUFFIXES.get(suffix) in ("parquet", "sheet"):
+        if SUFFIXES.get(suffix) in ("parquet", "sheet") or suffix == ".eval":
             suffix = ""
     if suffix not in SUFFIXES:
         save = " Save the sheet as .xlsx or CSV UTF-8." if suffix in OTHER_SHEETS else ""
@@ -201,6 +202,16 @@ def title(files: Sequence[str]) -> str:
     """What to call some files in words."""
     first = visible(files[0])
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+
+
+FILE_NAME = "file_name"
+"""A column of every table that has none of that name: where its rows are."""
+
+
+def names_of_files(files: Sequence[str]) -> dict[str, str]:
+    """What every file is called below the folder that holds them all."""
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
+    return {file: visible(os.path.relpath(os.path.abspath(file), common)) for file in files}
 
 
 def literal(file: str) -> str:

@@ -5,8 +5,10 @@ What is written in a file is looked at once for each different value, however ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -175,3 +177,24 @@ class Numbers:
             return self._read(value)
         except Unreadable as error:
             return error
+
+
+def in_batches(rows: Generator[tuple[int, Sequence[Any]]], size: int) -> Iterator[tuple[list[Values], list[int]]]:
+    """Rows that come one by one, as columns of so many at a time; an error comes after the rows before it."""
+    with closing(rows):
+        while True:
+            lines: list[int] = []
+            records: list[Sequence[Any]] = []
+            trouble = None
+            try:
+                for line, values in islice(rows, size):
+                    lines.append(line)
+                    records.append(values)
+            except ValueError as error:
+                trouble = error
+            if lines:
+                yield [coded_list(column) for column in zip(*records, strict=True)], lines
+            if trouble is not None:
+                raise trouble
+            if not lines:
+                return
