@@ -53,3 +53,17 @@ def test_hostile_archives_end_with_code_2(run: Run, tmp_path: Path) -> None:
         done = run("certify", str(path))
         assert done.exit_code == 2, name
         assert words in done.stderr.replace("\n", " "), (name, done.stderr)
+
+
+def test_models_are_compared_by_their_logs_each_alone(
+    run: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One question asked of several models is no cluster of any one of them."""
+    paths = [tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
+    for path in paths:
+        path.write_text(CHOICES.read_text())
+    done = run("compare", *map(str, paths), "--own-labels", "--statement", "distance")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("12 rows, 3 models")
+    assert "--independent" not in caplog.text
+    assert caplog.text.count("scores from 'choice_confidence'") == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -120,4 +120,6 @@ def _files(rows: Rows) -> dict[str, Rows]:
     called = {path: Path(path).stem if stems[Path(path).stem] == 1 else path for path in paths}
     if len(called) < len(paths):
         raise click.UsageError(f"models must be different files; got {', '.join(paths)}.")
-    return {name: replace(rows, scores=[path]) for path, name in called.items()}
+    # Each log says for itself what nobody said of all.
+    left_out: dict[str, Any] = dict.fromkeys(rows.source.value.from_logs)
+    return {name: replace(rows, scores=[path], **left_out) for path, name in called.items()}

@@ -73,8 +73,8 @@ class FileTable:
     """Files of one format, rows in the order of the files."""
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
-        said = paths if isinstance(paths, Files) else Files(paths)
-        self.reading, self.account = said.spelling, said.account
+        self._said = paths if isinstance(paths, Files) else Files(paths)
+        self.reading, self.account = self._said.spelling, self._said.account
         files, self.form = resolve(paths)
         remark_on_copies(files)
         self.files = [_file_of_form(path, self.form, self.reading) for path in files]
@@ -133,6 +133,7 @@ class FileTable:
             )
         found = {"score": x, "label": y, **beside}
         found |= {argument: named(columns, argument, name, self.name) for argument, name in named_last.items()}
+        self._said.make_remarks(self.name)
         account = {argument: column.name for argument, column in found.items()}
         self.look_at(found.values(), account, remark=not (others or named_last))
         return found

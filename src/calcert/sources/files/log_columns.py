@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections import Counter
 from itertools import chain
 
 from calcert.sources.files.model_logs import InspectLog, LmEvalLog, json_file_of
-from calcert.sources.files.paths import SUFFIXES, resolve, title
+from calcert.sources.files.paths import SUFFIXES, resolve
 from calcert.sources.files.reading_account import Files
-
-LOG = logging.getLogger("calcert")
 
 
 def said_by_logs(
     files: Files, score: str | None, label: str | None, clusters: object, *, independent: bool
 ) -> dict[str, str]:
-    """The columns of scores, labels and clusters that were left out, where files are logs, with a remark on each.
+    """The columns of scores, labels and clusters, where files are logs; those that were left out, with a remark.
 
     Answers to a question that was asked several times are a cluster, unless somebody says that they are `independent`.
     """
@@ -27,18 +24,17 @@ def said_by_logs(
         raise TypeError(f"independent must come with logs of a language model, and without clusters; got {got}.")
     if not logs:
         return {}
-    name = title([log.path for log in logs])
     found = dict(zip(("score", "label"), logs[0].choose(score, label), strict=True))
     if score is None or label is None:
-        LOG.warning("%s: scores from %r, labels from %r%s", name, *found.values(), logs[0].meaning)
+        files.remarks.append("scores from {!r}, labels from {!r}".format(*found.values()) + logs[0].meaning)
     asked = Counter(chain.from_iterable(log.questions() for log in logs))
     if clusters is None and not independent and max(asked.values(), default=0) > 1:
         found["clusters"] = "question"
-        LOG.warning(
-            "%s: questions were asked several times, so that answers to one question are a cluster (clusters='question'"
-            "); if they are independent, say so: independent=True (--independent)",
-            name,
+        files.remarks.append(
+            "questions were asked several times, so that answers to one question are a cluster (clusters='question'); "
+            "if they are independent, say so: independent=True (--independent)"
         )
+    files.from_logs = {name: column for name, column in found.items() if column not in (score, label)}
     return found
 
 

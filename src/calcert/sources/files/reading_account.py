@@ -88,3 +88,10 @@ class Files(list[str]):
         self.account = Account()
         self.begun = time.time_ns()
         self.called: str | None = None  # What people call a copy of standard input.
+        self.from_logs: dict[str, str] = {}  # Columns that were left out, as logs of a language model say.
+        self.remarks: list[str] = []  # To be made when rows are read.
+
+    def make_remarks(self, name: str) -> None:
+        """Once, however often the files of that name are read."""
+        while self.remarks:
+            LOG.warning("%s: %s", name, self.remarks.pop(0))
