@@ -51,8 +51,8 @@ class Band:
 
 
 def of_calcert(rows: Rows, level: float) -> list[Band]:
-    """`calcert.monotone_band`."""
-    found = (calcert.monotone_band(calcert.summarize(x, y), delta=level) for x, y in rows)
+    """`calcert.curves.monotone_band`."""
+    found = (calcert.curves.monotone_band(calcert.summarize(x, y), confidence=1 - level) for x, y in rows)
     return [Band(band.edges, band.lower, band.upper) for band in found]
 
 

@@ -18,7 +18,7 @@ from rich.table import Table
 
 import calcert
 from calcert.certificates.distances.distance_lower import distance_lower
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float]
@@ -30,7 +30,7 @@ TRUTH = float(np.mean(SCORES - SCORES**2))
 
 def served(summary: calcert.Summary) -> calcert.Certificate:
     """The statement for what is served with additive noise."""
-    return calcert.perturbed(summary, bandwidth=BANDWIDTH)
+    return calcert.bounds.perturbed(summary, bandwidth=BANDWIDTH)
 
 
 def served_truth() -> float:
@@ -40,12 +40,12 @@ def served_truth() -> float:
 
 
 STATEMENTS: dict[str, Callable[[calcert.Summary], calcert.Certificate]] = {
-    "finite": calcert.finite,
-    "distance": calcert.distance,
-    "ranges": calcert.ranges,
-    "crossings": calcert.crossings,
-    "mean gap": calcert.mean_gap,
-    "bounded variation": calcert.bounded_variation,
+    "finite": calcert.bounds.finite,
+    "distance": calcert.bounds.distance,
+    "cutoff": calcert.bounds.cutoff,
+    "crossings": calcert.bounds.crossings,
+    "mean gap": calcert.bounds.in_the_large,
+    "bounded variation": calcert.bounds.bounded_variation,
     "served": served,
 }
 
@@ -84,7 +84,7 @@ def misses(sets: int) -> list[Row]:
                 true = truths[name]
                 for side, wrong in (("upper", found.upper < true - 1e-6), ("lower", found.lower > true + 1e-6)):
                     missed[f"{name}{kind}, {side}"] = missed.get(f"{name}{kind}, {side}", 0) + wrong
-        plain = calcert.finite(calcert.summarize(x, y)).upper < TRUTH
+        plain = calcert.bounds.finite(calcert.summarize(x, y)).upper < TRUTH
         missed["as if rows were independent"] = missed.get("as if rows were independent", 0) + plain
     print(f"as if rows were independent: misses {missed.pop('as if rows were independent') / sets:.3f}")
     worst = max(missed, key=lambda name: missed[name])
@@ -103,8 +103,12 @@ def false_alarms(sets: int) -> list[Row]:
         y = rng.random(sizes.size)[cluster] < x
         for paired in alarms:
             rows = calcert.summarize(x, y, clusters=cluster, pair_sums=paired)
-            lower = [unmodified_lower(rows, 0.05, 0).limit, distance_lower(rows, 0.05, 0).limit]
-            lower += [calcert.ranges(rows).lower, calcert.crossings(rows).lower, calcert.mean_gap(rows).lower]
+            lower = [l1_lower(rows, 0.05, 0).limit, distance_lower(rows, 0.05, 0).limit]
+            lower += [
+                calcert.bounds.cutoff(rows).lower,
+                calcert.bounds.crossings(rows).lower,
+                calcert.bounds.in_the_large(rows).lower,
+            ]
             alarms[paired] += max(lower) > 0
     return [
         (f"false alarms of heavy-tailed clusters{', pair sums' * paired}", count, 0) for paired, count in alarms.items()

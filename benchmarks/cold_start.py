@@ -46,7 +46,7 @@ import calcert.cli; mark("import calcert")
 from calcert.commands.reading import summarize
 from calcert.certificates.distances import distance
 from calcert.certificates import perturbed
-from calcert.certificates.unmodified import unmodified
+from calcert.certificates.l1 import unmodified
 from calcert.reports.certify import certify
 from calcert.certificates.witnesses.thrown_batches import thrown
 from calcert.show.text.tables import plain
@@ -57,7 +57,7 @@ from calcert.serving.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
 from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
-unmodified(summary); mark("unmodified")
+unmodified(summary); mark("l1")
 from calcert.certificates.distances.distance_lower import distance_lower; mark("import numba")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")
@@ -105,7 +105,7 @@ def check_answers(folder: str) -> None:
     assert report["perturbed"]["n"] == ROWS
     assert abs(report["estimates"]["mean score"] - float(seconds(YARDSTICK, folder)[2])) < 1e-9
     # The rows are calibrated by construction, and every true error is 0.
-    assert all(report[name]["lower"] == 0 for name in ("perturbed", "unmodified", "distance"))
+    assert all(report[name]["lower"] == 0 for name in ("perturbed", "l1", "distance"))
 
 
 Times = list[list[tuple[float, float, str]]]

@@ -102,7 +102,7 @@ INTERVALS: dict[str, tuple[Callable[[Law], float], Method]] = {
         lambda law: law.error,
         ours("bounded_variation", variation=lambda law: law.variation),
     ),
-    "calcert `ranges`: cutoff error": (cutoff, ours("ranges")),
+    "calcert `ranges`: cutoff error": (cutoff, ours("cutoff")),
 }
 """Name, what it speaks of, and the interval. Estimates have one end or none: see `measure`."""
 
@@ -139,7 +139,7 @@ def estimates(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
 def rejections(x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, bool]:
     """Which tests reject calibration at the level."""
     found = {f"Sun et al., reimplemented, {bins} bins": sun(x, y, LEVEL, bins)[1] for bins in (50, 200)}
-    found["`calcert.test`"] = calcert.test(x, y).p_value <= LEVEL
+    found["`calcert.bounds.calibration_test`"] = calcert.bounds.calibration_test(x, y).p_value <= LEVEL
     found["Rossellini et al., reimplemented, level by draws"] = cutoff_p_value(x, y, seed=seed) <= LEVEL
     if find_spec("mcgrad"):
         from mcgrad.metrics import ecce_pvalue

@@ -224,14 +224,12 @@ def calcert() -> Call:
         answers = {}
         for name, statement in (
             ("distance", report.distance),
-            ("ranges", report.ranges),
+            ("cutoff", report.cutoff),
             ("perturbed", report.perturbed),
-            ("if variation <= 1", report.unmodified),
+            ("if variation <= 1", report.l1),
         ):
             answers |= {f"{name}, at least": statement.lower, f"{name}, at most": statement.upper}
-        return answers | {
-            "variation <= 1 is refuted (1: yes)": float(report.unmodified.lower >= report.unmodified.upper)
-        }
+        return answers | {"variation <= 1 is refuted (1: yes)": float(report.l1.lower >= report.l1.upper)}
 
     return call
 
@@ -283,7 +281,7 @@ def measure(peer: str, folder: Path, rounds: int) -> dict[str, Any]:
         if peer == "calcert certify":
             import calcert
 
-            alone = calcert.bounded_variation(calcert.summarize(*law.draw()), variation=law.variation)
+            alone = calcert.bounds.bounded_variation(calcert.summarize(*law.draw()), variation=law.variation)
             result["answers"][law.name] |= {"if variation is as it is, at least": alone.lower, "at most": alone.upper}
         print(json.dumps(result), flush=True)
     x, y = np.load(folder / "scores.npy"), np.load(folder / "labels.npy")

@@ -76,7 +76,7 @@ FIGURES = (
     Figure("rest", "odds", "`certify` with noise on the odds / with a bandwidth, 10,000,000 rows summarised", 1.2),
     *(
         Figure("rest", name, f"`{name}` alone, 10,000,000 rows summarised / `np.sort` of 2,000,000", 1)
-        for name in ("distance", "ranges", "crossings")
+        for name in ("distance", "cutoff", "crossings")
     ),
 )
 

@@ -276,7 +276,7 @@ def rest(quick: bool) -> Found:
     )
     every, found = np.random.default_rng(1).random(2_000_000), {}
     sorting = best(lambda: np.sort(every), 5)
-    for certify in (calcert.distance, calcert.ranges, calcert.crossings):
+    for certify in (calcert.bounds.distance, calcert.bounds.cutoff, calcert.bounds.crossings):
         found[certify.__name__] = min(best(lambda s=s, f=certify: f(s), 1) for s in summaries) / sorting
     return found | {"memory": memory / 1e6, "imports": imports, "odds": odds / additive}
 

@@ -21,9 +21,9 @@ from scipy.special import erfc, expit
 
 import calcert
 from calcert.certificates.crossings import crossings_lower
+from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances.distance_lower import distance_lower
-from calcert.certificates.ranges import ranges_lower
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.serving.sech_kernel import density
 
 Row = tuple[str, float, float, bool]
@@ -68,14 +68,14 @@ def upper_gaps(seeds: int) -> list[Row]:
         gaps = []
         for seed in range(seeds):
             report = calcert.certify(uniform(n, eta, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
-            alone = calcert.bounded_variation(report.summary).upper
-            gaps.append((report.perturbed.upper - served, alone - plain, report.unmodified.upper - plain))
+            alone = calcert.bounds.bounded_variation(report.summary).upper
+            gaps.append((report.perturbed.upper - served, alone - plain, report.l1.upper - plain))
         perturbed, variation, unmodified = np.mean(gaps, axis=0)
         name = f"{'calibrated' if eta is identity else 'eta = x^2'}, n = {n:,}"
         rows += [
             (f"{name}: perturbed, upper - truth", perturbed, served_limit, True),
             (f"{name}: bounded variation, upper - truth", variation, plain_limit, True),
-            (f"{name}: report.unmodified, upper - truth", unmodified, plain_limit, True),
+            (f"{name}: report.l1, upper - truth", unmodified, plain_limit, True),
         ]
     return rows
 
@@ -88,7 +88,7 @@ def lower_bounds(seeds: int) -> list[Row]:
             calcert.certify(uniform(n, square, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
             for seed in range(seeds)
         ]
-        for name in ("perturbed", "unmodified"):
+        for name in ("perturbed", "l1"):
             mean = float(np.mean([getattr(report, name).lower for report in reports]))
             rows.append((f"eta = x^2, n = {n:,}: {name} lower", mean, limit, False))
     runs = 10 * seeds
@@ -96,7 +96,7 @@ def lower_bounds(seeds: int) -> list[Row]:
         calcert.certify(uniform(2_000, identity, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
         for seed in range(runs)
     ]
-    for name, truth in (("perturbed", served_truth(identity)), ("unmodified", 0.0)):
+    for name, truth in (("perturbed", served_truth(identity)), ("l1", 0.0)):
         share = float(np.mean([getattr(report, name).lower > truth for report in lows]))
         rows.append((f"calibrated, n = 2,000: share of {name} lower above the truth", share, 0.05, True))
     return rows
@@ -111,17 +111,17 @@ def sums_as_it_is(seeds: int) -> list[Row]:
     """Mean of upper minus truth for ranges and for crossings, and the width of the monotone band."""
     rows: list[Row] = []
     calibrated = ((10_000, 0.0155, 0.0215), (100_000, 0.0044, 0.0068), (1_000_000, 0.0016, 0.0022))
-    for n, ranges_limit, crossings_limit in track(calibrated, "ranges and crossings", transient=True):
+    for n, cutoff_limit, crossings_limit in track(calibrated, "ranges and crossings", transient=True):
         summaries = [uniform(n, identity, seed) for seed in range(seeds)]
-        ranges = float(np.mean([calcert.ranges(summary).upper for summary in summaries]))
-        crossings = float(np.mean([calcert.crossings(summary).upper for summary in summaries]))
-        rows.append((f"calibrated, n = {n:,}: ranges, upper - truth", ranges, ranges_limit, True))
+        ranges = float(np.mean([calcert.bounds.cutoff(summary).upper for summary in summaries]))
+        crossings = float(np.mean([calcert.bounds.crossings(summary).upper for summary in summaries]))
+        rows.append((f"calibrated, n = {n:,}: ranges, upper - truth", ranges, cutoff_limit, True))
         rows.append((f"calibrated, n = {n:,}: 3 crossings, upper - truth", crossings, crossings_limit, True))
         if n == 10_000:
-            width = float(np.mean([calcert.monotone_band(summary).mean_width for summary in summaries]))
+            width = float(np.mean([calcert.curves.monotone_band(summary).mean_width for summary in summaries]))
             rows.append((f"calibrated, n = {n:,}: mean width of the monotone band", width, 0.19, True))
     # The mean of 20 moves by a tenth of itself with the seeds; five times as many settle it.
-    uppers = [calcert.crossings(uniform(100_000, shrunk_odds, seed)).upper for seed in range(5 * seeds)]
+    uppers = [calcert.bounds.crossings(uniform(100_000, shrunk_odds, seed)).upper for seed in range(5 * seeds)]
     gap = float(np.mean(uppers)) - 0.05185
     return [*rows, ("odds to the power 0.7, n = 100,000: 3 crossings, upper - truth", gap, 0.0038, True)]
 
@@ -149,7 +149,7 @@ def distances(seeds: int) -> list[Row]:
     ]
     for n, eta, truth, most, least in track(cases, "distances", transient=True):
         summaries = [uniform(n, eta, seed) for seed in range(seeds)]
-        found = [calcert.distance(summary) for summary in summaries]
+        found = [calcert.bounds.distance(summary) for summary in summaries]
         lucky = [luck(summary, truth) if truth else 0.0 for summary in summaries]
         name = f"{'calibrated' if eta is identity else 'eta = x^2'}, n = {n:,}: distance"
         gap = float(np.mean([c.upper - truth - by for c, by in zip(found, lucky, strict=True)]))
@@ -160,14 +160,14 @@ def distances(seeds: int) -> list[Row]:
         ("labels 1{x > 1/2}", lambda x: (x > 0.5).astype(float), 0.0597, 0.062),
         ("labels 1{x < 1/2}", lambda x: (x < 0.5).astype(float), 0.25, 0.2545),
     ):
-        c = calcert.distance(uniform(200_000, eta, 0))
+        c = calcert.bounds.distance(uniform(200_000, eta, 0))
         rows.append((f"{name}, n = 200,000: distance upper (truth {truth})", c.upper, most, True))
         rows.append((f"{name}, n = 200,000: distance lower (truth {truth})", c.lower, truth - 0.0025, False))
     uppers = []
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         x = rng.beta(0.5, 500, 1_000_000)
-        uppers.append(calcert.distance(calcert.summarize(x, rng.random(x.size) < x)).upper)
+        uppers.append(calcert.bounds.distance(calcert.summarize(x, rng.random(x.size) < x)).upper)
     rows.append(("Beta(0.5, 500), n = 1,000,000: distance upper", float(np.mean(uppers)), 0.0001, True))
     return rows
 
@@ -179,7 +179,7 @@ def small_errors(seeds: int) -> list[Row]:
     return [
         (f"x^1.1, n = 1,000: share of {name} lower above 0", float(np.mean([f(s).lower > 0 for s in summaries])), least,
          False)
-        for name, f, least in (("distance", calcert.distance, 0.4), ("ranges", calcert.ranges, 0.35))
+        for name, f, least in (("distance", calcert.bounds.distance, 0.4), ("cutoff", calcert.bounds.cutoff, 0.35))
     ]  # fmt: skip
 
 
@@ -187,9 +187,9 @@ def found(seeds: int) -> Table:
     """In percent, how often each lower bound is positive at delta 0.05: 400 data sets, a tenth of them of many rows."""
     lowers = {
         "distance": lambda s: distance_lower(s, 0.05, 0),
-        "ranges": lambda s: ranges_lower(s, 0.05, 0),
+        "cutoff": lambda s: cutoff_lower(s, 0.05, 0),
         "3 crossings": lambda s: crossings_lower(s, 3, 0.05, 0),
-        "as it is": lambda s: unmodified_lower(s, 0.05, 0),
+        "as it is": lambda s: l1_lower(s, 0.05, 0),
     }
     laws: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "x^1.1": lambda x: x**1.1,
@@ -224,7 +224,7 @@ def tests_of_calibration(seeds: int) -> list[Row]:
             rng = np.random.default_rng(seed)
             x = rng.random(1_000)
             y = rng.random(1_000) < x**power
-            ours += calcert.test(x, y).p_value <= 0.05
+            ours += calcert.bounds.calibration_test(x, y).p_value <= 0.05
             theirs += kuiper(x, y) <= 0.05
         shares[name] = (ours / runs, theirs / runs)
     slack = 2 / np.sqrt(runs) * 0.1  # Two deviations of the difference: the two tests seldom disagree.
@@ -245,12 +245,12 @@ def special_laws(seeds: int) -> list[Row]:
     x = rng.beta(0.02, 5, 1_000_000)
     crowded = calcert.summarize(x, rng.random(x.size) < x)
     return [
-        ("20 distinct scores, n = 100,000: finite upper", calcert.finite(finite).upper, 0.0072, True),
-        ("20 distinct scores, n = 100,000: report.unmodified upper", calcert.certify(finite).unmodified.upper,
+        ("20 distinct scores, n = 100,000: finite upper", calcert.bounds.finite(finite).upper, 0.0072, True),
+        ("20 distinct scores, n = 100,000: report.l1 upper", calcert.certify(finite).l1.upper,
          0.0072, True),
         ("Beta(0.5, 500), n = 1,000,000, bandwidth 2^-13: perturbed upper",
-         calcert.perturbed(rare, bandwidth=2**-13).upper, 0.00025, True),
-        ("Beta(0.02, 5), n = 1,000,000: bounded variation upper", calcert.bounded_variation(crowded).upper,
+         calcert.bounds.perturbed(rare, bandwidth=2**-13).upper, 0.00025, True),
+        ("Beta(0.02, 5), n = 1,000,000: bounded variation upper", calcert.bounds.bounded_variation(crowded).upper,
          0.0012, True),
     ]  # fmt: skip
 
@@ -270,12 +270,12 @@ def noise_on_the_odds(seeds: int) -> list[Row]:
             x = scores(rng, n)
             return calcert.summarize(x, rng.random(n) < x)
 
-        costs = [calcert.bandwidth_costs(drawn(seed, n), odds=[1 / 16]).rows[0] for seed in range(max(seeds // 4, 1))]
+        costs = [calcert.noise_costs(drawn(seed, n), odds=[1 / 16]).rows[0] for seed in range(max(seeds // 4, 1))]
         rows.append((f"{name}, n = {n:,}, odds 1/16: upper", float(np.mean([c.upper for c in costs])), upper, True))
         loss = float(np.mean([c.auroc_loss for c in costs]))
         rows.append((f"{name}, n = {n:,}, odds 1/16: AUROC lost", loss, lost, True))
         many = drawn(0, 1_000_000)
-        hidden = [calcert.perturbed(many, odds=b) for b in (1 / 4, 1 / 16, 1 / 64)]
+        hidden = [calcert.bounds.perturbed(many, odds=b) for b in (1 / 4, 1 / 16, 1 / 64)]
         share = max(c.terms["discretisation"] / c.upper for c in hidden)
         rows.append((f"{name}, n = 1,000,000, odds 1/4 to 1/64: discretisation / upper", share, 0.005, True))
     return rows

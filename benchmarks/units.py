@@ -18,7 +18,8 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.certificates import bounded_variation, crossings, finite, mean_gap_and_ratio, perturbed, ranges
+from calcert import bounds
+from calcert.certificates import bounded_variation, crossings, cutoff, finite, in_the_large, perturbed
 from calcert.certificates.distances import distance
 from calcert.serving.noise import DEFAULT, Noise
 from calcert.summary.summary import Summary
@@ -30,11 +31,11 @@ DELTA = 0.05
 SCORES = np.arange(1, 20) / 20
 UPPER: dict[str, Callable[[Summary], dict[str, float]]] = {
     "distance": lambda s: distance.upper_terms(s, DELTA),
-    "ranges": lambda s: ranges.upper_terms(s, DELTA),
+    "cutoff": lambda s: cutoff.upper_terms(s, DELTA),
     "crossings": lambda s: crossings.upper_terms(s, 3, DELTA),
     "finite": lambda s: finite.upper_terms(s, DELTA),
     "bounded variation": lambda s: bounded_variation.upper_terms(s, 1.0, DELTA),
-    "mean gap": lambda s: mean_gap_and_ratio.upper_terms(s, DELTA),
+    "mean gap": lambda s: in_the_large.upper_terms(s, DELTA),
     "perturbed, odds 1/16": lambda s: perturbed.upper_terms(s, DEFAULT, DELTA),
     "perturbed, bandwidth 1/64": lambda s: perturbed.upper_terms(s, Noise("additive", 1 / 64), DELTA),
 }
@@ -90,12 +91,12 @@ def false_alarms(sets: int) -> list[Row]:
 def thinned(seeds: int) -> list[Row]:
     """Beta(0.5, 500), a million rows: bounds of the rows that were kept next to those of all rows."""
     certify: dict[str, Callable[[Summary], float]] = {
-        "perturbed, bandwidth 2^-13": lambda s: calcert.perturbed(s, bandwidth=2**-13).upper,
-        "perturbed": lambda s: calcert.perturbed(s).upper,
-        "distance": lambda s: calcert.distance(s).upper,
-        "ranges": lambda s: calcert.ranges(s).upper,
+        "perturbed, bandwidth 2^-13": lambda s: calcert.bounds.perturbed(s, bandwidth=2**-13).upper,
+        "perturbed": lambda s: calcert.bounds.perturbed(s).upper,
+        "distance": lambda s: calcert.bounds.distance(s).upper,
+        "cutoff": lambda s: calcert.bounds.cutoff(s).upper,
     }
-    kinds = ("all", "one negative in ten", "max(0.01, x / 0.1)", "choose_rows, 16,000 with labels")
+    kinds = ("all", "one negative in ten", "max(0.01, x / 0.1)", "sample_for_labelling, 16,000 with labels")
     found: dict[str, list[list[float]]] = {kind: [] for kind in kinds}
     share = []
     for seed in track(range(seeds), "thinned", transient=True):
@@ -106,7 +107,7 @@ def thinned(seeds: int) -> list[Row]:
         weight = np.where(y, 1, np.floor(64 / np.clip(x / 0.1, 0.01, 1)) / 64)
         kept = rng.random(x.size) * weight < 1
         share.append(kept.mean())
-        chosen = calcert.choose_rows(x, 16_000, labels=y, seed=seed)
+        chosen = calcert.sample_for_labelling(x, 16_000, labels=y, seed=seed)
         summaries = (
             calcert.summarize(x, y),
             calcert.summarize(x[flat], y[flat], weights=np.where(y, 1, 10)[flat], largest_weight=10),
@@ -132,13 +133,13 @@ def chosen_to_label(seeds: int) -> list[Row]:
     for seed in track(range(seeds), "to label", transient=True):
         rng = np.random.default_rng(seed)
         x = np.where(rng.random(1_000_000) < 0.95, rng.beta(1, 2_000, 1_000_000), rng.random(1_000_000))
-        chosen = calcert.choose_rows(x, 20_000, seed=seed)
+        chosen = calcert.sample_for_labelling(x, 20_000, seed=seed)
         for rows, told, uppers in (
             (chosen.rows, chosen.arguments, chosen_uppers),
             (np.arange(chosen.rows.size), {}, plain_uppers),
         ):
             summary = calcert.summarize(x[rows], rng.random(rows.size) < x[rows], **told)
-            uppers.append([calcert.perturbed(summary).upper, calcert.distance(summary).upper])
+            uppers.append([calcert.bounds.perturbed(summary).upper, calcert.bounds.distance(summary).upper])
     found = ratio(chosen_uppers, plain_uppers)
     return [
         (f"20,000 labels chosen by score: {name}, next to plain rows", *value, None)
@@ -155,7 +156,7 @@ def single_rows() -> list[Row]:
     return [
         (f"clusters of one row: {certify.__name__}, next to plain rows",
          certify(alone).upper / certify(plain).upper, 0.0, None)
-        for certify in (calcert.perturbed, calcert.distance, calcert.ranges, calcert.bounded_variation)
+        for certify in (bounds.perturbed, bounds.distance, bounds.cutoff, bounds.bounded_variation)
     ]  # fmt: skip
 
 

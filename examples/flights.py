@@ -58,11 +58,11 @@ def main() -> dict[str, calcert.Report]:
     reports = {}
     for name, model in {"before": boosted, "after": recalibrated}.items():
         report = PerturbedClassifier(model).certify(X.iloc[certify], late[certify])
-        variation = calcert.bounded_variation(report.summary, variation=1.0)
+        variation = calcert.bounds.bounded_variation(report.summary, variation=1.0)
         print(f"\n{name} recalibration (AUROC {report.estimates['AUROC']:.3f}), with probability 95% each:")
         print(f"  {f'served, {report.settings.noise.words}, no assumption':50}{show(report.perturbed)}")
         print(f"  as it is, total variation at most 1               {show(variation)}")
-        print(f"  as it is, the report's choice                     {show(report.unmodified)}")
+        print(f"  as it is, the report's choice                     {show(report.l1)}")
         print(f"  distance from calibration, no assumption          {show(report.distance)}")
         reports[name] = report
 

@@ -17,7 +17,7 @@ import calcert
 
 ROOT = Path(calcert.__file__).parent
 
-TOP = {"__init__", "__main__", "cli", "metrics", "mlflow", "testing", "torch"}
+TOP = {"__init__", "__main__", "bounds", "cli", "curves", "metrics", "mlflow", "sql", "testing", "torch"}
 """What users import, and the entry of the command line."""
 
 ROOMS = {

@@ -72,7 +72,7 @@ def test_the_lipschitz_line_has_the_information_of_the_published_methods() -> No
     law = LAWS[0]
     # The first draw of the seed: perturbed scores, which NW and Lip+Bkt are given too.
     seen = calcert.summarize(*law.served_rows(n, np.random.default_rng([0, n, repeat])))
-    ours = calcert.lipschitz(seen, constant=published.derivative_bounds(BANDWIDTH)[0])
+    ours = calcert.bounds.lipschitz(seen, constant=published.derivative_bounds(BANDWIDTH)[0])
     assert lines["Lipschitz (ours)"] == pytest.approx((ours.upper, law.served_error), abs=1e-12)
     assert lines["NW (published)"][1] == lines["Lip+Bkt (published)"][1] == law.served_error
     assert len(lines) == synthetic.METHODS

@@ -18,7 +18,7 @@ X = rng.random(3000)
 Y = (rng.random(3000) < X**2).astype(int)
 
 
-@pytest.mark.parametrize("name", ["distance", "ranges", "crossings"])
+@pytest.mark.parametrize("name", ["distance", "cutoff", "l1"])
 def test_each_metric_is_one_side_of_the_statement(name: str) -> None:
     certificate = getattr(calcert, name)(calcert.summarize(X, Y), delta=0.1, seed=3)
     assert getattr(metrics, f"{name}_upper")(Y, X, confidence=0.9, seed=3) == certificate.upper
@@ -39,12 +39,12 @@ def test_labels_may_be_words_if_the_positive_one_is_named() -> None:
 
 def test_a_third_label_and_a_missing_one_are_refused() -> None:
     with pytest.raises(ValueError, match="two labels, pos_label='a' and one other; got 'b' and 'c'"):
-        metrics.ranges_upper(["a", "b", "c"], [0.1, 0.2, 0.3], pos_label="a")
+        metrics.cutoff_upper(["a", "b", "c"], [0.1, 0.2, 0.3], pos_label="a")
     with pytest.raises(ValueError, match="no missing values; got one at row 1"):
-        metrics.ranges_upper(["a", None, "b"], [0.1, 0.2, 0.3], pos_label="a")
+        metrics.cutoff_upper(["a", None, "b"], [0.1, 0.2, 0.3], pos_label="a")
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="y_true must have no missing values; got one at row 1"):
-        metrics.ranges_upper(np.array(["a", pandas.NA, "b"], object), [0.1, 0.2, 0.3], pos_label="a")
+        metrics.cutoff_upper(np.array(["a", pandas.NA, "b"], object), [0.1, 0.2, 0.3], pos_label="a")
 
 
 def test_a_positive_label_that_cannot_occur_is_refused_and_one_that_did_not_is_not() -> None:
@@ -86,15 +86,15 @@ def test_scikit_learn_scores_folds_with_it() -> None:
 
 def test_weights_come_by_the_road_of_certify_and_by_routing() -> None:
     weights = np.arange(3000) % 3 + 1
-    expected = calcert.ranges(calcert.summarize(X, Y, weights=weights / 2, weight_unit=0.5))
-    assert metrics.ranges_upper(Y, X, sample_weight=weights / 2, weight_unit=0.5) == expected.upper
+    expected = calcert.bounds.cutoff(calcert.summarize(X, Y, weights=weights / 2, weight_unit=0.5))
+    assert metrics.cutoff_upper(Y, X, sample_weight=weights / 2, weight_unit=0.5) == expected.upper
     clusters = np.arange(3000) // 2
     assert (
-        metrics.ranges_upper(Y, X, clusters=clusters)
-        == calcert.ranges(calcert.summarize(X, Y, clusters=clusters)).upper
+        metrics.cutoff_upper(Y, X, clusters=clusters)
+        == calcert.bounds.cutoff(calcert.summarize(X, Y, clusters=clusters)).upper
     )
     with pytest.raises(ValueError, match="whole multiples of weight_unit"):
-        metrics.ranges_upper(Y, X, sample_weight=weights / 2)
+        metrics.cutoff_upper(Y, X, sample_weight=weights / 2)
     features, labels = make_classification(3000, flip_y=0.2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
         plain = make_scorer(metrics.crossings_lower, response_method="predict_proba")
@@ -110,6 +110,6 @@ def test_weights_come_by_the_road_of_certify_and_by_routing() -> None:
 def test_fairlearn_takes_it_by_group() -> None:
     fairlearn = pytest.importorskip("fairlearn.metrics")
     groups = np.where(np.arange(3000) % 3 == 0, "a", "b")
-    frame = fairlearn.MetricFrame(metrics=metrics.ranges_upper, y_true=Y, y_pred=X, sensitive_features=groups)
+    frame = fairlearn.MetricFrame(metrics=metrics.cutoff_upper, y_true=Y, y_pred=X, sensitive_features=groups)
     for group in "ab":
-        assert frame.by_group[group] == metrics.ranges_upper(Y[groups == group], X[groups == group])
+        assert frame.by_group[group] == metrics.cutoff_upper(Y[groups == group], X[groups == group])

@@ -224,8 +224,8 @@ def test_scorer_is_minus_the_certified_upper_bound():
         assert -value == model.certify(X[test], y[test], confidence=0.9).perturbed.upper
     plain = LogisticRegression().fit(X[:1500], y[:1500])
     report = PerturbedClassifier(plain).certify(X[1500:], y[1500:])
-    assert -certified_upper_scorer(plain, X[1500:], y[1500:]) == report.unmodified.upper
-    for name in ("distance", "ranges", "crossings", "unmodified"):
+    assert -certified_upper_scorer(plain, X[1500:], y[1500:]) == report.l1.upper
+    for name in ("distance", "cutoff", "in_the_large", "l1"):
         bound = report.statement(name).upper
         assert -certified_upper_scorer(plain, X[1500:], y[1500:], statement=name) == bound
     with pytest.raises(ValueError, match="got 'perturbed' for LogisticRegression"):

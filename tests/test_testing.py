@@ -19,13 +19,13 @@ Y = RNG.random(4_000) < X
 
 
 def test_it_passes_exactly_where_the_certificate_does() -> None:
-    upper = calcert.distance(calcert.summarize(X, Y)).upper
+    upper = calcert.bounds.distance(calcert.summarize(X, Y)).upper
     assert assert_calibrated(X, Y, max=upper).upper == upper
     with pytest.raises(AssertionError, match="It may yet be small enough: more rows would tighten the bound"):
         assert_calibrated(X, Y, max=upper - 1e-9)
 
 
-@pytest.mark.parametrize("statement", ["ranges", "crossings", "unmodified", "perturbed"])
+@pytest.mark.parametrize("statement", ["cutoff", "in_the_large", "l1", "perturbed"])
 def test_every_statement_can_be_asserted(statement: str) -> None:
     expected = calcert.certify(
         X, Y, settings=calcert.Settings(confidence=0.9, crossings=2, variation=1.5, seed=7)
@@ -53,7 +53,7 @@ def test_predicted_classes_are_told_to_ask_for_probabilities() -> None:
 
 def test_clusters_are_certified_as_such() -> None:
     clusters = np.arange(4_000) // 4
-    expected = calcert.distance(calcert.summarize(X, Y, clusters=clusters))
+    expected = calcert.bounds.distance(calcert.summarize(X, Y, clusters=clusters))
     assert assert_calibrated(X, Y, max=0.5, clusters=clusters).upper == expected.upper
 
 
@@ -73,7 +73,7 @@ def test_of_many_classes_the_prediction_the_worst_or_their_mean_must_pass() -> N
     report = calcert.certify(p, y, confidence=0.9)
     assert isinstance(report, ClassReport)
     assert assert_calibrated(p, y, max=0.5, confidence=0.9).upper == report.distance.upper
-    assert assert_calibrated(p, y, max=0.5, of="worst", statement="ranges", confidence=0.9) == report.worst["ranges"]
+    assert assert_calibrated(p, y, max=0.5, of="worst", statement="cutoff", confidence=0.9) == report.worst["cutoff"]
     table = pl.DataFrame({"a": p[:, 0], "b": p[:, 1], "c": p[:, 2], "y": y})
     named = assert_calibrated(table, class_columns=["a", "b", "c"], label="y", max=0.5, of="mean", confidence=0.9)
     assert named == report.mean["distance"]

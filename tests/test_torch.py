@@ -247,7 +247,7 @@ def test_a_trained_and_served_network_is_certified():
         optimizer.step()
     with torch.no_grad():
         p = torch.sigmoid(network(X[10_000:]).squeeze(-1))
-    assert calcert.perturbed(calcert.summarize(p, y[10_000:])).upper < 0.08
+    assert calcert.bounds.perturbed(calcert.summarize(p, y[10_000:])).upper < 0.08
 
 
 def test_wrong_use_says_what_is_wrong():

@@ -6,34 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from calcert import bounds as bounds
+    from calcert import curves as curves
     from calcert import published as published
-    from calcert.certificates.band import calibration_band
-    from calcert.certificates.bounded_variation import bounded_variation
+    from calcert import sql as sql
     from calcert.certificates.certificate import Certificate
-    from calcert.certificates.crossings import crossings
-    from calcert.certificates.distances.distance import distance
-    from calcert.certificates.finite import finite
-    from calcert.certificates.lipschitz import lipschitz
-    from calcert.certificates.mean_gap_and_ratio import mean_gap, observed_over_expected
-    from calcert.certificates.monotone_band import monotone_band
-    from calcert.certificates.perturbed import perturbed
-    from calcert.certificates.ranges import ranges, worst_range
-    from calcert.certificates.score_table import score_table
-    from calcert.certificates.sides import finite_sides, sides
-    from calcert.certificates.squared import squared
     from calcert.monitoring.monitor import Monitor
-    from calcert.reports.bandwidths import bandwidth_costs
-    from calcert.reports.certify import certify, test
-    from calcert.reports.comparison import compare
+    from calcert.monitoring.status import Status
+    from calcert.reports.certify import certify
+    from calcert.reports.classes import ClassReport
+    from calcert.reports.comparison import Comparison, compare
     from calcert.reports.estimates import estimates
-    from calcert.reports.plan import plan
+    from calcert.reports.gate import Outcome, check
+    from calcert.reports.groups import GroupReport
+    from calcert.reports.noise_costs import noise_costs
+    from calcert.reports.plan import Plan, plan
     from calcert.reports.report import Report
-    from calcert.reports.rows_to_label import choose_rows
+    from calcert.reports.rows_to_label import sample_for_labelling
     from calcert.reports.settings import Settings
     from calcert.serving.noise import perturb, perturb_logits
-    from calcert.serving.sql_expression import perturb_sql
     from calcert.sources import summarize
-    from calcert.sources.engines.sql_query import sql
     from calcert.sources.parsed_values import Reading
     from calcert.sources.rows import Rows
     from calcert.summary.summary import Summary
@@ -42,91 +34,73 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "ClassReport",
+    "Comparison",
+    "GroupReport",
     "Monitor",
+    "Outcome",
+    "Plan",
     "Reading",
     "Report",
     "Rows",
     "Settings",
+    "Status",
     "Summary",
     "__version__",
-    "bandwidth_costs",
-    "bounded_variation",
-    "calibration_band",
     "certify",
-    "choose_rows",
+    "check",
     "compare",
-    "crossings",
-    "distance",
     "estimates",
-    "finite",
-    "finite_sides",
-    "lipschitz",
-    "mean_gap",
-    "monotone_band",
-    "observed_over_expected",
+    "noise_costs",
     "perturb",
     "perturb_logits",
-    "perturb_sql",
-    "perturbed",
     "plan",
-    "ranges",
-    "score_table",
-    "sides",
-    "sql",
-    "squared",
+    "sample_for_labelling",
     "summarize",
-    "test",
-    "worst_range",
 ]
 
 
 # Only those who ask for a name pay for it, and a library that is missing is missed where somebody can say so.
 _LATER = {
     "Certificate": "calcert.certificates.certificate",
+    "ClassReport": "calcert.reports.classes",
+    "Comparison": "calcert.reports.comparison",
+    "GroupReport": "calcert.reports.groups",
     "Monitor": "calcert.monitoring.monitor",
+    "Outcome": "calcert.reports.gate",
+    "Plan": "calcert.reports.plan",
     "Reading": "calcert.sources.parsed_values",
     "Report": "calcert.reports.report",
     "Rows": "calcert.sources.rows",
     "Settings": "calcert.reports.settings",
+    "Status": "calcert.monitoring.status",
     "Summary": "calcert.summary.summary",
-    "bandwidth_costs": "calcert.reports.bandwidths",
-    "bounded_variation": "calcert.certificates.bounded_variation",
-    "calibration_band": "calcert.certificates.band",
     "certify": "calcert.reports.certify",
-    "choose_rows": "calcert.reports.rows_to_label",
+    "check": "calcert.reports.gate",
     "compare": "calcert.reports.comparison",
-    "crossings": "calcert.certificates.crossings",
-    "distance": "calcert.certificates.distances.distance",
     "estimates": "calcert.reports.estimates",
-    "finite": "calcert.certificates.finite",
-    "finite_sides": "calcert.certificates.sides",
-    "lipschitz": "calcert.certificates.lipschitz",
-    "mean_gap": "calcert.certificates.mean_gap_and_ratio",
-    "monotone_band": "calcert.certificates.monotone_band",
-    "observed_over_expected": "calcert.certificates.mean_gap_and_ratio",
+    "noise_costs": "calcert.reports.noise_costs",
     "perturb": "calcert.serving.noise",
     "perturb_logits": "calcert.serving.noise",
-    "perturb_sql": "calcert.serving.sql_expression",
-    "perturbed": "calcert.certificates.perturbed",
     "plan": "calcert.reports.plan",
-    "ranges": "calcert.certificates.ranges",
-    "score_table": "calcert.certificates.score_table",
-    "sides": "calcert.certificates.sides",
-    "sql": "calcert.sources.engines.sql_query",
-    "squared": "calcert.certificates.squared",
+    "sample_for_labelling": "calcert.reports.rows_to_label",
     "summarize": "calcert.sources",
-    "test": "calcert.reports.certify",
-    "worst_range": "calcert.certificates.ranges",
+}
+_MODULES = {
+    "bounds": "calcert.bounds",
+    "curves": "calcert.curves",
+    "published": "calcert.published",
+    "sql": "calcert.sql",
 }
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "published"})
+    return sorted({*globals(), *__all__, *_MODULES})
 
 
 def __getattr__(name: str) -> object:
-    if name == "published":
-        return import_module("calcert.published")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name in _LATER:
         return globals().setdefault(name, getattr(import_module(_LATER[name]), name))
     raise AttributeError(f"module 'calcert' has no attribute {name!r}")

@@ -11,9 +11,9 @@ Examples
 >>> y = rng.random(10_000) < x**2
 >>> round(calcert.metrics.distance_lower(y, x), 3), round(calcert.metrics.distance_upper(y, x), 3)
 (0.165, 0.183)
->>> round(calcert.metrics.ranges_lower(y, x), 2), round(calcert.metrics.ranges_upper(y, x), 2)
+>>> round(calcert.metrics.cutoff_lower(y, x), 2), round(calcert.metrics.cutoff_upper(y, x), 2)
 (0.16, 0.18)
->>> round(calcert.metrics.crossings_lower(y, x), 2), round(calcert.metrics.crossings_upper(y, x), 2)
+>>> round(calcert.metrics.l1_lower(y, x), 2), round(calcert.metrics.l1_upper(y, x), 2)
 (0.16, 0.18)
 
 As a scorer, where greater is better: ``make_scorer(metrics.distance_upper, greater_is_better=False,
@@ -36,18 +36,18 @@ from calcert.sources.positive_labels import positives
 from calcert.sources.rows import Rows
 
 __all__ = [
-    "crossings_lower",
-    "crossings_upper",
+    "cutoff_lower",
+    "cutoff_upper",
     "distance_lower",
     "distance_upper",
-    "ranges_lower",
-    "ranges_upper",
+    "l1_lower",
+    "l1_upper",
 ]
 
 WORDS = {
     "distance": "the distance from calibration",
-    "ranges": "the largest miscount in any range of scores",
-    "crossings": "the L1 calibration error, the upper one for a curve that changes sides at most `crossings` times",
+    "cutoff": "the cutoff calibration error, that of the worst score range",
+    "l1": "the L1 calibration error, the upper one for a curve that changes sides at most `crossings` times",
 }
 
 DOCUMENTATION = """A certified {side} bound on {words} (:func:`calcert.{statement}`).
@@ -129,8 +129,8 @@ def _metric(statement: str, side: Literal["upper", "lower"]) -> Metric:
 
 
 distance_upper, distance_lower = _metric("distance", "upper"), _metric("distance", "lower")
-ranges_upper, ranges_lower = _metric("ranges", "upper"), _metric("ranges", "lower")
-crossings_upper, crossings_lower = _metric("crossings", "upper"), _metric("crossings", "lower")
+cutoff_upper, cutoff_lower = _metric("cutoff", "upper"), _metric("cutoff", "lower")
+l1_upper, l1_lower = _metric("l1", "upper"), _metric("l1", "lower")
 
 
 def _certified(

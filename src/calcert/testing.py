@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from calcert.certificates.certificate import Certificate
-from calcert.reports.advice_and_warnings import what_now
-from calcert.reports.gate import judged
+from calcert.reports.gate import check
 from calcert.reports.settings import Settings
+from calcert.reports.statements import LEADING
 from calcert.show.certificate_words import verdict
-from calcert.sources.rows import Rows
 
 __all__ = ["assert_calibrated"]
-
-MORE_ROWS = (
-    "It may yet be small enough: more rows would tighten the bound. Take fresh ones; calcert.plan says how many."
-)
 
 
 def assert_calibrated(
@@ -23,7 +18,7 @@ def assert_calibrated(
     labels: Any = None,
     *,
     max: float,
-    statement: str = "distance",
+    statement: str = LEADING,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -43,7 +38,7 @@ def assert_calibrated(
     max
         The largest error that passes, such as 0.05.
     statement
-        Which error: "distance", "ranges", "crossings", "unmodified" or "perturbed".
+        Which error: "distance", "in_the_large", "l1", "cutoff" or "perturbed".
     confidence, settings
         As in :func:`calcert.certify`.
     of
@@ -71,13 +66,19 @@ def assert_calibrated(
     It is at least 0.1584, with the same probability: more rows cannot help. Recalibrate the classifier.
     """
     __tracebackhide__ = True
-    if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
-        raise ValueError(f"max must lie strictly between 0 and 1, such as 0.05; got {max!r}.")
-    asked = Rows.of(scores, labels, **rows)
-    found = judged(asked, statement, Settings.of(settings, confidence), of)
-    certificate = found.certificate
-    if found.doubt and not fitted_on_other_rows:
-        raise AssertionError(f"Not certified: {found.doubt} Otherwise pass fitted_on_other_rows=True.")
-    if certificate.upper > max:
-        raise AssertionError(f"{verdict(certificate, max)}\n{what_now(certificate, max, found.summary) or MORE_ROWS}")
-    return certificate
+    fixed = Settings.of(settings, confidence)
+    found = check(
+        scores,
+        labels,
+        max=max,
+        statement=statement,
+        settings=fixed,
+        of=of,
+        fitted_on_other_rows=fitted_on_other_rows,
+        **rows,
+    )
+    if found.refused_as:
+        raise AssertionError(f"Not certified: {found.refused_as} Otherwise pass fitted_on_other_rows=True.")
+    if not found.passed:
+        raise AssertionError(f"{verdict(found.certificate, max)}\n{found.reasons[-1]}")
+    return found.certificate

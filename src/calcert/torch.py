@@ -141,8 +141,8 @@ class Perturb(_Perturbing):
     """The last layer of a served classifier: probabilities in, perturbed probabilities out.
 
     Guarantee
-        Independent draws from the law of :func:`calcert.perturb`, so that ``calcert.perturbed`` with the same noise,
-        computed from the probabilities that go in, bounds the calibration error of what comes out.
+        Independent draws from the law of :func:`calcert.perturb`, so that ``calcert.bounds.perturbed`` with the same
+        noise, computed from the probabilities that go in, bounds the calibration error of what comes out.
 
     It perturbs in `train` and in `eval` mode alike: a forgotten switch would void a certificate in silence. In training
     it has no place; :class:`PerturbedBCEWithLogitsLoss` takes logits. Noise is fresh at every call: its seed comes from
@@ -201,8 +201,8 @@ class PerturbLogits(_Perturbing):
 
     Guarantee
         Independent draws whose sigmoid follows the law of :func:`calcert.perturb` with the same `odds`, so that
-        ``calcert.perturbed``, computed from the sigmoid of the logits that go in, bounds the calibration error. Of
-        scores 0 and 1 see :func:`calcert.perturb_logits`.
+        ``calcert.bounds.perturbed``, computed from the sigmoid of the logits that go in, bounds the calibration error.
+        Of scores 0 and 1 see :func:`calcert.perturb_logits`.
 
     It perturbs in every mode, with noise that is as fresh as that of :class:`Perturb`. Every logit is one of a binary
     classifier. For K classes perturb the largest logit of a row and leave the others.

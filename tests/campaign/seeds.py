@@ -18,12 +18,12 @@ from scipy.stats import multinomial
 
 from calcert import Summary
 from calcert.certificates.crossings import crossings_lower
+from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.ranges import ranges_lower
 from calcert.certificates.sides import finite_lower
 from calcert.certificates.witnesses import thrown_batches
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.serving.noise import choose_noise
 from tests.campaign import Counts
 from tests.lab.laws import Law, summary_of
@@ -45,10 +45,10 @@ class Statement(NamedTuple):
 
 
 STATEMENTS = {
-    "as it is": Statement(lambda s, seed: unmodified_lower(s, DELTA, seed).limit, lambda law: law.error),
-    "ranges": Statement(lambda s, seed: ranges_lower(s, DELTA, seed).limit, range_truth),
+    "as it is": Statement(lambda s, seed: l1_lower(s, DELTA, seed).limit, lambda law: law.error),
+    "cutoff": Statement(lambda s, seed: cutoff_lower(s, DELTA, seed).limit, range_truth),
     "overcounts": Statement(
-        lambda s, seed: ranges_lower(s, DELTA, seed, "too high").limit, lambda law: range_truth(law, "too high")
+        lambda s, seed: cutoff_lower(s, DELTA, seed, "too high").limit, lambda law: range_truth(law, "too high")
     ),
     "crossings": Statement(lambda s, seed: crossings_lower(s, 3, DELTA, seed).limit, lambda law: visible_truth(law, 3)),
     "distance": Statement(

@@ -146,7 +146,7 @@ def estimators(field: Field) -> None:
 def queries(field: Field) -> None:
     """The text with the engine's random numbers, and with others in their place."""
     noise, x = field.noise("odds"), field.scores()
-    text = calcert.perturb_sql("p", dialect="duckdb", odds=noise.size)
+    text = calcert.sql.perturb_sql("p", dialect="duckdb", odds=noise.size)
     rows = pa.table({"p": x, "u": field.chances()})
     for way, expression in (("DuckDB", text), ("DuckDB, any random number", text.replace("random()", "u"))):
         with duckdb.connect() as database:
@@ -154,7 +154,7 @@ def queries(field: Field) -> None:
             served = database.execute(f"SELECT p, {expression} AS s FROM scored").fetchnumpy()
         field.judge(way, noise, served["p"], served["s"])
     if field.postgres is not None:
-        text = calcert.perturb_sql("p", dialect="postgres", odds=noise.size)
+        text = calcert.sql.perturb_sql("p", dialect="postgres", odds=noise.size)
         assert sql_expression.UNIFORM["postgres"] in text
         found = field.postgres.execute(
             f"SELECT p, {text} FROM (SELECT unnest(%s::float8[]) AS p) AS scored", [x.tolist()]

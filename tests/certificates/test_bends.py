@@ -111,7 +111,7 @@ def test_what_is_said_of_a_law_that_is_known_is_true(power: float) -> None:
     rng, runs, delta, false = np.random.default_rng(3), 40, 0.2, 0
     for _ in range(runs):
         x = rng.random(20_000)
-        band = calcert.monotone_band(calcert.summarize(x, rng.random(20_000) < x**power), delta=delta)
+        band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(20_000) < x**power), confidence=1 - delta)
         assert band.bends
         for bend in band.bends:
             inside = np.linspace(bend.low, bend.high, 200)
@@ -126,14 +126,16 @@ def test_a_calibrated_classifier_seldom_bends() -> None:
     rng, runs, delta, bent = np.random.default_rng(4), 40, 0.2, 0
     for _ in range(runs):
         x = rng.random(5_000)
-        bent += bool(calcert.monotone_band(calcert.summarize(x, rng.random(5_000) < x), delta=delta).bends)
+        bent += bool(
+            calcert.curves.monotone_band(calcert.summarize(x, rng.random(5_000) < x), confidence=1 - delta).bends
+        )
     assert bent <= binom.isf(1e-6, runs, delta)
 
 
 def test_a_score_with_many_rows_counts_by_its_rows_however_narrow_its_range_is() -> None:
     rng = np.random.default_rng(8)
     x = np.append(rng.random(10_000) * 0.5, np.ones(100_000))
-    band = calcert.monotone_band(calcert.summarize(x, rng.random(x.size) < 0.985 * x))
+    band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(x.size) < 0.985 * x))
     first = band.bends[0]
     assert (first.high, first.side) == (1.0, "below")
     assert 0.004 < first.by < 0.015
@@ -142,7 +144,7 @@ def test_a_score_with_many_rows_counts_by_its_rows_however_narrow_its_range_is()
 def test_a_curve_that_falls_has_no_bends_that_assume_it_does_not() -> None:
     rng = np.random.default_rng(5)
     x = rng.random(20_000)
-    band = calcert.monotone_band(calcert.summarize(x, rng.random(20_000) < 1 - x))
+    band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(20_000) < 1 - x))
     assert band.refuted_at is not None
     assert band.bends == ()
 
@@ -151,7 +153,7 @@ def test_a_curve_that_falls_has_no_bends_that_assume_it_does_not() -> None:
 def report() -> Report:
     rng = np.random.default_rng(6)
     x = rng.random(20_000)
-    return calcert.certify(x, rng.random(20_000) < x**1.5)
+    return calcert.certify(x, rng.random(20_000) < x**1.5, settings=calcert.Settings(odds=1 / 16))
 
 
 def test_a_report_says_where_it_bends_in_text_page_and_json(report: Report, tmp_path: Path) -> None:

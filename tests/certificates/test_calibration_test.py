@@ -14,10 +14,10 @@ from scipy.stats import binom, norm
 import calcert
 from calcert import Summary
 from calcert.certificates import calibration_test as module
-from calcert.certificates.calibration_test import perfect_calibration
+from calcert.certificates.calibration_test import calibration_test
 from calcert.certificates.limits.coin_sums import mixing_distance
 from tests.certificates.test_coin_shares import coins, hits
-from tests.certificates.test_unmodified_lower import by_cells
+from tests.certificates.test_l1_lower import by_cells
 from tests.lab.laws import summary_of, too_many
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ def test_the_p_value_is_no_more_often_small_than_it_says_over_all_labels_and_dra
     seen = []
     for table in tables:
         count = np.stack([ROWS - table, table], axis=1)
-        seen.append(perfect_calibration(summary_of(tuple(SCORES), count), draws=1).statistic)
+        seen.append(calibration_test(summary_of(tuple(SCORES), count), draws=1).statistic)
         assert seen[-1] == pytest.approx(statistic(SCORES, ROWS, np.array(table)))
     reach = np.array([min(chance[np.array(seen) >= value * (1 - 1e-9)].sum(), 1.0) for value in seen])
     for alpha in np.arange(1, 21) / 20:
@@ -56,7 +56,7 @@ def test_draws_have_the_law_of_labels_under_the_scores() -> None:
     chance = np.array([math.prod(binom.pmf(k, ROWS, SCORES)) for k in tables])
     seen = np.array([statistic(SCORES, ROWS, np.array(table)) for table in tables])
     for table in tables[:: len(tables) // 8]:
-        found = perfect_calibration(summary_of(tuple(SCORES), np.stack([ROWS - table, table], axis=1)), draws=20_000)
+        found = calibration_test(summary_of(tuple(SCORES), np.stack([ROWS - table, table], axis=1)), draws=20_000)
         exact = chance[seen >= found.statistic * (1 - 1e-9)].sum()
         reached = round(found.p_value * 20_001) - 1
         assert min(binom.cdf(reached, 20_000, exact), binom.sf(reached - 1, 20_000, exact)) > 1e-6
@@ -75,7 +75,7 @@ def test_a_calibrated_classifier_is_rejected_at_the_nominal_rate(form: str) -> N
     rng, runs, rejected = np.random.default_rng(1), 2000, 0
     for seed in range(runs):
         summary = calibrated(60, rng)
-        found = perfect_calibration(by_cells(summary) if form == "cells" else summary, draws=19, seed=seed)
+        found = calibration_test(by_cells(summary) if form == "cells" else summary, draws=19, seed=seed)
         assert found.hidden < 1e-3
         rejected += found.p_value <= 0.05 + found.hidden
     assert not too_many(rejected, runs, 0.05)
@@ -86,7 +86,7 @@ def test_counting_only_draws_that_are_worse_is_caught() -> None:
     """(number of worse draws) / draws is no p-value: with 19 draws it is 0 far too often."""
     rng, runs, rejected = np.random.default_rng(1), 600, 0
     for seed in range(runs):
-        found = perfect_calibration(calibrated(60, rng), draws=9, seed=seed)
+        found = calibration_test(calibrated(60, rng), draws=9, seed=seed)
         rejected += (found.p_value * 10 - 1) / 9 <= 0.05
     assert too_many(rejected, runs, 0.05)
 
@@ -105,7 +105,7 @@ def test_it_rejects_as_often_as_kuipers_test() -> None:
         rng = np.random.default_rng(seed)
         x = rng.random(1000)
         y = rng.random(1000) < x**1.1
-        ours += calcert.test(x, y, draws=199).p_value <= 0.05
+        ours += calcert.bounds.calibration_test(x, y, draws=199).p_value <= 0.05
         theirs += kuiper(x, y) <= 0.05
     assert theirs > 0.3 * 100
     assert ours >= theirs - 2
@@ -156,16 +156,16 @@ def test_what_cells_hide_is_charged_and_covers_how_far_the_scores_are_apart() ->
 def test_the_charge_is_added_to_the_p_value_and_stays_small() -> None:
     rng = np.random.default_rng(0)
     x = rng.random(20_000)
-    found = perfect_calibration(calcert.summarize(x, rng.random(20_000) < x**1.2), draws=199)
+    found = calibration_test(calcert.summarize(x, rng.random(20_000) < x**1.2), draws=199)
     assert 0 < found.hidden <= 0.5 / 200
     assert found.p_value == pytest.approx(1 / 200 + found.hidden)
-    listed = perfect_calibration(calcert.summarize(x[:4000], x[:4000] > 0.5), draws=19)
+    listed = calibration_test(calcert.summarize(x[:4000], x[:4000] > 0.5), draws=19)
     assert (listed.hidden, listed.p_value) == (0.0, 0.05)
 
 
 def test_labels_have_no_say_in_how_cells_are_joined() -> None:
     x = np.random.default_rng(0).random(6000)
-    found = {perfect_calibration(calcert.summarize(x, y), draws=1).hidden for y in (x > 0.5, x > 2, x < 2)}
+    found = {calibration_test(calcert.summarize(x, y), draws=1).hidden for y in (x > 0.5, x > 2, x < 2)}
     assert len(found) == 1
 
 
@@ -175,13 +175,16 @@ def test_rows_tables_and_summaries_give_the_same_answer_and_seeds_others() -> No
     rng = np.random.default_rng(0)
     x = rng.random(300)
     y = rng.random(300) < x
-    found = calcert.test(x, y, draws=99)
-    assert calcert.test(calcert.summarize(x, y), draws=99) == found
-    assert calcert.test(calcert.Rows(pd.DataFrame({"p": x, "y": y}), score="p", label="y"), draws=99) == found
-    assert calcert.test(x, y, draws=99, seed=1).p_value != found.p_value
+    found = calcert.bounds.calibration_test(x, y, draws=99)
+    assert calcert.bounds.calibration_test(calcert.summarize(x, y), draws=99) == found
+    assert (
+        calcert.bounds.calibration_test(calcert.Rows(pd.DataFrame({"p": x, "y": y}), score="p", label="y"), draws=99)
+        == found
+    )
+    assert calcert.bounds.calibration_test(x, y, draws=99, seed=1).p_value != found.p_value
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, True])
 def test_a_wrong_number_of_draws_is_refused_by_name(wrong: Any) -> None:
     with pytest.raises(ValueError, match="draws must be a whole number between 1 and 1,000,000; got"):
-        calcert.test([0.5], [1], draws=wrong)
+        calcert.bounds.calibration_test([0.5], [1], draws=wrong)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import calcert
 from calcert.certificates import crossings
 from calcert.certificates.running_excess import Excess
-from tests.certificates.test_ranges import check_bets_do_not_know_later_rows, crowded
-from tests.certificates.test_unmodified_lower import by_cells
+from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows, crowded
+from tests.certificates.test_l1_lower import by_cells
 from tests.lab.sums import most_under_signs
 
 Floats = NDArray[np.float64]
@@ -42,9 +42,9 @@ def test_no_crossing_shows_the_mean_gap_and_very_many_show_all_there_is() -> Non
     rng = np.random.default_rng(0)
     x = rng.integers(0, 30, 3000) / 29
     summary = calcert.summarize(x, rng.random(3000) < 0.5)
-    none, many = (calcert.crossings(summary, crossings=k) for k in (0, 29))
-    assert none.upper == pytest.approx(calcert.mean_gap(summary).upper, abs=1e-9)
-    assert many.upper == pytest.approx(calcert.finite(summary).upper, abs=1e-9)
+    none, many = (calcert.bounds.crossings(summary, crossings=k) for k in (0, 29))
+    assert none.upper == pytest.approx(calcert.bounds.in_the_large(summary).upper, abs=1e-9)
+    assert many.upper == pytest.approx(calcert.bounds.finite(summary).upper, abs=1e-9)
 
 
 def test_the_assumption_is_said() -> None:
@@ -57,7 +57,7 @@ def test_the_assumption_is_said() -> None:
         "the true curve changes sides of the diagonal at most 2 times",
     ]
     for k, assumption in enumerate(assumptions):
-        assumed = calcert.crossings(summary, crossings=k)
+        assumed = calcert.bounds.crossings(summary, crossings=k)
         assert assumed.assumption == assumption
         assert assumed.quantity == "L1 calibration error"
         assert assumed.parameters == {"crossings": k, "seed": 0}
@@ -67,8 +67,8 @@ def test_more_crossings_show_more() -> None:
     rng = np.random.default_rng(1)
     x = rng.random(20_000)
     summary = calcert.summarize(x, rng.random(20_000) < np.where((8 * x).astype(int) % 2, 0.1, 0.9))
-    uppers = [calcert.crossings(summary, crossings=k).upper for k in range(8)]
-    lowers = [calcert.crossings(summary, crossings=k).lower for k in (0, 3, 7, 9)]
+    uppers = [calcert.bounds.crossings(summary, crossings=k).upper for k in range(8)]
+    lowers = [calcert.bounds.crossings(summary, crossings=k).lower for k in (0, 3, 7, 9)]
     assert all(a <= b for a, b in itertools.pairwise(uppers))
     assert lowers[0] < lowers[1] < lowers[2]
     steps = (np.arange(800) + 0.5) / 800 - np.repeat([0.9, 0.1] * 4, 100)
@@ -79,7 +79,7 @@ def test_more_crossings_show_more() -> None:
 def test_a_wrong_number_of_crossings_is_refused_by_name(wrong: object) -> None:
     summary = calcert.summarize([0.5], [1])
     with pytest.raises(ValueError, match=r"crossings must be a whole number between 0 and 1,000; got"):
-        calcert.crossings(summary, crossings=wrong)  # type: ignore[arg-type]
+        calcert.bounds.crossings(summary, crossings=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("changes", [0, 1, 3])

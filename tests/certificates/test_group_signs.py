@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.witnesses import group_signs, unmodified_lower
+from calcert.certificates.witnesses import group_signs, l1_lower
 from calcert.serving.grids.grid import fast_length
 from calcert.summary.summary import Summary
 
@@ -24,7 +24,7 @@ def some_rows(seed: int) -> Summary:
     return calcert.summarize(x, rng.random(x.size) < x ** rng.uniform(0.5, 2))
 
 
-@pytest.mark.parametrize("groups", unmodified_lower.SCALES)
+@pytest.mark.parametrize("groups", l1_lower.SCALES)
 def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
     points = some_rows(3).points
     score = (points.low + points.high) / 2
@@ -42,7 +42,7 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
 
 
 def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
-    scales = unmodified_lower.SCALES
+    scales = l1_lower.SCALES
 
     def kernel(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
         signed: Any = group_signs.signed_gains

@@ -13,7 +13,7 @@ import calcert
 from calcert import Summary
 from calcert.certificates import monotone_band as module
 from calcert.certificates.monotone_band import MonotoneBand, monotone_band, runs
-from tests.certificates.test_unmodified_lower import by_cells
+from tests.certificates.test_l1_lower import by_cells
 from tests.lab.laws import Law, summary_of, too_many
 
 Floats = NDArray[np.float64]
@@ -171,7 +171,7 @@ def test_the_band_is_narrower_than_that_of_calibrationband() -> None:
     for seed in range(5):
         rng = np.random.default_rng(seed)
         x = rng.random(10_000)
-        widths.append(calcert.monotone_band(calcert.summarize(x, rng.random(10_000) < x)).mean_width)
+        widths.append(calcert.curves.monotone_band(calcert.summarize(x, rng.random(10_000) < x)).mean_width)
     assert np.mean(widths) < 0.19
 
 

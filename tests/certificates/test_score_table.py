@@ -14,7 +14,7 @@ from tests.lab.laws import SMALL_LAWS, Law, summary_of, too_many
 
 def misses(summary: Summary, law: Law, delta: float) -> bool:
     """Whether some limit misses the chance at its score."""
-    table = calcert.score_table(summary, delta=delta)
+    table = calcert.curves.score_table(summary, confidence=1 - delta)
     chance = np.array([law.chance[law.score.index(x)] for x in table.score])
     return bool((table.lower > chance + 1e-12).any() or (table.upper < chance - 1e-12).any())
 
@@ -44,7 +44,7 @@ def test_limits_at_full_delta_for_each_score_are_caught() -> None:
 
 
 def test_the_table_counts_rows_and_positives() -> None:
-    table = calcert.score_table(calcert.summarize([0.5, 0.25, 0.5, 0.5], [1, 0, 0, 1]))
+    table = calcert.curves.score_table(calcert.summarize([0.5, 0.25, 0.5, 0.5], [1, 0, 0, 1]))
     assert table.score.tolist() == [0.25, 0.5]
     assert table.rows.tolist() == [1, 3]
     assert table.positives.tolist() == [0, 2]
@@ -56,4 +56,4 @@ def test_the_table_counts_rows_and_positives() -> None:
 def test_many_scores_are_refused() -> None:
     x = np.random.default_rng(0).random(5000)
     with pytest.raises(ValueError, match="the scores are not a finite set"):
-        calcert.score_table(calcert.summarize(x, x > 0.5))
+        calcert.curves.score_table(calcert.summarize(x, x > 0.5))

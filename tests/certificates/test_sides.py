@@ -9,15 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates import mean_gap_and_ratio, sides
+from calcert.certificates import in_the_large, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.serving import sech_kernel
 from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from calcert.summary.cells import RESOLUTION
-from tests.certificates.test_ranges import check_bets_do_not_know_later_rows
-from tests.certificates.test_unmodified_lower import by_cells
+from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows
+from tests.certificates.test_l1_lower import by_cells
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def test_certificates_say_their_side_and_know_their_classifier() -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 11, 20_000) / 10
     summary = calcert.summarize(x, rng.random(20_000) < x**2)
-    served, plain = calcert.sides(summary, bandwidth=1 / 32), calcert.finite_sides(summary)
+    served, plain = calcert.bounds.sides(summary, bandwidth=1 / 32), calcert.bounds.sides(summary)
     for found, subject in ((served, "served with perturbed scores, bandwidth 1/32"), (plain, "as it is")):
         for name in ("too_high", "too_low", "too_extreme", "too_timid"):
             c = getattr(found, name)
@@ -110,7 +110,7 @@ def test_certificates_say_their_side_and_know_their_classifier() -> None:
 
 def test_a_score_of_a_half_is_given_a_lower_bound_for_too_timid_only() -> None:
     rng = np.random.default_rng(0)
-    found = calcert.finite_sides(calcert.summarize(np.full(20_000, 0.5), rng.random(20_000) < 0.8))
+    found = calcert.bounds.sides(calcert.summarize(np.full(20_000, 0.5), rng.random(20_000) < 0.8))
     assert found.too_low.lower > 0.28
     assert found.too_timid.lower > 0.28
     assert found.too_extreme.lower == 0
@@ -120,7 +120,7 @@ def test_a_score_of_a_half_is_given_a_lower_bound_for_too_timid_only() -> None:
 def test_cells_far_wider_than_the_bandwidth_say_nothing() -> None:
     rng = np.random.default_rng(0)
     x = rng.random(6000)
-    found = calcert.sides(calcert.summarize(x, x > 0.5), bandwidth=1e-6)
+    found = calcert.bounds.sides(calcert.summarize(x, x > 0.5), bandwidth=1e-6)
     assert found.too_high.vacuous
     assert found.too_timid.vacuous
 
@@ -151,7 +151,7 @@ def test_bets_on_sides_do_not_know_later_rows(side: Side) -> None:
 def test_many_scores_are_refused_as_they_are() -> None:
     x = np.random.default_rng(0).random(5000)
     with pytest.raises(ValueError, match="the scores are not a finite set"):
-        calcert.finite_sides(calcert.summarize(x, x > 0.5))
+        calcert.bounds.sides(calcert.summarize(x, x > 0.5))
 
 
 @pytest.mark.parametrize("kind", ["additive", "odds"])
@@ -165,5 +165,5 @@ def test_rows_known_to_their_cells_are_given_no_less_than_rows_and_hardly_more(k
         least = listed[side]["plug-in"] - listed[side]["discretisation"]
         assert least <= cells[side]["plug-in"] + cells[side]["discretisation"]
         assert math.fsum(cells[side].values()) <= math.fsum(listed[side].values()) + 2e-3
-    gaps = [mean_gap_and_ratio.upper_terms(summary, 0.05)["plug-in"] for summary in (rows, by_cells(rows))]
+    gaps = [in_the_large.upper_terms(summary, 0.05)["plug-in"] for summary in (rows, by_cells(rows))]
     assert gaps[0] == pytest.approx(gaps[1], abs=2 * RESOLUTION)

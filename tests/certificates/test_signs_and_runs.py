@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates import crossings, ranges
+from calcert.certificates import crossings, cutoff
 from calcert.certificates.crossings import best_signs, most_gained
-from calcert.certificates.ranges import best_run, furthest
+from calcert.certificates.cutoff import best_run, furthest
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
 from tests.lab.sums import most_under_signs
@@ -109,7 +109,7 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
     x = rng.random(400)
     summary = calcert.summarize(x, rng.random(400) < x**2)
     points, asked = middles(summary), dict[str, Any]()
-    for module in (crossings, ranges):
+    for module in (crossings, cutoff):
         monkeypatch.setattr(module, "lower_limit", lambda *given, thrown, **_: asked.update(bet=given[3], rows=thrown))
 
     def best_range(net: Floats) -> Floats:
@@ -118,7 +118,7 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
 
     for lower, signs in (
         (lambda: crossings.crossings_lower(summary, 2, 0.05, 0), lambda net: best_signs(net, 2)),
-        (lambda: ranges.ranges_lower(summary, 0.05, 0), best_range),
+        (lambda: cutoff.cutoff_lower(summary, 0.05, 0), best_range),
     ):
         lower()
         thrown = asked["rows"].copy()

@@ -91,11 +91,11 @@ def test_small_errors_of_clusters_are_found() -> None:
     y = rng.random(40_000) < 1 / (1 + ((1 - x) / x) ** 0.8)
     cluster = np.repeat(np.arange(4000), 10)
     without, paired = (calcert.summarize(x, y, clusters=cluster, pair_sums=sums) for sums in (False, True))
-    assert calcert.ranges(without).lower == 0
-    assert calcert.ranges(without).e_value is None
-    found = calcert.ranges(paired)
+    assert calcert.bounds.cutoff(without).lower == 0
+    assert calcert.bounds.cutoff(without).e_value is None
+    found = calcert.bounds.cutoff(paired)
     assert found.lower > 0
     assert found.e_value is not None
     assert found.e_value > 1e3
-    assert calcert.ranges(paired, side="too high").e_value is None
-    assert calcert.crossings(paired, crossings=0).e_value is None
+    assert calcert.bounds.cutoff(paired, side="too high").e_value is None
+    assert calcert.bounds.crossings(paired, crossings=0).e_value is None

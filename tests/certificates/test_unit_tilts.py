@@ -60,7 +60,7 @@ def test_overconfident_clusters_are_found_though_their_mean_is_right() -> None:
     x = rng.random(40_000)
     y = rng.random(40_000) < np.where(x < 0.5, 0.3, 0.7)
     cluster = np.repeat(np.arange(10_000), 4)
-    plain = calcert.distance(calcert.summarize(x, y))
+    plain = calcert.bounds.distance(calcert.summarize(x, y))
     for pair_sums in (False, True):
         rows = calcert.summarize(x, y, clusters=cluster, pair_sums=pair_sums)
         assert 0.5 * plain.lower < distance_lower(rows, 0.05, 0).limit < plain.upper

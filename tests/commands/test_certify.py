@@ -62,7 +62,7 @@ def test_the_table_shows_every_bound_of_the_report(run: Run, rows: tuple[Any, An
     assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("chosen", [("distance",), ("unmodified", "perturbed"), ("crossings",)])
+@pytest.mark.parametrize("chosen", [("distance",), ("l1", "perturbed"), ("crossings",)])
 def test_statements_asked_for_are_all_that_text_json_page_and_picture_have(
     run: Run, rows: tuple[Any, Any], chosen: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -115,7 +115,7 @@ def test_a_statement_that_is_not_there_or_not_proved_is_refused_in_words() -> No
     x = np.random.default_rng(0).random(5_000)
     rows = calcert.Rows(x, x > 0.5, weights=np.ones(5_000), largest_weight=1)
     with pytest.raises(ValueError, match="unmodified is not certified: a bound on a variation is of no use"):
-        calcert.certify(rows, settings=Settings(statements="unmodified"))
+        calcert.certify(rows, settings=Settings(statements="l1"))
 
 
 def test_the_page_holds_the_bounds_and_the_command_that_repeats_it(
@@ -203,7 +203,7 @@ def test_a_rare_outcome_gets_a_warning(run: Run, tmp_path: Path) -> None:
         (["rows.csv", "--bandwidth", "1/0"], "is not a number"),
         (["rows.csv", "--variation", "0"], "must be positive"),
         (["rows.csv", "--seed", "-1"], "not in the range x>=0"),
-        (["rows.csv", "--statement", "all"], "'distance', 'ranges', 'crossings', 'unmodified', 'perturbed'"),
+        (["rows.csv", "--statement", "all"], "'distance', 'cutoff', 'crossings', 'l1', 'perturbed'"),
         ([], "Missing argument 'FILE...'"),
     ],
 )
@@ -250,15 +250,15 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
     done = run(*arguments, "--workers", "2", "--json")
     assert unfiled(done.stdout) == expected
     assert [found["name"] for found in expected["classes"]] == list(names)
-    some = unfiled(run(*arguments, "--statement", "ranges", "--json").stdout)
+    some = unfiled(run(*arguments, "--statement", "cutoff", "--json").stdout)
     for found in (some, some["mean"], some["worst"], *some["classes"]):
-        assert "ranges" in found
+        assert "cutoff" in found
         assert "distance" not in found
-    shown = run(*arguments, "--statement", "ranges", "--html", str(tmp_path / "page.html")).stdout
+    shown = run(*arguments, "--statement", "cutoff", "--html", str(tmp_path / "page.html")).stdout
     assert "Each of 3 classes against the rest" in shown
     assert "distance" not in shown
     page = html.unescape((tmp_path / "page.html").read_text())
-    assert f"calcert certify {path} --label animal --class-columns 'p_*' --statement ranges" in page
+    assert f"calcert certify {path} --label animal --class-columns 'p_*' --statement cutoff" in page
 
 
 @pytest.mark.parametrize(

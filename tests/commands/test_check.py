@@ -35,7 +35,7 @@ def overconfident(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("statement", ["perturbed", "unmodified", "distance"])
+@pytest.mark.parametrize("statement", ["perturbed", "l1", "distance"])
 def test_a_small_error_is_certified_with_code_0(run: Run, balanced: str, statement: str) -> None:
     done = run("check", balanced, "--max", "0.1", "--statement", statement)
     assert done.exit_code == 0
@@ -44,7 +44,7 @@ def test_a_small_error_is_certified_with_code_0(run: Run, balanced: str, stateme
     assert "2,000 rows, probability 0.95" in done.stdout
 
 
-@pytest.mark.parametrize("statement", ["perturbed", "unmodified", "distance"])
+@pytest.mark.parametrize("statement", ["perturbed", "l1", "distance"])
 def test_the_bound_is_the_one_of_the_report(
     run: Run, rows: tuple[Any, Any], statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +57,7 @@ def test_the_bound_is_the_one_of_the_report(
 
 
 def test_a_large_error_is_told_that_rows_cannot_help(run: Run, overconfident: str) -> None:
-    done = run("check", overconfident, "--max", "0.3", "--statement", "unmodified")
+    done = run("check", overconfident, "--max", "0.3", "--statement", "l1")
     assert done.exit_code == 1
     assert done.stdout.startswith("Not certified: at most 0.4")
     assert "above 0.3.\n" in done.stdout
@@ -95,8 +95,8 @@ def test_predicted_classes_are_told_to_ask_for_probabilities(run: Run, tmp_path:
 
 
 def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) -> None:
-    upper = calcert.certify(calcert.summarize([0.5] * 2000, [0, 1] * 1000)).unmodified.upper
-    done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "unmodified")
+    upper = calcert.certify(calcert.summarize([0.5] * 2000, [0, 1] * 1000)).l1.upper
+    done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "l1")
     assert done.exit_code == 1
     last = done.stdout.splitlines()[-1]
     assert last.startswith("Estimate: about ")
@@ -138,7 +138,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
 
 
 def test_what_the_worst_group_lacks_is_said_of_that_group(run: Run, grouped: str) -> None:
-    done = run("check", grouped, "--max", "0.2", "--statement", "unmodified", "--groups", "site")
+    done = run("check", grouped, "--max", "0.2", "--statement", "l1", "--groups", "site")
     assert "rows of the group c (the largest bound)" in done.stdout
 
 
@@ -159,8 +159,8 @@ def test_of_classes_the_bound_is_that_of_the_report(
 ) -> None:
     monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.class_}")
     report = calcert.certify(calcert.Rows(three, label="animal", class_columns="p_*"), confidence=0.9)
-    upper = report.ranges.upper if of == "prediction" else getattr(report, of)["ranges"].upper
-    arguments = ("check", three, "--class-columns", "p_*", "--label", "animal", "--statement", "ranges", "--of", of)
+    upper = report.cutoff.upper if of == "prediction" else getattr(report, of)["cutoff"].upper
+    arguments = ("check", three, "--class-columns", "p_*", "--label", "animal", "--statement", "cutoff", "--of", of)
     for factor, code in ((1.000001, 0), (0.999999, 1)):
         done = run(*arguments, "--confidence", "0.9", "--max", f"{upper * factor:.9f}", "--json")
         found = json.loads(done.stdout)
@@ -194,7 +194,7 @@ def test_the_page_of_a_check_has_verdict_policy_and_the_whole_report(run: Run, t
     assert "Policy" in written
     report = calcert.certify(calcert.Rows(three, label="animal", class_columns="p_*"), confidence=0.975)
     assert isinstance(report, ClassReport)
-    assert f'"upper": {report.worst["ranges"].upper!r}' in written
+    assert f'"upper": {report.worst["cutoff"].upper!r}' in written
 
 
 def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
         "error": ("gone.csv", "0.1", 2),
     }
     for element, (file, largest, code) in cases.items():
-        done = run("check", file, "--max", largest, "--statement", "unmodified", "--junit", str(path))
+        done = run("check", file, "--max", largest, "--statement", "l1", "--junit", str(path))
         assert done.exit_code == code
         suite = ElementTree.parse(path).getroot().find("testsuite")
         assert suite is not None
@@ -220,7 +220,7 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
         facts = {item.get("name"): item.get("value") for item in suite.iter("property")}
         assert facts["max"] == largest
         if code < 2:
-            assert float(facts["upper"] or 0) == calcert.certify([0.5] * 2000, [0, 1] * 1000).unmodified.upper
+            assert float(facts["upper"] or 0) == calcert.certify([0.5] * 2000, [0, 1] * 1000).l1.upper
             assert facts["rows"] == "2000"
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
@@ -275,7 +275,7 @@ def test_the_result_of_a_query_with_clusters_is_checked_as_the_rows_are(run: Run
     database.execute(f"COPY ({text}) TO '{tmp_path / 'cells.csv'}' (HEADER)")
     database.execute(f"COPY t TO '{tmp_path / 'rows.csv'}' (HEADER)")
     named = ("--score", "p", "--label", "y", "--cluster", "u")
-    judged = ("--max", "0.2", "--statement", "ranges")
+    judged = ("--max", "0.2", "--statement", "cutoff")
     cells = run("check", str(tmp_path / "cells.csv"), *judged)
     assert cells.exit_code == 0
     assert cells.stdout == run("check", str(tmp_path / "rows.csv"), *named, *judged).stdout

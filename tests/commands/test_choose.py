@@ -46,7 +46,7 @@ def test_every_format_has_the_rows_of_the_library_and_the_printed_command_reads_
         Path("t.csv.gz").write_bytes(gzip.compress(Path("t.csv").read_bytes()))
     done = run("choose", f"t.{form}", "--score", "p", "--budget", "2000", "--seed", "5", *labels)
     assert done.exit_code == 0, done.stderr
-    chosen = calcert.choose_rows(X, 2000, labels=TABLE["y"] if labels else None, seed=5)
+    chosen = calcert.sample_for_labelling(X, 2000, labels=TABLE["y"] if labels else None, seed=5)
     assert chosen.rule is not None
     *said, command = done.stdout.splitlines()
     assert said[0] == str(chosen)
@@ -79,7 +79,7 @@ def test_files_as_people_keep_them_are_chosen_from_and_read_back(
     assert done.exit_code == 0, done.stderr
     gone = 2 if form == "csv" else 1
     assert f"{gone} of {20_000 + gone:,} rows were left out: {gone} without PD" in caplog.text
-    chosen = calcert.choose_rows(X, 2000, labels=TABLE["y"] if labels else None, seed=5)
+    chosen = calcert.sample_for_labelling(X, 2000, labels=TABLE["y"] if labels else None, seed=5)
     assert chosen.rule is not None
     command = shlex.split(done.stdout.splitlines()[-1])[1:]
     assert "--drop-missing" not in command  # A chosen row without a label is an error.

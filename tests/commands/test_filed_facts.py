@@ -109,7 +109,7 @@ def test_results_of_every_kind_are_filed_alike() -> None:
         calcert.certify(x, y, groups=np.repeat(["a", "b"], 200)).with_facts(SAID),
         calcert.certify(chances, np.where(y, 0, 2)).with_facts(SAID),
         calcert.compare({"a": x, "b": x**1.1}, y).with_facts(SAID),
-        calcert.score_table(calcert.summarize(x.round(1), y)).with_facts(SAID),
+        calcert.curves.score_table(calcert.summarize(x.round(1), y)).with_facts(SAID),
     )
     for result in results:
         page = as_page(result)

@@ -10,7 +10,7 @@ import pytest
 
 import calcert
 from calcert.foundation.number_text import at_least, at_most, fraction
-from calcert.reports.bandwidths import bandwidth_costs
+from calcert.reports.noise_costs import noise_costs
 
 from .conftest import Run
 
@@ -31,9 +31,9 @@ def test_plan_says_about_how_many_rows_and_that_it_is_an_estimate(run: Run, rows
 def test_plan_knows_what_is_reached_and_what_is_out_of_reach(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "off.csv"
     path.write_text("p,y\n" + "0.9,1\n0.9,0\n" * 500)
-    reached = run("plan", str(path), "--target", "0.9", "--statement", "unmodified")
+    reached = run("plan", str(path), "--target", "0.9", "--statement", "l1")
     assert "The 1,000 rows at hand certify it already." in reached.stdout
-    hopeless = run("plan", str(path), "--target", "0.1", "--statement", "unmodified")
+    hopeless = run("plan", str(path), "--target", "0.1", "--statement", "l1")
     assert "It is at least 0.3" in hopeless.stdout
     assert "more rows cannot help. Recalibrate the classifier." in " ".join(hopeless.stdout.split())
 
@@ -53,7 +53,7 @@ def test_a_plan_for_many_classes_is_about_the_prediction(run: Run, tmp_path: Pat
 
 
 def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, rows: tuple[Any, Any]) -> None:
-    costs = bandwidth_costs(calcert.summarize(*rows))
+    costs = noise_costs(calcert.summarize(*rows))
     best = costs.recommended(0.001)
     assert best is not None
     done = run("bandwidth", "rows.csv")

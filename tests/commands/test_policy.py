@@ -41,7 +41,7 @@ def test_what_the_policy_says_is_demanded(run: Run, policy: Path, summary: Summa
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["passed"] is True
-    assert found["certificate"]["upper"] == calcert.distance(summary, delta=0.04).upper
+    assert found["certificate"]["upper"] == calcert.bounds.distance(summary, confidence=0.96).upper
     assert found["policy"]["version"] == "2026-1"
     assert found["policy"]["owner"] == "Risk"
     assert found["facts"]["columns"] == {"score": "p", "label": "y"}
@@ -76,7 +76,7 @@ def test_one_text_where_a_policy_needs_a_list_is_refused_with_that_list(run: Run
 
 
 def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
-    upper = calcert.distance(summary, delta=0.01).upper
+    upper = calcert.bounds.distance(summary, confidence=0.99).upper
     policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")
     done = run("check", "rows.csv", "--policy", "calibration.toml")
     assert done.exit_code == 1, "passes at delta, and must not at a quarter of it"
@@ -145,7 +145,7 @@ def test_a_policy_that_says_something_else_is_refused(run: Run, policy: Path, te
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--max", "0.5"), ("--confidence", "0.9"), ("--score", "p"), ("--statement", "ranges")]
+    ("option", "value"), [("--max", "0.5"), ("--confidence", "0.9"), ("--score", "p"), ("--statement", "cutoff")]
 )
 def test_what_the_policy_says_cannot_be_said_again(run: Run, policy: Path, option: str, value: str) -> None:
     policy.write_text(POLICY)

@@ -52,7 +52,7 @@ def test_one_of_our_certificates_has_what_the_published_methods_have(rows: tuple
     x, y = rows
     found = compare(x, y, bandwidth=1 / 32, confidence=0.9, seed=3)
     seen = calcert.summarize(calcert.perturb(x, bandwidth=1 / 32, rng=3), y)
-    assert found.like_for_like == calcert.lipschitz(seen, constant=16.0, delta=0.1, seed=3)
+    assert found.like_for_like == calcert.bounds.lipschitz(seen, constant=16.0, confidence=0.9, seed=3)
     (line,) = (line for line in found.lines if "perturbed scores alone" in line.method)
     assert (line.subject, line.value) == (found.report.perturbed.subject, found.like_for_like.upper)
     assert line.promise == "Proved: each bound holds with probability 0.9, assuming nothing."
@@ -130,7 +130,7 @@ def test_demo_refuses_a_format_that_it_cannot_write(run: Run, tmp_path: Path) ->
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark", "bigquery", "snowflake", "trino"])
 def test_sql_prints_the_query_of_the_library(run: Run, dialect: str) -> None:
     done = run("sql", "t", "--score", "p", "--label", "y", "--dialect", dialect)
-    assert done.stdout == calcert.sql("t", "p", "y", dialect)
+    assert done.stdout == calcert.sql.summary_query("t", "p", "y", dialect)
 
 
 @pytest.mark.parametrize(

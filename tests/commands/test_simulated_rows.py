@@ -17,7 +17,7 @@ def test_the_error_of_the_simulated_classifier_is_that_of_calculus() -> None:
         return abs(expit(OVERCONFIDENCE * SPREAD * z) - expit(SPREAD * z)) * stats.norm.pdf(z)
 
     wanted, _ = integrate.quad(weighted, -12, 12, points=[0])
-    assert true_errors(Noise("additive", 1 / 64)).unmodified == pytest.approx(wanted, abs=1e-6)
+    assert true_errors(Noise("additive", 1 / 64)).l1 == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.mark.parametrize("h", [1 / 64, 0.25])
@@ -40,4 +40,4 @@ def test_simulated_rows_repeat_with_their_seed_and_are_overconfident() -> None:
     report = calcert.certify(scores, labels)
     known = true_errors(Noise("additive", 1 / 64))
     assert report.perturbed.lower <= known.perturbed <= report.perturbed.upper
-    assert report.unmodified.lower <= known.unmodified <= report.unmodified.upper
+    assert report.l1.lower <= known.l1 <= report.l1.upper

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 API = Path(__file__).parents[2] / "docs" / "api"
-MODULES = ("calcert", "calcert.published", "calcert.sklearn", "calcert.torch")
+MODULES = (
+    "calcert",
+    "calcert.bounds",
+    "calcert.curves",
+    "calcert.sql",
+    "calcert.published",
+    "calcert.sklearn",
+    "calcert.torch",
+)
 NAMES = [
     f"{module}.{name}"
     for module in MODULES

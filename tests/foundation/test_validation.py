@@ -192,7 +192,7 @@ def test_bandwidth_and_variation_must_be_positive_and_finite(name: str, value: f
 @pytest.mark.parametrize("value", [0, -1.0, NAN, INF])
 def test_the_lipschitz_constant_must_be_positive_and_finite(value: float) -> None:
     with pytest.raises(ValueError, match=r"constant must be positive and finite, such as 2\.0; got"):
-        calcert.lipschitz(calcert.summarize(GOOD, LABELS), constant=value)
+        calcert.bounds.lipschitz(calcert.summarize(GOOD, LABELS), constant=value)
 
 
 @pytest.mark.parametrize("name", ["confidence", "bandwidth", "variation"])

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import multinomial
 
 import calcert
-from calcert.certificates import finite, mean_gap_and_ratio
+from calcert.certificates import finite, in_the_large
 from calcert.reports import rows_to_label
 from calcert.reports.rows_to_label import KeepRule, sizes
 from tests.lab.laws import ROUNDING, too_many, upper
@@ -51,7 +51,7 @@ def test_chosen_rows_are_missed_no_more_often_than_delta_over_all_outcomes(by_la
         terms = finite.upper_terms(rows, delta)
         below += chance * (upper(terms) < TRUTH - ROUNDING)
         bare += chance * (upper(terms, cut=1.0) < TRUTH - ROUNDING)
-        above += chance * (mean_gap_and_ratio.mean_gap_lower(rows, delta) > abs(SHARES @ (SCORES - CHANCES)) + ROUNDING)
+        above += chance * (in_the_large.in_the_large_lower(rows, delta) > abs(SHARES @ (SCORES - CHANCES)) + ROUNDING)
         total += chance
     assert math.isclose(total, 1.0)
     assert below <= delta
@@ -65,7 +65,7 @@ def test_coins_choose_every_row_as_often_as_its_weight_says(monkeypatch: pytest.
     x = np.random.default_rng(0).beta(0.1, 1, 2_048)
     off = variance = 0.0
     for seed in range(1_000):
-        chosen = calcert.choose_rows(x, 200, seed=seed)
+        chosen = calcert.sample_for_labelling(x, 200, seed=seed)
         off += float(chosen.weights.sum()) - (x.size - chosen.aside)
         variance += float((rule.weights(sizes(x, None)) - 1).sum())
     # The weights of the chosen rows add up to the number of all, in the mean.
@@ -82,7 +82,7 @@ def test_chosen_rows_are_covered_and_forgetting_their_weights_is_caught() -> Non
     missed = dict.fromkeys(["told", "forgotten"], 0)
     for run in range(runs):
         kind = rng.choice(2, 40_000, p=shares)
-        chosen = calcert.choose_rows(scores[kind], 4_000, seed=run)
+        chosen = calcert.sample_for_labelling(scores[kind], 4_000, seed=run)
         assert chosen.rule is not None
         x, y = scores[kind[chosen.rows]], rng.random(chosen.rows.size) < curve[kind[chosen.rows]]
         missed["told"] += upper(finite.upper_terms(calcert.summarize(x, y, **chosen.arguments), delta)) < truth

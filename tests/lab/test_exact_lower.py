@@ -18,13 +18,13 @@ from scipy.stats import binom
 from calcert import Summary
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
+from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.ranges import ranges_lower
 from calcert.certificates.witnesses import betting, thrown_batches
-from calcert.certificates.witnesses import unmodified_lower as lower_module
+from calcert.certificates.witnesses import l1_lower as lower_module
 from calcert.certificates.witnesses.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.serving.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.laws import Law, by_cells, outcomes, summary_of
@@ -45,7 +45,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     """A lower bound and the truth, or what is known to be at least the truth."""
     h = 1.0
     return {
-        "as it is": (lambda s: unmodified_lower(s, delta, 0).limit, law.error),
+        "as it is": (lambda s: l1_lower(s, delta, 0).limit, law.error),
         "perturbed": (lambda s: perturbed_lower(s, Noise("additive", h), delta, 0).limit, law.served(h)[0]),
         "distance": (lambda s: distance_lower.distance_lower(s, delta, 0).limit, law.distance),
     }[subject]
@@ -98,20 +98,20 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(subject: st
 @pytest.mark.parametrize(("name", "n"), [("one calibrated score", 3), ("one score", 3), ("calibrated", 2)])
 def test_the_mean_over_two_throws_is_missed_no_more_often_than_delta_and_fair_in_the_end(name: str, n: int) -> None:
     law, delta = LAWS[name][0], 0.7
-    found = judged(law, n, lambda s: unmodified_lower(s, delta, 0).limit, throws=2)
+    found = judged(law, n, lambda s: l1_lower(s, delta, 0).limit, throws=2)
     assert math.fsum(chance for chance, _, _ in found) == pytest.approx(1)
     assert math.fsum(chance for chance, bound, _ in found if bound > law.error) <= delta
     assert math.fsum(chance * math.exp(Game(played).log_wealth(law.error)) for chance, _, played in found) <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("name", ["as it is", "distance", "ranges", "crossings"])
+@pytest.mark.parametrize("name", ["as it is", "distance", "cutoff", "crossings"])
 def test_the_e_value_of_a_certificate_has_mean_one_at_most_if_the_error_is_0(name: str) -> None:
     """Over all outcomes of a calibrated law, rows and throws alike."""
     law = Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75))
     lower: Callable[[Summary], Lower] = {
-        "as it is": lambda s: unmodified_lower(s, 0.5, 0),
+        "as it is": lambda s: l1_lower(s, 0.5, 0),
         "distance": lambda s: distance_lower.distance_lower(s, 0.5, 0),
-        "ranges": lambda s: ranges_lower(s, 0.5, 0),
+        "cutoff": lambda s: cutoff_lower(s, 0.5, 0),
         "crossings": lambda s: crossings_lower(s, 3, 0.5, 0),
     }[name]
     found: list[float] = []
@@ -128,7 +128,7 @@ def test_the_e_value_of_a_certificate_has_mean_one_at_most_if_the_error_is_0(nam
 @pytest.mark.parametrize("throws", [1, 2])
 def test_the_e_value_has_mean_one_at_most_and_the_largest_wealth_so_far_has_more(throws: int) -> None:
     law = LAWS["one calibrated score"][0]
-    found = judged(law, 7 - 2 * throws, lambda s: unmodified_lower(s, 0.5, 0).limit, throws)
+    found = judged(law, 7 - 2 * throws, lambda s: l1_lower(s, 0.5, 0).limit, throws)
     mean = math.fsum(chance * Game(played).e_value for chance, _, played in found)
     assert 0.9 < mean <= 1
     so_far = [
@@ -144,7 +144,7 @@ def test_betting_against_calibration_is_a_fair_game_where_it_is_true(
 ) -> None:
     law, n = LAWS[name]
     monkeypatch.setattr(lower_module, "FOR_L1", None)
-    found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0).limit)
+    found = judged(law, n, lambda s: l1_lower(s, 0.5, 0).limit)
     mean = math.fsum(chance * wealth(rounds, 0.0) for chance, _, (rounds,) in found)
     # Fair but for what a cell hides of a score: a few parts in ten thousand, always to the gambler's loss.
     assert 1 - 1e-3 < mean <= 1 + 1e-9
@@ -153,7 +153,7 @@ def test_betting_against_calibration_is_a_fair_game_where_it_is_true(
 
 def test_betting_against_four_fifths_of_the_error_pays() -> None:
     law, n = LAWS["one score"]
-    found = judged(law, n, lambda s: unmodified_lower(s, 0.5, 0).limit)
+    found = judged(law, n, lambda s: l1_lower(s, 0.5, 0).limit)
     assert math.fsum(chance * wealth(rounds, 0.8 * law.error) for chance, _, (rounds,) in found) > 1.01
 
 
@@ -232,7 +232,7 @@ def test_cells_put_together_are_the_same_whichever_of_them_hold_rows(widest: flo
 
 
 def test_one_row_says_nothing() -> None:
-    assert unmodified_lower(summary_of((0.9,), np.array([[1, 0]])), 0.5, 0).limit == 0
+    assert l1_lower(summary_of((0.9,), np.array([[1, 0]])), 0.5, 0).limit == 0
 
 
 @pytest.mark.parametrize("name", ["one calibrated score", "one score", "rare"])
@@ -242,6 +242,6 @@ def test_twelve_rows_in_ten_batches_are_missed_no_more_often_than_delta_over_see
         chance
         for count, chance in law.outcomes(12)
         for seed in range(20)
-        if unmodified_lower(summary_of(law.score, count), delta, seed).limit > law.error
+        if l1_lower(summary_of(law.score, count), delta, seed).limit > law.error
     ]
     assert math.fsum(missed) / 20 <= delta

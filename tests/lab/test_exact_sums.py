@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import crossings, mean_gap_and_ratio, ranges
+from calcert.certificates import crossings, cutoff, in_the_large, observed_over_expected
 from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, summary_of, upper
 from tests.lab.sums import crossings_of, gap_truth, range_truth, visible_truth
 from tests.lab.test_exact_lower import judged, wealth
@@ -24,19 +24,19 @@ from tests.lab.test_exact_lower import judged, wealth
 Terms = Callable[[Summary, float], dict[str, float]]
 
 STATEMENTS: dict[str, tuple[Terms, Callable[[Law], float]]] = {
-    "ranges": (lambda s, delta: ranges.upper_terms(s, delta), range_truth),
+    "cutoff": (lambda s, delta: cutoff.upper_terms(s, delta), range_truth),
     "ranges too high": (
-        lambda s, delta: ranges.upper_terms(s, delta, "too high"),
+        lambda s, delta: cutoff.upper_terms(s, delta, "too high"),
         lambda law: range_truth(law, "too high"),
     ),
     "ranges too low": (
-        lambda s, delta: ranges.upper_terms(s, delta, "too low"),
+        lambda s, delta: cutoff.upper_terms(s, delta, "too low"),
         lambda law: range_truth(law, "too low"),
     ),
     "no crossing": (lambda s, delta: crossings.upper_terms(s, 0, delta), gap_truth),
     "one crossing": (lambda s, delta: crossings.upper_terms(s, 1, delta), lambda law: visible_truth(law, 1)),
     "two crossings": (lambda s, delta: crossings.upper_terms(s, 2, delta), lambda law: visible_truth(law, 2)),
-    "mean gap": (lambda s, delta: mean_gap_and_ratio.upper_terms(s, delta), gap_truth),
+    "mean gap": (lambda s, delta: in_the_large.upper_terms(s, delta), gap_truth),
 }
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
 
@@ -68,7 +68,7 @@ def test_as_many_crossings_as_the_curve_has_show_all_of_the_error(name: str) -> 
 TIGHT = Law((0.9,), (1.0,), (0.5,))
 
 
-@pytest.mark.parametrize("statement", ["ranges", "ranges too high", "two crossings", "mean gap"])
+@pytest.mark.parametrize("statement", ["cutoff", "ranges too high", "two crossings", "mean gap"])
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-6])
 @pytest.mark.parametrize("n", [10, 1000, 10**7])
 def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(statement: str, n: int, delta: float) -> None:
@@ -78,7 +78,7 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(statement: st
         assert one_score_miss(lambda s: terms(s, delta), TIGHT, n, truth, cut=0.0) <= delta
 
 
-@pytest.mark.parametrize("statement", ["ranges", "two crossings", "mean gap"])
+@pytest.mark.parametrize("statement", ["cutoff", "two crossings", "mean gap"])
 def test_a_sampling_term_cut_by_a_fifth_is_caught(statement: str) -> None:
     terms, truth_of = STATEMENTS[statement]
     truth = truth_of(TIGHT)
@@ -88,9 +88,9 @@ def test_a_sampling_term_cut_by_a_fifth_is_caught(statement: str) -> None:
 
 
 LOWER: dict[str, tuple[Callable[[Summary, float], float], Callable[[Law], float]]] = {
-    "ranges": (lambda s, delta: ranges.ranges_lower(s, delta, 0).limit, range_truth),
+    "cutoff": (lambda s, delta: cutoff.cutoff_lower(s, delta, 0).limit, range_truth),
     "ranges too high": (
-        lambda s, delta: ranges.ranges_lower(s, delta, 0, "too high").limit,
+        lambda s, delta: cutoff.cutoff_lower(s, delta, 0, "too high").limit,
         lambda law: range_truth(law, "too high"),
     ),
     "one crossing": (
@@ -119,7 +119,7 @@ def test_lower_stays_below_the_truth_and_wealth_is_a_supermartingale(statement: 
 
 def test_betting_against_half_of_the_largest_miscount_pays() -> None:
     law, n = GAMES["one score"]
-    found = judged(law, n, lambda s: ranges.ranges_lower(s, 0.5, 0).limit)
+    found = judged(law, n, lambda s: cutoff.cutoff_lower(s, 0.5, 0).limit)
     assert math.fsum(chance * wealth(rounds, 0.5 * range_truth(law)) for chance, _, (rounds,) in found) > 1.01
 
 
@@ -131,7 +131,7 @@ def mean_gap_lower_miss(n: int, delta: float, cut: float) -> float:
     """The exact probability that the lower limit, moved towards the gap that was seen by `cut`, exceeds the truth."""
 
     def missed(positives: int) -> bool:
-        seen, limit = abs(0.9 - positives / n), mean_gap_and_ratio.mean_gap_lower(counted(n, positives), delta)
+        seen, limit = abs(0.9 - positives / n), in_the_large.in_the_large_lower(counted(n, positives), delta)
         return limit + cut * (seen - limit) > gap_truth(TIGHT) + 1e-12
 
     if n <= 50:
@@ -161,7 +161,7 @@ def test_a_calibrated_score_is_given_a_lower_mean_gap_no_more_often_than_delta()
         low, high = 0, n // 2
         while high - low > 1:
             k = (low + high) // 2
-            found = mean_gap_and_ratio.mean_gap_lower(summary_of((0.5,), np.array([[n - k, k]])), level) > 0
+            found = in_the_large.in_the_large_lower(summary_of((0.5,), np.array([[n - k, k]])), level) > 0
             low, high = (k, high) if found else (low, k)
         return 2 * float(binom.cdf(low, n, 0.5))
 
@@ -177,7 +177,7 @@ def ratio_miss(score: float, chance: float, n: int, delta: float, cut: float = 0
     truth = chance / score
 
     def ends(positives: int) -> tuple[float, float]:
-        ratio = mean_gap_and_ratio.observed_over_expected(
+        ratio = observed_over_expected.observed_over_expected(
             summary_of((score,), np.array([[n - positives, positives]])), delta=delta
         )
         if not cut:

@@ -8,11 +8,13 @@ caught there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
+from calcert.certificates import bounded_variation, crossings, finite, lipschitz, perturbed, squared
 from calcert.serving.noise import Noise
 from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, remembering_groups, upper
 
@@ -48,7 +50,7 @@ def test_upper_covers_the_truth_for_every_law_on_up_to_three_scores(
     theorem: str, name: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     law = SMALL_LAWS[name]
-    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: 0.0)
+    monkeypatch.setattr(lipschitz, "l1_lower", lambda *_: 0.0)
     # Many outcomes only at the delta that is missed most easily.
     for delta in (0.5, 0.3, 0.05) if n < 6 else (0.5,):
         bound, truth = bound_of(theorem, law, delta)
@@ -62,6 +64,31 @@ def test_upper_covers_the_truth_for_all_6188_outcomes_of_twelve_rows(theorem: st
     bound, truth = bound_of(theorem, law, 0.5)
     with asking_only_for(truth), remembering_groups():
         assert miss_probability(law, 12, bound, truth) <= 0.5
+
+
+def smaller_of_two(law: Law, delta: float) -> Callable[[Summary], float]:
+    """The smaller of Theorems 4 and 10, each at the full delta, with as many crossings as the law has."""
+    side = [np.sign(x - chance) for x, chance in zip(law.score, law.chance, strict=True) if x != chance]
+    changes = sum(one != other for one, other in pairwise(side))
+    return lambda s: min(upper(finite.upper_terms(s, delta)), upper(crossings.upper_terms(s, changes, delta)))
+
+
+@pytest.mark.parametrize(("name", "n"), cases())
+def test_the_smaller_of_theorems_4_and_10_covers_at_full_delta(name: str, n: int) -> None:
+    law = SMALL_LAWS[name]
+    for delta in (0.5, 0.3, 0.05) if n < 6 else (0.5,):
+        with asking_only_for(law.error):
+            assert miss_probability(law, n, smaller_of_two(law, delta), law.error) <= delta
+
+
+def test_the_smaller_bound_cut_by_a_fifth_is_caught() -> None:
+    law, n, delta = TIGHT["Theorem 4"]
+
+    def smaller(s: Summary) -> dict[str, float]:
+        return min(finite.upper_terms(s, delta), crossings.upper_terms(s, 0, delta), key=upper)
+
+    assert one_score_miss(smaller, law, n, law.error, cut=0.0) <= delta
+    assert one_score_miss(smaller, law, n, law.error, cut=0.2) > delta
 
 
 @pytest.mark.parametrize("h", [1 / 64, 2.0])
@@ -120,7 +147,7 @@ def one_score_truth(theorem: str, law: Law) -> float:
 def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(
     theorem: str, n: int, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: 0.0)
+    monkeypatch.setattr(lipschitz, "l1_lower", lambda *_: 0.0)
     law = TIGHT[theorem][0]
     truth = one_score_truth(theorem, law)
     with asking_only_for(truth), remembering_groups():
@@ -129,7 +156,7 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(
 
 @pytest.mark.parametrize("theorem", TIGHT)
 def test_a_sampling_term_cut_by_a_fifth_is_caught(theorem: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: 0.0)
+    monkeypatch.setattr(lipschitz, "l1_lower", lambda *_: 0.0)
     law, n, delta = TIGHT[theorem]
     truth, terms = one_score_truth(theorem, law), one_score_terms(theorem, delta)
     assert one_score_miss(terms, law, n, truth, cut=0.0) <= delta

@@ -12,20 +12,20 @@ from scipy.stats import binom
 
 from calcert import Summary, summarize
 from calcert.certificates.crossings import crossings_lower
+from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.limits.sampling_term import gap_limit
-from calcert.certificates.ranges import ranges_lower
 from calcert.certificates.witnesses import betting
 from calcert.certificates.witnesses.betting import GAP_ROWS, GAP_SHARE, _gap_share
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from tests.campaign import Counts, seeds
 from tests.lab.laws import Law, summary_of
 
 DELTA = 0.05
 
 LOWER: dict[str, Callable[[Summary], float]] = {
-    "as it is": lambda s: unmodified_lower(s, DELTA, 0).limit,
-    "ranges": lambda s: ranges_lower(s, DELTA, 0).limit,
+    "as it is": lambda s: l1_lower(s, DELTA, 0).limit,
+    "cutoff": lambda s: cutoff_lower(s, DELTA, 0).limit,
     "crossings": lambda s: crossings_lower(s, 3, DELTA, 0).limit,
     "distance": lambda s: distance_lower(s, DELTA, 0).limit,
 }
@@ -83,7 +83,7 @@ def test_one_score_is_misjudged_no_more_often_than_delta_over_the_rows(score: fl
 
 
 @pytest.mark.parametrize(
-    ("statement", "least"), [("as it is", 1.08), ("ranges", 1.05), ("crossings", 1.25), ("distance", 1.03)]
+    ("statement", "least"), [("as it is", 1.08), ("cutoff", 1.05), ("crossings", 1.25), ("distance", 1.03)]
 )
 def test_scores_that_are_all_too_high_are_certain_to_be_so_by_more_than_the_bet_alone_shows(
     statement: str, least: float

@@ -18,6 +18,7 @@ from calcert import Summary
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.witnesses import listed_witnesses
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.certificates.witnesses.listed_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,
@@ -32,7 +33,6 @@ from calcert.certificates.witnesses.listed_witnesses import (
     least_mean,
     least_total,
 )
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
 from tests.lab.laws import Law, by_cells, summary_of, too_many
 from tests.lab.sums import range_truth, visible_truth
 
@@ -249,4 +249,4 @@ def test_a_thousand_rows_show_a_slight_bend_four_times_in_ten() -> None:
 def test_overconfidence_shows_in_the_change_of_sign() -> None:
     rng = np.random.default_rng(0)
     data = [rows_with(lambda x: x**0.7 / (x**0.7 + (1 - x) ** 0.7), 1000, rng) for _ in range(30)]
-    assert sum(unmodified_lower(rows, 0.05, 0).limit > 0 for rows in data) >= 20
+    assert sum(l1_lower(rows, 0.05, 0).limit > 0 for rows in data) >= 20

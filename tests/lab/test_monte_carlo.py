@@ -21,7 +21,7 @@ from calcert.certificates.distances import distance
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses import thrown_batches
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.serving.grids import score_coordinate
 from calcert.serving.noise import Noise
 from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
@@ -136,7 +136,7 @@ def test_theorem_2_covers_adversarial_laws() -> None:
 
 
 def test_theorem_3_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lipschitz, "unmodified_lower", lambda *_: Lower(0.0))
+    monkeypatch.setattr(lipschitz, "l1_lower", lambda *_: Lower(0.0))
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with asking_only_for(law.error), groups_for(seed):
@@ -177,7 +177,7 @@ def thrown_for(seed: int) -> Iterator[None]:
 def test_theorem_5_stays_below_the_error_of_adversarial_laws_as_they_are() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         with thrown_for(seed):
-            return unmodified_lower(summary, 0.4, seed).limit > law.error
+            return l1_lower(summary, 0.4, seed).limit > law.error
 
     sizes = plan_for({1: 50, 40: 150, 1000: 150, 100_000: 150}, {5: 50, 300: 150, 5000: 150, 100_000: 5})
     assert judge(missed, sizes, 0.4) >= 3400

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import crossings, mean_gap_and_ratio, ranges
+from calcert.certificates import crossings, cutoff, in_the_large, observed_over_expected
 from calcert.certificates.witnesses import thrown_batches
 from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
@@ -27,9 +27,9 @@ def exactly(law: Law | Continuous) -> Law:
 
 
 UPPER: dict[str, tuple[Callable[[Summary], dict[str, float]], Callable[[Law], float]]] = {
-    "ranges": (lambda s: ranges.upper_terms(s, DELTA), range_truth),
+    "cutoff": (lambda s: cutoff.upper_terms(s, DELTA), range_truth),
     "three crossings": (lambda s: crossings.upper_terms(s, 3, DELTA), lambda law: visible_truth(law, 3)),
-    "mean gap": (lambda s: mean_gap_and_ratio.upper_terms(s, DELTA), cache(gap_truth)),
+    "mean gap": (lambda s: in_the_large.upper_terms(s, DELTA), cache(gap_truth)),
 }
 
 
@@ -46,7 +46,7 @@ def test_upper_bounds_cover_adversarial_laws(statement: str) -> None:
 
 
 LOWER: dict[str, tuple[Callable[[Summary, int], float], Callable[[Law], float]]] = {
-    "ranges": (lambda s, seed: ranges.ranges_lower(s, DELTA, seed).limit, range_truth),
+    "cutoff": (lambda s, seed: cutoff.cutoff_lower(s, DELTA, seed).limit, range_truth),
     "three crossings": (
         lambda s, seed: crossings.crossings_lower(s, 3, DELTA, seed).limit,
         lambda law: visible_truth(law, 3),
@@ -68,7 +68,7 @@ def test_lower_bounds_stay_below_adversarial_laws(statement: str) -> None:
 
 def test_the_lower_mean_gap_stays_below_adversarial_laws() -> None:
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        return mean_gap_and_ratio.mean_gap_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
+        return in_the_large.in_the_large_lower(summary, DELTA) > gap_truth(exactly(law)) + 1e-12
 
     assert judge(once_each(missed), plan_for({1: 100, 40: 250, 100_000: 250}, {5: 100, 300: 200}), DELTA) >= 4000
 
@@ -78,9 +78,9 @@ def test_observed_over_expected_covers_adversarial_laws() -> None:
         atoms = exactly(law)
         truth = float(np.dot(atoms.weight, atoms.chance) / np.dot(atoms.weight, atoms.score))
         place = truth / 2 if truth <= 1 else 1 - 1 / (2 * truth)
-        if mean_gap_and_ratio.excess_of_ratios(summary, DELTA)(place, place) <= 0:
+        if observed_over_expected.excess_of_ratios(summary, DELTA)(place, place) <= 0:
             return False  # A ratio that is not excluded is inside the interval.
-        ratio = mean_gap_and_ratio.observed_over_expected(summary, delta=DELTA)
+        ratio = observed_over_expected.observed_over_expected(summary, delta=DELTA)
         return not ratio.lower - 1e-12 <= truth <= ratio.upper + 1e-12
 
     assert judge(once_each(missed), {name: {5: 200, 300: 300, 100_000: 300} for name in FINITE}, DELTA) >= 4000
@@ -89,7 +89,7 @@ def test_observed_over_expected_covers_adversarial_laws() -> None:
 def test_the_place_of_a_ratio_is_where_the_search_looks_for_it() -> None:
     for ratio in (0.0, 0.3, 1.0, 2.5, 400.0):
         place = ratio / 2 if ratio <= 1 else 1 - 1 / (2 * ratio)
-        assert mean_gap_and_ratio.ratio_at(place) == pytest.approx(ratio)
+        assert observed_over_expected.ratio_at(place) == pytest.approx(ratio)
 
 
 def cut_bound(cut: float) -> Bound:
@@ -99,7 +99,7 @@ def cut_bound(cut: float) -> Bound:
     def missed_at(positives: int, n: int) -> bool:
         law = FINITE["one score"]
         summary = summary_of(law.score, np.array([[n - positives, positives]]))
-        return below(upper(ranges.upper_terms(summary, 0.05), cut), range_truth(law))
+        return below(upper(cutoff.upper_terms(summary, 0.05), cut), range_truth(law))
 
     return lambda summary, law, seed: missed_at(summary.positives, summary.n)
 
@@ -119,7 +119,7 @@ def test_a_lower_bound_without_its_margin_is_caught() -> None:
         points = summary.cell_points
         known, judged = split[:2].sum(axis=0), split[2:].sum(axis=0)
         middle = (points.low + points.high) / 2
-        first, stop, sign = ranges.widest_run(middle * known.sum(axis=1) - known[:, 1])
+        first, stop, sign = cutoff.widest_run(middle * known.sum(axis=1) - known[:, 1])
         net = middle * judged.sum(axis=1) - judged[:, 1]
         return sign * net[first:stop].sum() / max(judged.sum(), 1) > range_truth(exactly(law)) + 1e-9
 

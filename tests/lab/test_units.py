@@ -16,12 +16,12 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Summary
-from calcert.certificates import bounded_variation, crossings, finite, mean_gap_and_ratio, perturbed, ranges
+from calcert.certificates import bounded_variation, crossings, cutoff, finite, in_the_large, perturbed
 from calcert.certificates.band import served_band
 from calcert.certificates.distances import distance, distance_lower
 from calcert.certificates.limits.share_limits import share_limits
 from calcert.certificates.units import unit_moments
-from calcert.certificates.witnesses import unmodified_lower
+from calcert.certificates.witnesses import l1_lower
 from calcert.serving.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.laws import ROUNDING, Floats, Integers, summary_of, too_many, upper
@@ -41,8 +41,8 @@ FIXED: dict[str, Terms] = {
     "Theorem U3": lambda s, delta: bounded_variation.upper_terms(s, 1.0, delta),
 }
 PAIRED_TERMS: dict[str, Terms] = {
-    "ranges": lambda s, delta: ranges.upper_terms(s, delta),
-    "mean gap": lambda s, delta: mean_gap_and_ratio.upper_terms(s, delta),
+    "cutoff": lambda s, delta: cutoff.upper_terms(s, delta),
+    "mean gap": lambda s, delta: in_the_large.upper_terms(s, delta),
     "crossings": lambda s, delta: crossings.upper_terms(s, 1, delta),
     "served": lambda s, delta: perturbed.upper_terms(s, Noise("additive", 1 / 128), delta),
     "served, odds": lambda s, delta: perturbed.upper_terms(s, Noise("odds", 1 / 64), delta),
@@ -106,7 +106,7 @@ def test_pair_sums_are_missed_no_more_often_than_delta_where_labels_are_equal(st
         assert miss_of(at(bound, delta), clusters_of(20, number, PAIRED), number, CHANCE) <= delta, (number, delta)
 
 
-@pytest.mark.parametrize("statement", ["ranges", "mean gap"])
+@pytest.mark.parametrize("statement", ["cutoff", "mean gap"])
 def test_pair_sums_of_a_population_are_missed_no_more_often_than_delta(statement: str) -> None:
     declared = Design(clustered=True, paired=True, largest_weight=20.0)
     for number, delta in ((10, 0.4), (1000, 0.05), (10**6, 0.4)):
@@ -116,7 +116,7 @@ def test_pair_sums_of_a_population_are_missed_no_more_often_than_delta(statement
     assert cut > 0.05
 
 
-@pytest.mark.parametrize("statement", ["ranges", "mean gap", "distance"])
+@pytest.mark.parametrize("statement", ["cutoff", "mean gap", "distance"])
 def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str) -> None:
     bound = PAIRED_TERMS[statement]
     assert miss_of(lambda s: upper(bound(s, 0.05), cut=0.2), clusters_of(20, 10**6, PAIRED), 10**6, CHANCE) > 0.05
@@ -124,12 +124,12 @@ def test_a_sampling_term_from_pair_sums_cut_by_a_fifth_is_caught(statement: str)
 
 def test_squares_of_independent_rows_are_caught_where_labels_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     said = unit_moments.signs_squares
-    monkeypatch.setattr(mean_gap_and_ratio, "signs_squares", lambda units, changes: said(units, changes) / 20)
+    monkeypatch.setattr(in_the_large, "signs_squares", lambda units, changes: said(units, changes) / 20)
     assert miss_of(at(PAIRED_TERMS["mean gap"], 0.05), clusters_of(20, 10**4, PAIRED), 10**4, CHANCE) > 0.3
 
 
 @pytest.mark.parametrize(
-    ("statement", "delta"), [("ranges", 0.4), ("ranges", 0.05), ("mean gap", 0.4), ("served", 0.4)]
+    ("statement", "delta"), [("cutoff", 0.4), ("cutoff", 0.05), ("mean gap", 0.4), ("served", 0.4)]
 )
 def test_pair_sums_are_covered_over_all_outcomes_of_two_independent_rows_a_cluster(
     statement: str, delta: float
@@ -206,7 +206,7 @@ def test_u2_cut_by_a_fifth_and_u1_in_its_place_are_caught() -> None:
 
 
 @pytest.mark.parametrize("number", [10, 1000, 10**6])
-@pytest.mark.parametrize("bound", ["mean gap", "signs", "ranges", "served", "distance"])
+@pytest.mark.parametrize("bound", ["mean gap", "signs", "cutoff", "served", "distance"])
 def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) -> None:
     for delta in (0.4, 0.05):
         for design in (CLUSTERS, PAIRED):
@@ -214,9 +214,9 @@ def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) 
 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
-    "mean gap": mean_gap_and_ratio.mean_gap_lower,
-    "signs": lambda s, delta: unmodified_lower.unmodified_lower(s, delta, 0).limit,
-    "ranges": lambda s, delta: ranges.ranges_lower(s, delta, 0).limit,
+    "mean gap": in_the_large.in_the_large_lower,
+    "signs": lambda s, delta: l1_lower.l1_lower(s, delta, 0).limit,
+    "cutoff": lambda s, delta: cutoff.cutoff_lower(s, delta, 0).limit,
     "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
     "served": lambda s, delta: perturbed.perturbed_lower(s, SMALL, delta, 0).limit,
 }
@@ -241,7 +241,7 @@ def lower_miss(
 
 def test_a_lower_margin_cut_by_half_is_caught() -> None:
     for design in (CLUSTERS, PAIRED):
-        assert lower_miss(mean_gap_and_ratio.mean_gap_lower, 10**6, 0.05, cut=1 / 2, design=design) > 0.05
+        assert lower_miss(in_the_large.in_the_large_lower, 10**6, 0.05, cut=1 / 2, design=design) > 0.05
 
 
 def test_lower_bounds_of_rows_kept_by_their_label_stay_below_the_population() -> None:
@@ -249,9 +249,7 @@ def test_lower_bounds_of_rows_kept_by_their_label_stay_below_the_population() ->
         rows, low, high = kept(number, population=True), number // 2 - 1, number
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (
-                (low, middle) if mean_gap_and_ratio.mean_gap_lower(rows(middle), 0.05) > 0.25 else (middle, high)
-            )
+            low, high = (low, middle) if in_the_large.in_the_large_lower(rows(middle), 0.05) > 0.25 else (middle, high)
         assert binom.sf(high - 1, number, 0.5) <= 0.05
 
 
@@ -278,7 +276,13 @@ def test_shares_that_are_labels_have_the_bounds_of_plain_rows() -> None:
     x = rng.integers(1, 20, 2000) / 20
     y = rng.random(2000) < x
     plain, soft = calcert.summarize(x, y), calcert.summarize(x, y, soft_labels=True)
-    for certify in (calcert.finite, calcert.distance, calcert.perturbed, calcert.ranges, calcert.bounded_variation):
+    for certify in (
+        calcert.bounds.finite,
+        calcert.bounds.distance,
+        calcert.bounds.perturbed,
+        calcert.bounds.cutoff,
+        calcert.bounds.bounded_variation,
+    ):
         assert certify(soft).upper == pytest.approx(certify(plain).upper, rel=1e-6)
 
 
@@ -299,7 +303,7 @@ def test_coupled_clusters_are_covered_where_plain_rows_are_not() -> None:
     runs, delta, scores = 80, 0.05, np.arange(1, 20) / 20
     truth = float(np.mean(scores - scores**2))
     tried = ("Theorem U1", "Theorem WU", "Theorem U3")
-    misses = dict.fromkeys(["plain", "ranges", "crossings", "above", *tried], 0)
+    misses = dict.fromkeys(["plain", "cutoff", "crossings", "above", *tried], 0)
     for _ in range(runs):
         x, y, cluster = coupled(rng, np.full(200, 20), np.square)
         rows = calcert.summarize(x, y, clusters=cluster)
@@ -307,16 +311,16 @@ def test_coupled_clusters_are_covered_where_plain_rows_are_not() -> None:
         for name in tried:
             misses[name] += upper(FIXED[name](rows, delta)) < truth
         paired = calcert.summarize(x, y, clusters=cluster, pair_sums=True)
-        for name in ("ranges", "crossings"):
+        for name in ("cutoff", "crossings"):
             misses[name] += upper(PAIRED_TERMS[name](paired, delta)) < truth
-        misses["above"] += max(LOWER[name](paired, delta) for name in ("signs", "ranges", "distance")) > truth
+        misses["above"] += max(LOWER[name](paired, delta) for name in ("signs", "cutoff", "distance")) > truth
     assert too_many(misses.pop("plain"), runs, delta)
     assert not any(too_many(missed, runs, delta) for missed in misses.values()), misses
 
 
 def test_a_side_of_the_population_has_no_lower_bound() -> None:
     rows = calcert.summarize([0.2, 0.9], [0, 1], weights=[1, 2], largest_weight=2)
-    assert calcert.ranges(rows, side="too high").lower == 0
+    assert calcert.bounds.cutoff(rows, side="too high").lower == 0
 
 
 def test_shares_are_covered_where_votes_taken_for_rows_are_not() -> None:
@@ -331,7 +335,7 @@ def test_shares_are_covered_where_votes_taken_for_rows_are_not() -> None:
         share = np.where(rng.random(400) < 0.9, agreed, rng.binomial(40, x**2) / 40)
         soft = calcert.summarize(x, share, soft_labels=True, weight_unit=1 / 40)
         misses["shares"] += upper(finite.upper_terms(soft, delta)) < truth
-        misses["ranges of shares"] += upper(ranges.upper_terms(soft, delta)) < truth
+        misses["ranges of shares"] += upper(cutoff.upper_terms(soft, delta)) < truth
         lines = [np.concatenate([x, x]), np.repeat([1, 0], 400)]
         votes = calcert.summarize(*lines, counts=np.round(40 * np.concatenate([share, 1 - share])))
         misses["votes"] += upper(finite.upper_terms(votes, delta)) < truth
@@ -366,7 +370,7 @@ def test_calibrated_heavy_tailed_clusters_raise_no_false_alarm() -> None:
         served = perturbed.perturbed_lower(rows, Noise("additive", 1 / 64), 0.2, 0).limit
         # Perturbing moves scores by less than 1.17/64 on average, and the error with them.
         alarms += (
-            max(LOWER[name](rows, 0.2) for name in ("mean gap", "signs", "ranges", "distance")) > 0
+            max(LOWER[name](rows, 0.2) for name in ("mean gap", "signs", "cutoff", "distance")) > 0
             or served > 1.17 / 64
         )
     assert alarms == 0
@@ -377,7 +381,12 @@ def test_one_row_a_unit_gives_away_a_twentieth() -> None:
     x = rng.random(50_000)
     y = rng.random(50_000) < x
     plain, alone = calcert.summarize(x, y), calcert.summarize(x, y, clusters=np.arange(50_000))
-    for certify in (calcert.perturbed, calcert.distance, calcert.ranges, calcert.bounded_variation):
+    for certify in (
+        calcert.bounds.perturbed,
+        calcert.bounds.distance,
+        calcert.bounds.cutoff,
+        calcert.bounds.bounded_variation,
+    ):
         assert certify(plain).upper <= certify(alone).upper <= 1.05 * certify(plain).upper
 
 
@@ -386,7 +395,7 @@ def test_weights_that_are_all_ten_are_weights_that_are_all_one() -> None:
     x = rng.random(5000)
     y = rng.random(5000) < x
     one, ten = (calcert.summarize(x, y, weights=np.full(5000, w)) for w in (1, 10))
-    for certify in (calcert.perturbed, calcert.ranges, calcert.mean_gap):
+    for certify in (calcert.bounds.perturbed, calcert.bounds.cutoff, calcert.bounds.in_the_large):
         assert math.isclose(certify(one).upper, certify(ten).upper, rel_tol=1e-6)
         assert math.isclose(certify(one).lower, certify(ten).lower, rel_tol=1e-6, abs_tol=1e-9)
 

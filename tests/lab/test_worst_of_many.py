@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.cutoff import upper_terms
 from calcert.certificates.limits.worst_of_many import OneOfMany
-from calcert.certificates.ranges import upper_terms
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.summary.design import Design
@@ -107,7 +107,7 @@ def missed_by_clusters(chance: float, delta: float, *, plain: bool) -> float:
             rows = units_at(score, kinds, Design(clustered=True), rows=CLUSTERS * size)
             summaries[str(group)] = replace(rows, units=None) if plain else rows
         settings = Settings(confidence=1 - delta)
-        found, _ = GroupRows(summaries, CLUSTERS * sum(sizes)).certify_worst("ranges", settings)
+        found, _ = GroupRows(summaries, CLUSTERS * sum(sizes)).certify_worst("cutoff", settings)
         total += binom.pmf(heads, CLUSTERS, chance) * (found.upper < truth - 1e-12)
     return total
 

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting_pool import pooled_distance, pooled_ranges
+from calcert.certificates.drifting_pool import pooled_cutoff, pooled_distance
 from calcert.monitoring import betting_strategies
 from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.monitor import Monitor
@@ -29,7 +29,7 @@ from tests.monitoring.lives import Law, finite_summary, life, overconfident, too
 from tests.monitoring.test_monitor_betting import outcomes
 
 DELTA, LIVES, LIMIT = 0.2, 400, 0.05
-MEMORIES: dict[str, type[Memory]] = {"distance": PairMemory, "ranges": RangeMemory}
+MEMORIES: dict[str, type[Memory]] = {"distance": PairMemory, "cutoff": RangeMemory}
 
 
 def truth(law: Law, statement: str) -> float:
@@ -164,7 +164,7 @@ def test_a_change_from_0_to_5_per_cent_is_flagged_within_15000_rows(statement: s
     assert flagged >= 0.9 * lives
 
 
-POOLED = {"distance": pooled_distance, "ranges": pooled_ranges}
+POOLED = {"distance": pooled_distance, "cutoff": pooled_cutoff}
 SCORE, ROWS = 0.9, 120
 
 
@@ -215,8 +215,8 @@ def test_a_state_started_now_watches_the_distance(tmp_path: Path) -> None:
     ("statement", "below", "measure"),
     [
         ("distance", "distance", "distance from calibration"),
-        ("ranges", "ranges", "largest miscount in a range of scores"),
-        ("perturbed", "unmodified", "L1 calibration error"),
+        ("cutoff", "cutoff", "largest miscount in a range of scores"),
+        ("perturbed", "l1", "L1 calibration error"),
     ],
 )
 def test_upper_windows_and_alarm_say_which_statement_they_are_about(
@@ -245,11 +245,11 @@ def test_upper_windows_and_alarm_say_which_statement_they_are_about(
 
 def test_a_statement_is_fixed_for_life_and_must_be_one_that_can_be_watched(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    Monitor(path, statement="ranges").add([0.2, 0.8], [0, 1], batch_id="1")
-    assert Monitor(path).status().statement == "ranges"
-    with pytest.raises(ValueError, match=r"got 'distance', and .* watches 'ranges'\. Leave it out"):
+    Monitor(path, statement="cutoff").add([0.2, 0.8], [0, 1], batch_id="1")
+    assert Monitor(path).status().statement == "cutoff"
+    with pytest.raises(ValueError, match=r"got 'distance', and .* watches 'cutoff'\. Leave it out"):
         Monitor(path, statement="distance").add([0.2, 0.8], [0, 1], batch_id="2")
-    with pytest.raises(ValueError, match="statement must be one of 'distance', 'ranges', 'perturbed'; got 'crossings'"):
+    with pytest.raises(ValueError, match="statement must be one of 'distance', 'cutoff', 'perturbed'; got 'crossings'"):
         Monitor(path, statement="crossings")
 
 
@@ -257,7 +257,7 @@ def test_what_is_watched_is_bound_to_the_batches(tmp_path: Path) -> None:
     import sqlite3
 
     for change in (
-        "UPDATE watched SET statement = 'ranges'",
+        "UPDATE watched SET statement = 'cutoff'",
         "DELETE FROM watched",
         "INSERT INTO watched VALUES ('x')",
     ):

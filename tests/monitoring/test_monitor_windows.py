@@ -30,7 +30,7 @@ def batch(number: int, rows: int, window: str | None) -> Batch:
 def statement(key: str, lower: float, upper: float) -> WindowStatement:
     certificate = replace(CERTIFICATE, lower=lower, upper=upper)
     unsure = replace(CERTIFICATE, lower=0.0, upper=1.0)
-    return WindowStatement(key, key, key, 1, 100, {"perturbed": unsure, "unmodified": certificate})
+    return WindowStatement(key, key, key, 1, 100, {"perturbed": unsure, "l1": certificate})
 
 
 def test_the_bounds_of_all_windows_and_looks_spend_no_more_than_delta() -> None:
@@ -56,7 +56,7 @@ def test_a_window_speaks_of_its_rows_up_to_the_last_look() -> None:
 def test_a_change_is_certified_exactly_where_intervals_do_not_meet() -> None:
     calm, drifted, unsure = statement("1", 0.0, 0.03), statement("2", 0.05, 0.09), statement("3", 0.02, 0.06)
     (found,) = changes([calm, drifted])
-    assert (found.statement, found.earlier, found.later, found.grown) == ("unmodified", "1", "2", True)
+    assert (found.statement, found.earlier, found.later, found.grown) == ("l1", "1", "2", True)
     assert found.by == pytest.approx(0.02)
     assert changes([calm, unsure]) == ()
     assert changes([statement("1", 0.0, 0.05), drifted]) == ()

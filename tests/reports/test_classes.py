@@ -12,10 +12,10 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.cutoff import largest_sum
+from calcert.certificates.cutoff import upper_terms as cutoff_terms
 from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
-from calcert.certificates.ranges import largest_sum
-from calcert.certificates.ranges import upper_terms as ranges_terms
 from calcert.certificates.running_excess import Excess
 from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
@@ -40,7 +40,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def report(rows: tuple[np.ndarray, np.ndarray]) -> ClassReport:
-    found = calcert.certify(*rows)
+    found = calcert.certify(*rows, settings=calcert.Settings(odds=1 / 16))
     assert isinstance(found, ClassReport)
     return found
 
@@ -49,7 +49,7 @@ def test_the_prediction_is_certified_as_a_binary_classifier(
     report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
 ) -> None:
     p, y = rows
-    binary = calcert.certify(p.max(axis=1), p.argmax(axis=1) == y)
+    binary = calcert.certify(p.max(axis=1), p.argmax(axis=1) == y, settings=calcert.Settings(odds=1 / 16))
     assert report.certificates == binary.certificates
     assert report.estimates == binary.estimates
 
@@ -60,14 +60,14 @@ def test_each_class_is_certified_at_delta_over_the_number_of_classes(
     p, y = rows
     assert [entry.number for entry in report.classes] == [0, 1, 2, 3]
     for entry in report.classes:
-        alone = calcert.certify(p[:, entry.number], y == entry.number, settings=calcert.Settings().shared(4))
+        alone = calcert.certify(p[:, entry.number], y == entry.number, settings=calcert.Settings(odds=1 / 16).shared(4))
         assert entry.certificates == alone.certificates
         assert entry.positives == (y == entry.number).sum()
 
 
 def test_a_class_without_rows_is_certified_like_the_others(report: ClassReport) -> None:
     assert report.classes[3].positives == 0
-    assert report.classes[3].unmodified.upper < 0.05
+    assert report.classes[3].l1.upper < 0.05
 
 
 def test_the_mean_is_inside_what_the_classes_say_and_sharper(report: ClassReport) -> None:
@@ -76,19 +76,20 @@ def test_the_mean_is_inside_what_the_classes_say_and_sharper(report: ClassReport
         assert mean.lower == pytest.approx(np.mean([c.lower for c in classes]))
         assert mean.upper == pytest.approx(sum(mean.terms.values()))
         assert mean.upper <= np.mean([c.upper for c in classes]) + 1e-12
-        assert name == "unmodified" or mean.upper < 0.98 * np.mean([c.upper for c in classes])
+        assert mean.upper < 0.98 * np.mean([c.upper for c in classes])
 
 
 def test_no_class_is_worse_than_the_largest_bound_at_full_delta(
     report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
 ) -> None:
     p, y = rows
-    alone = [calcert.certify(p[:, number], y == number) for number in range(4)]
+    settings = calcert.Settings(odds=1 / 16)
+    alone = [calcert.certify(p[:, number], y == number, settings=settings) for number in range(4)]
     for name, worst in report.worst.items():
         assert worst.upper == max(found.statement(name).upper for found in alone)
         assert worst.lower == max(entry.statement(name).lower for entry in report.classes)
         assert worst.upper < max(entry.statement(name).upper for entry in report.classes)
-    assert f"No class is worse than: distance {at_most(report.worst['distance'].upper)}" in str(report)
+    assert f"No class is worse than: perturbed {at_most(report.worst['perturbed'].upper)}" in str(report)
 
 
 def test_the_report_survives_json(report: ClassReport) -> None:
@@ -171,7 +172,7 @@ def test_the_mean_bound_covers_thousands_of_larger_data_sets() -> None:
 @cache
 def one_class_as_it_is(number: int, positives: int) -> Certificate:
     rows = calcert.summarize(np.full(ROWS, SCORE[number]), np.arange(ROWS) < positives)
-    return Certificate("miscount", "as it is", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 9", ranges_terms(rows, DELTA))
+    return Certificate("miscount", "as it is", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 9", cutoff_terms(rows, DELTA))
 
 
 def missed_as_it_is(shrink: float) -> float:
@@ -229,8 +230,8 @@ def test_the_mean_of_certificates_adds_up() -> None:
 def test_the_mean_names_the_theorem_that_assumes_something() -> None:
     rng = np.random.default_rng(0)
     spread = rng.random(2000)
-    every = [calcert.finite(calcert.summarize([0.5, 0.75] * 1000, [0, 1] * 1000))]
-    every.append(calcert.bounded_variation(calcert.summarize(spread, rng.random(2000) < spread)))
+    every = [calcert.bounds.finite(calcert.summarize([0.5, 0.75] * 1000, [0, 1] * 1000))]
+    every.append(calcert.bounds.bounded_variation(calcert.summarize(spread, rng.random(2000) < spread)))
     mean = mean_of(every, 0.1)
     assert (mean.theorem, mean.assumption) == ("Theorem 2", every[1].assumption)
     assert mean_of(every[:1] * 2, 0.1).theorem == "Theorem 4"
@@ -287,12 +288,12 @@ def test_imagenet_networks_are_overconfident_or_not_for_certain() -> None:
     chosen = ["torchvision/resnet101", "torchvision/inception_v3", "pytorch-image-models/efficientnet_b1"]
     rows = rows[rows["model"].isin(chosen)]
     report = calcert.certify(rows["score"], rows["label"], groups=rows["model"].astype(str))
-    assert {group.perturbed.n for group in report.groups.values()} == {50_000}
+    assert {group.l1.n for group in report.groups.values()} == {50_000}
     for group in report.groups.values():
-        assert 0 < group.unmodified.lower < group.unmodified.upper < 0.2
+        assert 0 < group.l1.lower < group.l1.upper < 0.2
     a, b = (rows[rows["model"] == name] for name in chosen[:2])
     verdict = calcert.compare({name: calcert.Rows(one["score"], one["label"]) for name, one in (("a", a), ("b", b))})
-    assert verdict.perturbed.best == "b"
+    assert verdict.l1.best == "b"
 
 
 def test_names_of_columns_are_refused_where_there_are_none() -> None:

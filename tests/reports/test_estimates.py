@@ -113,7 +113,7 @@ def test_an_error_twice_what_is_detectable_shows_and_a_third_of_it_does_not() ->
 
     def shown(error: float) -> int:
         samples = (calcert.summarize(x, rng.random(500) < x + error) for _ in range(20))
-        return sum(calcert.ranges(sample).lower > 0 for sample in samples)
+        return sum(calcert.bounds.cutoff(sample).lower > 0 for sample in samples)
 
     assert shown(2 * size) >= 17
     assert shown(size / 3) <= 6
@@ -166,7 +166,7 @@ def test_an_error_that_is_said_to_show_shows_in_about_every_other_sample(score: 
     assert size is not None
     chance = score + size * (1 if score <= 0.5 else -1)
     samples = (calcert.summarize(x, rng.random(n) < chance) for _ in range(100))
-    assert 40 <= sum(calcert.distance(sample).lower > 0 for sample in samples) <= 80
+    assert 40 <= sum(calcert.bounds.distance(sample).lower > 0 for sample in samples) <= 80
 
 
 def test_scores_that_rank_labels_backwards_are_warned_of_where_mann_and_whitney_are_sure() -> None:

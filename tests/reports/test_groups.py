@@ -79,7 +79,7 @@ def test_groups_may_overlap_if_they_are_listed() -> None:
         SCORES[SITES == "north"], LABELS[SITES == "north"], settings=calcert.Settings().shared(3)
     )
     full = calcert.certify(SCORES[SCORES < 0.5], LABELS[SCORES < 0.5]), calcert.certify(SCORES, LABELS)
-    assert report.worst["ranges"].upper >= max(found.ranges.upper for found in full)
+    assert report.worst["cutoff"].upper >= max(found.cutoff.upper for found in full)
     assert GroupReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
 
 
@@ -121,7 +121,7 @@ def test_groups_add_up_to_all_rows() -> None:
 
 
 def test_worst_groups_come_first(report: GroupReport) -> None:
-    lowers = [report.groups[name].distance.lower for name in report.worst_first()]
+    lowers = [report.groups[name].l1.lower for name in report.worst_first()]
     assert lowers == sorted(lowers, reverse=True)
     with pytest.raises(ValueError, match="statement must be one of"):
         report.worst_first("squared")
@@ -149,7 +149,7 @@ def test_json_and_page_keep_no_bands_and_compute_few(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(band, "served_band", counted)
     rng = np.random.default_rng(0)
     x, groups = rng.random(3000), np.arange(3000) % 30
-    found = calcert.certify(x, rng.random(3000) < x**2, groups=groups)
+    found = calcert.certify(x, rng.random(3000) < x**2, groups=groups, settings=calcert.Settings(odds=1 / 16))
     told = found.to_dict()["groups"]
     assert len(computed) == WITH_BENDS < 30
     assert not any("band" in vars(group) for group in found.groups.values())
@@ -169,7 +169,7 @@ def test_the_report_survives_json(report: GroupReport) -> None:
 
 def test_a_group_too_small_to_say_anything_is_shown_as_such() -> None:
     few = calcert.certify([0.5, *SCORES[:800]], [1, *LABELS[:800]], groups=["tiny"] + ["usual"] * 800)
-    assert few.groups["tiny"].unmodified.vacuous
+    assert few.groups["tiny"].l1.vacuous
     (line,) = [line for line in str(few).splitlines() if line.startswith("tiny")]
     assert line.split() == ["tiny", "1", "too", "few", "rows"]
     assert few.worst_first()[-1] == "tiny"
@@ -177,23 +177,23 @@ def test_a_group_too_small_to_say_anything_is_shown_as_such() -> None:
 
 def test_the_picture_has_a_bar_a_group_worst_first(report: GroupReport) -> None:
     pytest.importorskip("matplotlib")
-    (axes,) = report.plot(statement="perturbed").axes
-    names = report.worst_first("perturbed")
+    (axes,) = report.plot(statement="cutoff").axes
+    names = report.worst_first("cutoff")
     assert [label.get_text().split(" (")[0] for label in axes.get_yticklabels()] == names
     bars = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2]
-    expected = [report.groups[name].perturbed for name in names]
+    expected = [report.groups[name].cutoff for name in names]
     assert [list(bar) for bar in bars] == [[c.lower, c.upper] for c in expected]
 
 
 def test_a_group_that_is_certain_to_be_worse_than_most_is_in_the_picture(report: GroupReport) -> None:
     pytest.importorskip("matplotlib")
     name = next(iter(report.groups))
-    usual = replace(report.groups[name].distance, lower=0.0, upper=0.04)
+    usual = replace(report.groups[name].l1, lower=0.0, upper=0.04)
     groups = {f"group {place}": report.groups[name] for place in range(4)}
     for far, end in ((replace(usual, lower=0.11, upper=0.16), 1.15 * 0.16), (replace(usual, upper=0.9), 1.15 * 0.04)):
         found = [*[usual] * 3, far]
         several = {
-            key: replace(one, certificates={**one.certificates, "distance": c})
+            key: replace(one, certificates={**one.certificates, "l1": c})
             for (key, one), c in zip(groups.items(), found, strict=True)
         }
         (axes,) = replace(report, groups=several).plot().axes
@@ -242,7 +242,7 @@ def test_clusters_are_cut_to_the_rows_that_they_have_in_a_group_in_every_source(
         assert report.groups[site].summary == summary
         assert report.groups[site].n == (site == SITES).sum()
     assert report.worst["distance"].upper == max(
-        calcert.distance(summary, delta=report.delta).upper for summary in expected.values()
+        calcert.bounds.distance(summary, confidence=1 - report.delta).upper for summary in expected.values()
     )
     assert "All bounds are for a row drawn by weight from clusters of these sizes." in " ".join(str(report).split())
     listed = {"all": np.ones(SCORES.size, bool), "odd": user % 2 == 1}
@@ -307,15 +307,15 @@ def test_compas_by_race_and_by_sex() -> None:
     rows["score"] = rows["decile_score"] / 10 - 0.05
     races = calcert.certify(rows[["score", "label", "race"]], score="score", label="label", groups="race")
     assert len(races.groups) == 6
-    assert sum(group.unmodified.n for group in races.groups.values()) == 7_214
+    assert sum(group.l1.n for group in races.groups.values()) == 7_214
     # Deciles are a finite score set: nothing is assumed. Two groups of 18 and 32 rows can prove nothing.
-    assert {group.unmodified.assumption for group in races.groups.values()} == {"none"}
-    assert races.groups["African-American"].unmodified.lower > 0.03
+    assert {group.l1.assumption for group in races.groups.values()} == {"none"}
+    assert races.groups["African-American"].l1.lower > 0.03
     for small in ("Native American", "Asian"):
-        assert races.groups[small].unmodified.lower == 0
-        assert races.groups[small].unmodified.upper > 0.4
+        assert races.groups[small].l1.lower == 0
+        assert races.groups[small].l1.upper > 0.4
     by_sex = calcert.certify(rows["score"], rows["label"], groups=rows["sex"])
-    assert {name: group.unmodified.n for name, group in by_sex.groups.items()} == {"Female": 1_395, "Male": 5_819}
+    assert {name: group.l1.n for name, group in by_sex.groups.items()} == {"Female": 1_395, "Male": 5_819}
 
 
 def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
@@ -327,14 +327,14 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
     def run(*more: str) -> Result:
         return CliRunner().invoke(main, [*command, *more], prog_name="calcert")
 
-    shown = run("--statement", "unmodified")
+    shown = run("--statement", "l1")
     assert shown.exit_code == 0, shown.stderr
     assert "3,000 rows in 3 groups" in shown.stdout
     assert "distance" not in shown.stdout.lower()
     assert "perturb" not in shown.stdout.lower()
-    assert "As it is: assumes a calibration function" in " ".join(shown.stdout.split())
+    assert "L1: calibration error, assumes the true curve changes sides" in " ".join(shown.stdout.split())
     values = json.loads(run("--json").stdout)
-    assert {name: group["unmodified"]["n"] for name, group in values["groups"].items()} == {
+    assert {name: group["l1"]["n"] for name, group in values["groups"].items()} == {
         str(name): int((name == SITES).sum()) for name in np.unique(SITES)
     }
     pytest.importorskip("matplotlib")
@@ -342,7 +342,7 @@ def test_the_command_line_certifies_groups(tmp_path: Path) -> None:
     assert run("--html", str(page)).stderr == f"report written to {page}\n"
     text = page.read_text(encoding="utf-8")
     assert f"calcert certify {path} --score p --label y --groups site" in text
-    assert all(f"{at_most(group['unmodified']['upper'])}" in text for group in values["groups"].values())
+    assert all(f"{at_most(group['l1']['upper'])}" in text for group in values["groups"].values())
     command[-1] = "region"
     assert "; got 'region'. It has the columns 'p'" in run().stderr
 
@@ -360,6 +360,6 @@ def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
     assert "…" not in text
     assert "Süd-West-Region" in text
     for group in report.groups.values():
-        assert {at_most(group.distance.upper), at_least(group.ranges.lower), at_most(group.perturbed.upper)} <= set(
+        assert {at_most(group.distance.upper), at_least(group.cutoff.lower), at_most(group.l1.upper)} <= set(
             text.split()
         )

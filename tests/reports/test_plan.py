@@ -80,7 +80,9 @@ def test_rows_are_within_a_third_of_what_simulation_finds(
     monkeypatch.setattr(perturbed, "perturbed_lower", lambda *_: Lower(0.0))
     monkeypatch.setattr(plan_module, "SHOWN", ())
     asked: dict[str, Any] = noise.parameters
-    found = [plan(draw(n, seed), target, settings=calcert.Settings(**asked)).rows for seed in range(5)]
+    found = [
+        plan(draw(n, seed), target, statement="perturbed", settings=calcert.Settings(**asked)).rows for seed in range(5)
+    ]
     middle = sorted(math.inf if rows is None else rows for rows in found)[len(found) // 2]
     assert mean_upper(draw, round(middle / factor), noise) > target
     assert mean_upper(draw, round(middle * factor), noise) < target
@@ -112,7 +114,7 @@ def test_a_plan_names_a_range_that_holds_the_truth_and_never_fewer_rows_than_hav
 
 
 def test_a_plan_says_what_it_knows() -> None:
-    now = calcert.distance(leaning(2000, 0))
+    now = calcert.bounds.distance(leaning(2000, 0))
     wanted = Plan("distance", 0.04, 6000, 3000, 40_000, 0.0297, now, (2000,), (0.05,), (0.0,))
     assert wanted.answer() == (
         "Estimate: between 3,000 and 40,000 rows; about 6,000 if the error is as estimated (0.0297)."
@@ -134,7 +136,7 @@ def test_a_plan_says_what_it_knows() -> None:
 
 
 def test_no_number_of_rows_certifies_less_than_the_error_itself() -> None:
-    wanted = plan(overconfident(20_000, 0), 0.03)
+    wanted = plan(overconfident(20_000, 0), 0.03, statement="perturbed")
     assert wanted.rows is None
     assert 0.03 < wanted.limit < 0.05
     assert wanted.fewest is None, "but it is not certain"
@@ -146,8 +148,8 @@ def test_no_number_of_rows_certifies_less_than_the_error_itself() -> None:
 
 def test_bounds_close_in_on_each_other_with_more_rows() -> None:
     summary = overconfident(4000, 1)
-    wanted = plan(summary, 0.07)
-    assert wanted.now == calcert.perturbed(summary)
+    wanted = plan(summary, 0.07, statement="perturbed")
+    assert wanted.now == calcert.bounds.perturbed(summary)
     assert list(wanted.sizes) == sorted(wanted.sizes)
     assert {1000, 4000, 16_000, 64_000} <= set(wanted.sizes)
     gaps = np.subtract(wanted.uppers, wanted.lowers)
@@ -163,10 +165,10 @@ def test_a_target_already_met_needs_fewer_rows_than_there_are() -> None:
 
 def test_every_statement_can_be_planned() -> None:
     summary = rounded(3000, 3)
-    by_score = plan(summary, 0.02, statement="unmodified")
+    by_score = plan(summary, 0.02, statement="l1")
     assert by_score.now.theorem == "Theorem 4"
     assert by_score.rows is not None
-    assert calcert.certify(rounded(4 * by_score.rows, 4)).unmodified.upper < 0.02
+    assert calcert.certify(rounded(4 * by_score.rows, 4)).l1.upper < 0.02
     assert plan(summary, 0.2, statement="distance").now.theorem == "Theorem 6"
 
 
@@ -174,14 +176,14 @@ def test_impossible_requests_are_refused() -> None:
     summary = rounded(100, 5)
     with pytest.raises(ValueError, match=r"target must lie strictly between 0 and 1, such as 0\.02; got 2\."):
         plan(summary, 2)
-    with pytest.raises(ValueError, match=r"statement must be one of 'distance', .*; got 'served'"):
+    with pytest.raises(ValueError, match=r"statement must be one of 'perturbed', .*; got 'served'"):
         plan(summary, 0.1, statement="served")
 
 
 def test_noise_is_taken_for_noise_and_error_for_error() -> None:
     found = [plan(calibrated(5000, seed), 0.02, statement="distance").limit for seed in range(5)]
     assert np.median(found) < 0.0075, "the means of so many rows have a standard deviation of 0.006"
-    assert plan(overconfident(50_000, 0), 0.06).limit == pytest.approx(0.04, abs=0.01)
+    assert plan(overconfident(50_000, 0), 0.06, statement="l1").limit == pytest.approx(0.04, abs=0.01)
 
 
 def test_fitted_law_draws_as_many_rows_as_asked_where_the_scores_were() -> None:
@@ -201,7 +203,7 @@ def test_fitted_law_draws_as_many_rows_as_asked_where_the_scores_were() -> None:
 @pytest.mark.parametrize(("draw", "n", "target", "least"), [(clustered, 10_000, 0.03, 2.5), (kept, 4_000, 0.01, 1.5)])
 def test_rows_in_units_are_planned_on_the_safe_side(draw: Draw, n: int, target: float, least: float) -> None:
     # Rows of a cluster are taken to depend as much as they can.
-    rows, noise = plan(draw(n, 0), target).rows, Noise("odds", 1 / 16)
+    rows, noise = plan(draw(n, 0), target, statement="perturbed").rows, Noise("odds", 1 / 16)
     assert rows is not None
     assert mean_upper(draw, round(rows / least), noise, runs=3) > target
     assert mean_upper(draw, round(1.1 * rows), noise, runs=3) < target

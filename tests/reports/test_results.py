@@ -19,10 +19,10 @@ from calcert import Certificate, Report
 from calcert.foundation.result import KINDS, SCHEMA, Result
 from calcert.monitoring.status import Status
 from calcert.published.compare import Comparison as Published
-from calcert.reports.bandwidths import BandwidthCosts
 from calcert.reports.classes import ClassReport
 from calcert.reports.comparison import Comparison
 from calcert.reports.groups import GroupReport
+from calcert.reports.noise_costs import NoiseCosts
 from calcert.reports.plan import Plan
 from calcert.reports.statements import STATEMENTS
 
@@ -43,18 +43,20 @@ def results() -> Mapping[str, Any]:
         "report": calcert.certify(
             rows, settings=calcert.Settings(confidence=0.9, bandwidth=1 / 32, variation=2.0, seed=5)
         ),
-        "groups": calcert.certify(x, y, groups=np.where(x < 0.3, "low", "high")),
+        "groups": calcert.certify(
+            x, y, groups=np.where(x < 0.3, "low", "high"), settings=calcert.Settings(odds=1 / 16)
+        ),
         "classes": calcert.certify(p, classes),
         "comparison": calcert.compare({"a": x, "b": x**2}, y),
         "plan": calcert.plan(rows, 0.1),
-        "bandwidths": calcert.bandwidth_costs(rows, [1 / 64, 1 / 16]),
-        "band": calcert.calibration_band(rows).thinned(20),
-        "monotone band": calcert.monotone_band(rows),
-        "score table": calcert.score_table(calcert.summarize(x.round(1), y)),
+        "noise costs": calcert.noise_costs(rows, bandwidths=[1 / 64, 1 / 16]),
+        "band": calcert.curves.calibration_band(rows).thinned(20),
+        "monotone band": calcert.curves.monotone_band(rows),
+        "score table": calcert.curves.score_table(calcert.summarize(x.round(1), y)),
         "moves": calcert.certify(rows).moves,
-        "ratio": calcert.observed_over_expected(rows),
-        "sides": calcert.sides(rows),
-        "test": calcert.test(rows),
+        "ratio": calcert.bounds.observed_over_expected(rows),
+        "sides": calcert.bounds.sides(rows, odds=1 / 16),
+        "test": calcert.bounds.calibration_test(rows),
         "status": watch.status(alarm=0.01),
         "published": calcert.published.compare(x, y),
     }
@@ -92,9 +94,7 @@ def test_every_kind_survives_json(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "reader", [Report, GroupReport, ClassReport, Comparison, Plan, BandwidthCosts, Status, Published]
-)
+@pytest.mark.parametrize("reader", [Report, GroupReport, ClassReport, Comparison, Plan, NoiseCosts, Status, Published])
 def test_a_foreign_kind_is_refused_and_its_reader_named(kind: str, reader: type[Result]) -> None:
     if kind == reader.kind:
         return
@@ -168,7 +168,12 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (GroupReport, "delta", -1, "delta must lie strictly between 0 and 0.5; got -1"),
         (GroupReport, "groups", {}, "there must be at least one group"),
         (GroupReport, "n", 0, "there must be at least one row; got 0"),
-        (GroupReport, "groups/low/settings/odds", None, "settings, odds must be 0.0625, as the rest says; got None"),
+        (
+            GroupReport,
+            "groups/low/settings/odds",
+            None,
+            "must have the fields confidence, crossings, seed; got",
+        ),
         (Report, "settings/odds", None, "settings must have the fields confidence, bandwidth"),
         (
             Report,
@@ -180,10 +185,10 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (Report, "estimates/AUROC", math.nan, "AUROC must be None, as the rest says; got nan"),
         (Comparison, "standings/distance/best", "b", "standings, distance, best must be .*; got 'b'"),
         (Status, "rows", 1, "the status, rows must be 1800, as the rest says; got 1"),
-        (ClassReport, "classes/0/unmodified", ..., "the statement 'unmodified' must be certified; got distance"),
-        (ClassReport, "mean/perturbed", ..., "the statement 'perturbed' must be certified; got distance"),
+        (ClassReport, "classes/0/l1", ..., "the statement 'l1' must be certified; got in_the_large, cutoff"),
+        (ClassReport, "mean/cutoff", ..., "the statement 'cutoff' must be certified; got in_the_large, l1"),
         (Comparison, "delta", 0.95, "delta must lie strictly between 0 and 0.5; got 0.95"),
-        (Comparison, "models/b/ranges", ..., "the statement 'ranges' must be certified; got distance"),
+        (Comparison, "models/b/cutoff", ..., "the statement 'cutoff' must be certified; got in_the_large, l1"),
     ],
 )
 def test_what_no_result_can_say_is_refused_in_words(reader: type[Result], path: str, value: Any, words: str) -> None:

@@ -17,17 +17,17 @@ DOUBTFUL = np.where(np.arange(100_000) % 20, RNG.beta(1, 2000, 100_000), RNG.ran
 
 
 def test_rare_events_with_labels_need_a_few_hundredths_of_the_rows() -> None:
-    chosen = calcert.choose_rows(RARE, 8_000, labels=HAPPENED, seed=0)
+    chosen = calcert.sample_for_labelling(RARE, 8_000, labels=HAPPENED, seed=0)
     assert chosen.rows.size == pytest.approx(8_000, rel=0.05)
     kept = calcert.summarize(RARE[chosen.rows], HAPPENED[chosen.rows], **chosen.arguments)
     whole = calcert.summarize(RARE, HAPPENED)
-    for certify in (calcert.perturbed, calcert.distance, calcert.ranges):
+    for certify in (calcert.bounds.perturbed, calcert.bounds.distance, calcert.bounds.cutoff):
         assert certify(kept).upper <= 1.15 * certify(whole).upper
         assert certify(kept).upper <= 0.5 * certify(calcert.summarize(RARE[::25], HAPPENED[::25])).upper
 
 
 def test_few_doubtful_scores_among_many_sure_ones_are_chosen_more_often() -> None:
-    chosen = calcert.choose_rows(DOUBTFUL, 5_000, seed=0)
+    chosen = calcert.sample_for_labelling(DOUBTFUL, 5_000, seed=0)
     assert chosen.promise < 0.9
     assert (DOUBTFUL[chosen.rows] > 0.05).mean() > 4 * (DOUBTFUL > 0.05).mean()
     assert set(chosen.arguments) == {"weights", "weight_unit", "largest_weight"}, "labels may be anything"
@@ -37,7 +37,7 @@ def test_few_doubtful_scores_among_many_sure_ones_are_chosen_more_often() -> Non
     "scores", [RNG.random(50_000), RARE, np.zeros(20_000), np.full(20_000, 0.5)], ids=["flat", "rare", "zero", "half"]
 )
 def test_where_weights_promise_nothing_all_rows_have_one_chance(scores: Any) -> None:
-    chosen = calcert.choose_rows(scores, 2_000, seed=0)
+    chosen = calcert.sample_for_labelling(scores, 2_000, seed=0)
     assert chosen.rule is None
     assert chosen.arguments == {}
     assert (chosen.weights == 1).all()
@@ -46,18 +46,18 @@ def test_where_weights_promise_nothing_all_rows_have_one_chance(scores: Any) -> 
 
 
 def test_scores_are_not_looked_at_where_most_rows_are_wanted_or_few_are_there() -> None:
-    many = calcert.choose_rows(DOUBTFUL, 50_001, seed=0)
+    many = calcert.sample_for_labelling(DOUBTFUL, 50_001, seed=0)
     assert many.aside == 0
     assert str(many).endswith("all with the same chance: rows are too few, or too many wanted, for weights.")
-    assert calcert.choose_rows(DOUBTFUL[:1_000], 100, seed=0).aside == 0
-    assert calcert.choose_rows(DOUBTFUL, 50_000, seed=0).aside == 100_000 // 16
+    assert calcert.sample_for_labelling(DOUBTFUL[:1_000], 100, seed=0).aside == 0
+    assert calcert.sample_for_labelling(DOUBTFUL, 50_000, seed=0).aside == 100_000 // 16
 
 
 def test_the_rule_does_not_depend_on_rows_that_can_be_chosen() -> None:
-    chosen = calcert.choose_rows(DOUBTFUL, 5_000, seed=0)
+    chosen = calcert.sample_for_labelling(DOUBTFUL, 5_000, seed=0)
     moved = DOUBTFUL.copy()
     moved[chosen.rows] = 0.5
-    again = calcert.choose_rows(moved, 5_000, seed=0)
+    again = calcert.sample_for_labelling(moved, 5_000, seed=0)
     assert again.rule == chosen.rule
     assert set(chosen.rows) <= set(again.rows), "a row in doubt is chosen if it was chosen as a sure one"
 
@@ -77,10 +77,10 @@ def test_no_weight_and_no_gain_is_above_what_is_declared(rule: KeepRule) -> None
 
 
 def test_the_same_seed_chooses_the_same_rows_and_a_fresh_one_others() -> None:
-    one, same, other = (calcert.choose_rows(DOUBTFUL, 500, seed=seed) for seed in (3, 3, None))
+    one, same, other = (calcert.sample_for_labelling(DOUBTFUL, 500, seed=seed) for seed in (3, 3, None))
     assert one.rows.tolist() == same.rows.tolist()
     assert one.rows.tolist() != other.rows.tolist()
-    assert calcert.choose_rows(DOUBTFUL, 500, seed=other.seed).rows.tolist() == other.rows.tolist()
+    assert calcert.sample_for_labelling(DOUBTFUL, 500, seed=other.seed).rows.tolist() == other.rows.tolist()
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_the_same_seed_chooses_the_same_rows_and_a_fresh_one_others() -> None:
 )
 def test_what_cannot_be_chosen_from_is_refused(scores: Any, budget: Any, more: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        calcert.choose_rows(scores, budget, **more)
+        calcert.sample_for_labelling(scores, budget, **more)
 
 
 def test_weights_that_were_changed_by_hand_are_refused_where_they_can_be_told() -> None:
-    chosen = calcert.choose_rows(DOUBTFUL, 5_000, seed=0)
+    chosen = calcert.sample_for_labelling(DOUBTFUL, 5_000, seed=0)
     x = DOUBTFUL[chosen.rows]
     for change, message in ((lambda w: w * 40, "largest_weight must bound"), (lambda w: w + 0.001, "whole multiples")):
         with pytest.raises(ValueError, match=message):

@@ -19,13 +19,14 @@ RNG = np.random.default_rng(0)
 N = 5000
 X = RNG.random(N)
 Y = RNG.random(N) < X
-CLUSTERED = calcert.certify(X, Y, clusters=np.arange(N) // 5)
-DECLARED = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3))
+VARIATION = calcert.Settings(variation=1)
+CLUSTERED = calcert.certify(X, Y, clusters=np.arange(N) // 5, settings=VARIATION)
+DECLARED = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N), largest_weight=3), settings=VARIATION)
 
 
 def test_weights_alone_assume_nothing_of_clusters() -> None:
-    report = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N)))
-    assert "and given its score a label does not depend on its weight" in report.unmodified.assumption
+    report = calcert.certify(calcert.Rows(X, Y, weights=RNG.integers(1, 4, N)), settings=VARIATION)
+    assert "and given its score a label does not depend on its weight" in report.l1.assumption
     page = as_page(report)
     for said in (str(report), page):
         assert "of its cluster" not in said
@@ -36,7 +37,7 @@ def test_a_report_says_what_rows_in_clusters_count_for() -> None:
     assert text.startswith("5,000 rows in 1,000 clusters, none of more than 5; they count as 1,")
     assert "(design effect 3." in text
     assert all("for a row of clusters of these sizes" in c.subject for c in CLUSTERED.certificates.values())
-    assert "given its score a label depends neither on other scores of its cluster" in CLUSTERED.unmodified.assumption
+    assert "given its score a label depends neither on other scores of its cluster" in CLUSTERED.l1.assumption
     assert CLUSTERED.distance.theorem == "Theorem 6 for units"
     assert CLUSTERED.warnings == ()
 
@@ -53,14 +54,14 @@ def test_reports_travel_and_are_shown_without_a_band(report: Report, tmp_path: P
 
 
 def test_what_is_not_proved_is_left_out_with_its_reason() -> None:
-    assert "unmodified" not in DECLARED.certificates
-    assert any(warning.startswith("unmodified is left out: a bound on a variation") for warning in DECLARED.warnings)
+    assert "l1" not in DECLARED.certificates
+    assert any(warning.startswith("l1 is left out: a bound on a variation") for warning in DECLARED.warnings)
     assert all(
         "in the population that the weights stand for, none above 3" in c.subject
         for c in DECLARED.certificates.values()
     )
     few = calcert.certify(calcert.Rows(np.round(X, 1), Y, weights=np.ones(N), largest_weight=3))
-    assert few.unmodified.assumption == "none"
+    assert few.l1.assumption == "none"
 
 
 def test_a_heavy_cluster_is_warned_of() -> None:
@@ -100,7 +101,7 @@ def test_pair_sums_are_said_and_shown_and_no_part_of_a_plan(tmp_path: Path) -> N
     rows = calcert.summarize(X, Y, clusters=np.arange(N) // 4, pair_sums=True)
     report = calcert.certify(rows)
     assert all(c.theorem.endswith("for units, pair sums") for c in report.certificates.values())
-    assert report.ranges.e_value is not None
+    assert report.cutoff.e_value is not None
     assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
     assert "pair_sums=True" in Path(report.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
     drawn = fit(rows, Noise("odds", 1 / 16)).draw(2 * N, np.random.default_rng(0))

@@ -34,7 +34,7 @@ def test_the_band_at_one_is_not_above_the_chance_of_what_is_served_there() -> No
     """Half of the rows have score 1 and label 1, the others the score just below it and label 0."""
     n = 20_000
     x = np.repeat([1.0, 1 - 2.0**-53], n // 2)
-    band = calcert.calibration_band(calcert.summarize(x, x == 1), odds=1 / 16)
+    band = calcert.curves.calibration_band(calcert.summarize(x, x == 1), odds=1 / 16)
     u = (np.arange(n) + 0.5) / n
     at_one = [float((Noise("odds", 1 / 16).sample(np.full(n, score), u) == 1).mean()) for score in (1.0, x[-1])]
     truth = at_one[0] / sum(at_one)

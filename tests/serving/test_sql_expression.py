@@ -17,7 +17,7 @@ from calcert.serving import sql_expression
 def test_a_chance_of_zero_serves_a_number(dialect: str) -> None:
     """Of the two ends that a random number may have, 0 is the one that engines include."""
     duckdb = pytest.importorskip("duckdb")
-    text = calcert.perturb_sql("p", dialect=dialect).replace(sql_expression.UNIFORM[dialect], "0.0")
+    text = calcert.sql.perturb_sql("p", dialect=dialect).replace(sql_expression.UNIFORM[dialect], "0.0")
     found = duckdb.execute(f"SELECT {text} FROM (SELECT unnest([1e-300, 0.3, 1 - 2^(-53), 1.0]) AS p)").fetchall()
     tail = np.tan(np.pi / 2 * 2.0**-54) ** (1 / 16)
     for x, (value,) in zip([1e-300, 0.3, 1 - 2.0**-53, 1.0], found, strict=True):
@@ -35,9 +35,9 @@ def test_a_chance_of_zero_serves_a_number(dialect: str) -> None:
 )
 def test_arguments_are_checked(arguments: tuple[str, str], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        calcert.perturb_sql(arguments[0], dialect=arguments[1])
+        calcert.sql.perturb_sql(arguments[0], dialect=arguments[1])
     with pytest.raises(ValueError, match="odds must lie between 1/256 and 1/2"):
-        calcert.perturb_sql("p", dialect="duckdb", odds=0.9)
+        calcert.sql.perturb_sql("p", dialect="duckdb", odds=0.9)
 
 
 def test_the_command_prints_a_query_that_serves(tmp_path: Path) -> None:

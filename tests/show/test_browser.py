@@ -139,7 +139,7 @@ def test_words_in_pictures_do_not_lie_on_each_other(opened: Page) -> None:
 
 def test_numbers_equal_the_json(opened: Page, report: Report) -> None:
     stored: dict[str, Any] = json.loads(json.dumps(report.to_dict()))
-    for name in ("perturbed", "unmodified", "distance"):
+    for name in ("perturbed", "l1", "distance"):
         for bound in ("upper", "lower"):
             element = opened.locator(f"#{bound}-{name}")
             assert float(element.get_attribute("value") or "") == stored[name][bound]

@@ -33,7 +33,7 @@ AS_IT_IS = replace(
     parameters={"variation": 1.0, "seed": 3},
 )
 DISTANCE = replace(SERVED, quantity="distance from calibration", lower=0.0, parameters={"bandwidth": 0.0017, "seed": 3})
-CERTIFICATES = {"perturbed": SERVED, "unmodified": AS_IT_IS, "distance": DISTANCE}
+CERTIFICATES = {"perturbed": SERVED, "l1": AS_IT_IS, "distance": DISTANCE}
 REPORT = Report(CERTIFICATES, Settings(seed=3), {"AUROC": 0.8}, "More rows.")
 
 
@@ -42,7 +42,7 @@ def test_statements() -> None:
         "On average a served score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given "
         "that score."
     )
-    assert words.statement("unmodified", AS_IT_IS) == (
+    assert words.statement("l1", AS_IT_IS) == (
         "On average a score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given that "
         "score."
     )
@@ -73,9 +73,9 @@ def test_assumptions_and_what_is_not_promised() -> None:
     assert words.assumption(AS_IT_IS) == (
         "Assumes: calibration function of total variation at most 1 (as any monotone one)."
     )
-    assert words.not_promised("unmodified", AS_IT_IS).startswith("The upper bound is only as good as the assumption")
+    assert words.not_promised("l1", AS_IT_IS).startswith("The upper bound is only as good as the assumption")
     assert "without the perturbation" in words.not_promised("perturbed", SERVED)
-    assert "as good as the assumption" not in words.not_promised("unmodified", replace(AS_IT_IS, assumption="none"))
+    assert "as good as the assumption" not in words.not_promised("l1", replace(AS_IT_IS, assumption="none"))
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 def test_numbers_are_those_of_the_json(report: Report, text: str) -> None:
     stored = json.loads(json.dumps(report.to_dict()))
     elements = Elements(text)
-    for name in ("perturbed", "unmodified", "distance"):
+    for name in ("perturbed", "l1", "distance"):
         assert elements.value(f"upper-{name}") == stored[name]["upper"]
         assert elements.value(f"lower-{name}") == stored[name]["lower"]
     shown = {float(a["value"] or "") for tag, a in elements.tags if tag == "data"}
-    for name in ("perturbed", "unmodified", "distance"):
+    for name in ("perturbed", "l1", "distance"):
         assert set(stored[name]["terms"].values()) <= shown
     assert set(stored["estimates"].values()) <= shown
     embedded = re.search(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
@@ -285,7 +285,7 @@ def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
     for certificate in report.certificates.values():
         assert {certificate.lower, certificate.upper} <= values
     for entry in report.classes:
-        assert {entry.unmodified.lower, entry.unmodified.upper, entry.perturbed.upper} <= values
+        assert {entry.l1.lower, entry.l1.upper, entry.perturbed.upper} <= values
     assert "calcert.certify(probabilities, labels, settings=calcert.Settings(confidence=0.95" in text
     assert f"Mean over classes: {means(report, columns())};" in text
 

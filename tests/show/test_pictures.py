@@ -16,7 +16,7 @@ import calcert
 from calcert.certificates.band import calibration_band
 from calcert.commands.simulated_rows import simulate
 from calcert.foundation.number_text import at_least, at_most, rows_about
-from calcert.reports.bandwidths import bandwidth_costs
+from calcert.reports.noise_costs import noise_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.canvas import Picture
@@ -144,7 +144,7 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
     assert [text.get_text() for text in axes.texts] == [f"{at_most(c.upper)}" for c in report.certificates.values()]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "distance",
-        "ranges",
+        "cutoff",
         "crossings",
         "as it is",
         "perturbed",
@@ -174,7 +174,7 @@ def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> No
 
 def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> None:
     assert report.summary is not None
-    costs = bandwidth_costs(report.summary, [1 / 256, 1 / 64, 1 / 8], odds=[1 / 16, 1 / 2])
+    costs = noise_costs(report.summary, bandwidths=[1 / 256, 1 / 64, 1 / 8], odds=[1 / 16, 1 / 2])
     axes, below = costs.plot().axes
     for panel, column in ((axes, "auroc"), (below, "upper")):
         for marks, kind in zip(panel.collections, ("odds", "additive"), strict=False):

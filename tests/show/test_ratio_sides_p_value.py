@@ -9,7 +9,7 @@ import pytest
 
 import calcert
 from calcert.certificates.calibration_test import CalibrationTest
-from calcert.certificates.mean_gap_and_ratio import Ratio
+from calcert.certificates.observed_over_expected import Ratio
 from calcert.foundation.result import Result
 
 pytest.importorskip("matplotlib")
@@ -18,7 +18,7 @@ ROWS = calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500)
 
 
 def test_a_test_draws_the_labels_that_were_seen_among_those_that_were_drawn() -> None:
-    found = calcert.test([0.5] * 20, [1] * 20)
+    found = calcert.bounds.calibration_test([0.5] * 20, [1] * 20)
     drawn, seen = found.plot().axes[0].lines
     # All of twenty coins that should be fair are heads.
     assert seen.get_xdata()[0] == 0.5 > max(drawn.get_xdata())
@@ -27,7 +27,7 @@ def test_a_test_draws_the_labels_that_were_seen_among_those_that_were_drawn() ->
 
 
 def test_a_ratio_without_an_upper_end_says_so_and_is_drawn_to_the_edge() -> None:
-    found = calcert.observed_over_expected(calcert.summarize([0.001] * 20, [0] * 20))
+    found = calcert.bounds.observed_over_expected(calcert.summarize([0.001] * 20, [0] * 20))
     assert found.upper == math.inf
     assert "unbounded" in str(found)
     assert Ratio.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
@@ -37,9 +37,14 @@ def test_a_ratio_without_an_upper_end_says_so_and_is_drawn_to_the_edge() -> None
 @pytest.mark.parametrize(
     ("result", "reader", "change", "words"),
     [
-        (calcert.test([0.5] * 9, [1] * 9), CalibrationTest, {"p_value": 0.0}, "a test must have a p-value from above"),
         (
-            calcert.observed_over_expected(ROWS),
+            calcert.bounds.calibration_test([0.5] * 9, [1] * 9),
+            CalibrationTest,
+            {"p_value": 0.0},
+            "a test must have a p-value from above",
+        ),
+        (
+            calcert.bounds.observed_over_expected(ROWS),
             Ratio,
             {"lower": 3.0},
             "a ratio must have 0 <= lower <= upper",

@@ -44,7 +44,7 @@ def test_the_saved_result_of_the_query_is_read_in_python(tmp_path: Path) -> None
     import duckdb
 
     duckdb.register("t", TABLE.to_arrow())
-    found = duckdb.sql(calcert.sql("t", "p", "y", "duckdb"))
+    found = duckdb.sql(calcert.sql.summary_query("t", "p", "y", "duckdb"))
     assert found is not None
     found.write_csv(str(tmp_path / "cells.csv"))
     assert calcert.summarize(tmp_path / "cells.csv") == WHOLE
@@ -63,7 +63,7 @@ def test_every_function_takes_rows_of_every_kind(kind: str, tmp_path: Path) -> N
     assert calcert.summarize(rows) == WHOLE
     assert calcert.certify(rows).certificates == calcert.certify(WHOLE).certificates
     assert calcert.compare({"a": rows, "b": rows}).models == calcert.compare({"a": WHOLE, "b": WHOLE}).models
-    assert calcert.test(rows, draws=99) == calcert.test(WHOLE, draws=99)
+    assert calcert.bounds.calibration_test(rows, draws=99) == calcert.bounds.calibration_test(WHOLE, draws=99)
     assert assert_calibrated(rows, max=0.5) == calcert.certify(WHOLE).distance
     monitor = calcert.Monitor(tmp_path / "state")
     assert monitor.add(rows, batch_id="one").rows == N

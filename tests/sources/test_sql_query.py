@@ -81,7 +81,7 @@ def test_the_query_gives_the_summary_of_the_rows(engine: tuple[str, Run], kind: 
     dialect, run = engine
     scores, labels = rows_of(kind)
     rows = pa.table({"p": scores, "y": pa.array(labels).cast(pa.int8()).cast(label_type)})
-    result = run(rows, calcert.sql("predictions", "p", "y", dialect))
+    result = run(rows, calcert.sql.summary_query("predictions", "p", "y", dialect))
     expected = calcert.summarize(scores, labels)
     assert calcert.Summary.from_cells(result) == expected
     assert expected.is_finite == (kind == "few")
@@ -90,7 +90,7 @@ def test_the_query_gives_the_summary_of_the_rows(engine: tuple[str, Run], kind: 
 def test_expressions_and_subqueries_take_the_place_of_names(engine: tuple[str, Run]) -> None:
     dialect, run = engine
     rows = pa.table({"logit": [-1.0, 0.0, 3.0], "won": ["yes", "no", "later"]})
-    query = calcert.sql(
+    query = calcert.sql.summary_query(
         "(SELECT * FROM predictions WHERE won <> 'later') AS settled",
         score="CASE WHEN logit < 0 THEN 0.25 ELSE 0.5 END",
         label="CASE WHEN won = 'yes' THEN 1 ELSE 0 END",
@@ -110,7 +110,7 @@ def test_invalid_rows_are_counted_and_refused(
     engine: tuple[str, Run], scores: list[Any], labels: list[Any], words: str
 ) -> None:
     dialect, run = engine
-    result = run(pa.table({"p": scores, "y": labels}), calcert.sql("predictions", "p", "y", dialect))
+    result = run(pa.table({"p": scores, "y": labels}), calcert.sql.summary_query("predictions", "p", "y", dialect))
     with pytest.raises(ValueError, match=words):
         calcert.Summary.from_cells(result)
 
@@ -120,7 +120,7 @@ def test_other_dialects_are_valid_and_mean_the_same(dialect: str) -> None:
     sqlglot = pytest.importorskip("sqlglot")
     scores, labels = rows_of("few")
     rows = pa.table({"p": scores, "y": labels})
-    query = calcert.sql("predictions", "p", "y", dialect)
+    query = calcert.sql.summary_query("predictions", "p", "y", dialect)
     [translated] = sqlglot.transpile(query, read=dialect, write="duckdb", error_level=sqlglot.ErrorLevel.RAISE)
     [run] = on_duckdb(None)  # type: ignore[arg-type]
     assert calcert.Summary.from_cells(run(rows, translated)) == calcert.summarize(scores, labels)
@@ -130,7 +130,7 @@ def test_an_empty_table_is_refused() -> None:
     [run] = on_duckdb(None)  # type: ignore[arg-type]
     rows = pa.table({"p": pa.array([], pa.float64()), "y": pa.array([], pa.int64())})
     with pytest.raises(ValueError, match="at least one row"):
-        calcert.Summary.from_cells(run(rows, calcert.sql("predictions", "p", "y", "duckdb")))
+        calcert.Summary.from_cells(run(rows, calcert.sql.summary_query("predictions", "p", "y", "duckdb")))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_an_empty_table_is_refused() -> None:
 )
 def test_arguments_are_checked(arguments: tuple[Any, ...], words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
-        calcert.sql(*arguments)
+        calcert.sql.summary_query(*arguments)
 
 
 ROWS = 5000
@@ -153,7 +153,7 @@ ROWS = 5000
 
 def served(engine: tuple[str, Run], scores: Any, odds: float = 1 / 16) -> list[Any]:
     dialect, run = engine
-    expression = calcert.perturb_sql("p", dialect=dialect, odds=odds)
+    expression = calcert.sql.perturb_sql("p", dialect=dialect, odds=odds)
     return [row[0] for row in run(pa.table({"p": scores}), f"SELECT {expression} AS s FROM predictions")]
 
 
@@ -205,7 +205,7 @@ def test_the_query_gives_the_summary_of_clusters_and_weights(engine: tuple[str, 
     wanted: dict[str, Any] = {"clusters": unit} if "cluster" in options else {}
     wanted |= {"weights": weight} if "weight" in options else {}
     wanted |= {"weight_unit": options["weight_unit"]} if "weight_unit" in options else {}
-    result = run(rows, calcert.sql("predictions", "p", "y", dialect, **options))
+    result = run(rows, calcert.sql.summary_query("predictions", "p", "y", dialect, **options))
     assert calcert.Summary.from_cells(result) == calcert.summarize(scores, labels, **wanted)
     if given == "both":
         declared = calcert.summarize(scores, labels, **wanted, largest_weight=1e9)
@@ -230,6 +230,6 @@ def test_rows_without_a_cluster_or_a_whole_weight_are_counted_and_refused(
     dialect, run = engine
     rows = pa.table({"p": [0.5, 0.25, 0.75], "y": [0, 1, 1], "unit": [1, 1, 2], "w": [1.0, 2.0, 3.0]})
     rows = rows.set_column(rows.schema.get_field_index(column), column, pa.array(values))
-    query = calcert.sql("predictions", "p", "y", dialect, cluster="unit", weight="w")
+    query = calcert.sql.summary_query("predictions", "p", "y", dialect, cluster="unit", weight="w")
     with pytest.raises(ValueError, match=words):
         calcert.Summary.from_cells(run(rows, query))

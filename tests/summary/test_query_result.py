@@ -23,7 +23,7 @@ PREDICTIONS = pa.table({"p": SCORES, "y": LABELS})
 LINES: list[tuple[Any, ...]] = (
     duckdb.connect()
     .register("predictions", PREDICTIONS)
-    .execute(calcert.sql("predictions", "p", "y", "duckdb"))
+    .execute(calcert.sql.summary_query("predictions", "p", "y", "duckdb"))
     .fetchall()
 )
 

@@ -185,7 +185,12 @@ def test_a_small_part_costs_little_beside_a_large_one() -> None:
 
 def test_what_is_proved_for_plain_rows_alone_refuses_units() -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS)
-    for function in (calcert.squared, calcert.monotone_band, calcert.worst_range, calcert.sides):
+    for function in (
+        calcert.bounds.squared,
+        calcert.curves.monotone_band,
+        calcert.bounds.worst_range,
+        calcert.bounds.sides,
+    ):
         with pytest.raises(ValueError, match="independent rows of equal weight; got 5 rows in 3 clusters"):
             function(summary)
     with pytest.raises(ValueError, match="only plain rows are packed"):

@@ -74,7 +74,7 @@ class CalibrationBand(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(10_000) < x)).thinned(4, (0.1, 0.9))
+    >>> band = calcert.curves.calibration_band(calcert.summarize(x, rng.random(10_000) < x)).thinned(4, (0.1, 0.9))
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(band.lower, band.upper)]
     ['0.02 to 0.45', '0.18 to 0.63', '0.36 to 0.82', '0.57 to 0.98']
     """
@@ -132,7 +132,7 @@ class CalibrationBand(Result):
         --------
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(100_000)
-        >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
+        >>> band = calcert.curves.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
         >>> print(band.bends[0])
         between 0.21 and 0.76 the chance is below the score by at least 0.14
         """
@@ -178,7 +178,7 @@ def calibration_band(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> band = calcert.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> band = calcert.curves.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> middle = band.t.size // 2
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
     at 0.50 between 0.211 and 0.289; truth 0.251

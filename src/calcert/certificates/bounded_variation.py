@@ -12,7 +12,7 @@ from calcert.certificates.limits import union_bound
 from calcert.certificates.limits.deviations import grouped_limit
 from calcert.certificates.limits.sampling_term import brier, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
@@ -62,7 +62,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.bounded_variation(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> c = calcert.bounds.bounded_variation(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
@@ -79,7 +79,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         assumption=f"calibration function of total variation at most {given(variation)}"
         + (" (as any monotone one)" if variation >= 1 else "")
         + _beyond(summary.units),
-        lower=unmodified_lower(summary, delta, seed),
+        lower=l1_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
         units=summary.units,

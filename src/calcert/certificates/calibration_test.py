@@ -57,7 +57,7 @@ class CalibrationTest(Result):
 
     Examples
     --------
-    >>> calcert.test([0.5] * 20, [1] * 20)
+    >>> calcert.bounds.calibration_test([0.5] * 20, [1] * 20)
     CalibrationTest(p_value=0.001, statistic=0.5, draws=999, hidden=0.0, n=20, seed=0)
     """
 
@@ -80,15 +80,36 @@ class CalibrationTest(Result):
         return [{name: value for name, value in vars(self).items() if name != "drawn"}]
 
 
-def perfect_calibration(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:
-    """Test whether every score is the chance of label 1: :func:`calcert.test` for a Summary.
+def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:
+    """Test whether a classifier is perfectly calibrated: whether every score is the probability of label 1.
+
+    No classifier is, so that with rows enough the answer is always no; :func:`calcert.certify` says by how much. A
+    large p-value is no certificate of anything.
 
     Guarantee
         If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
-        alpha, every number of rows and whatever the scores.
+        alpha, every number of rows and whatever the scores (Theorem 15).
     Assumes
         Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
         number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    draws
+        How often labels are drawn from the scores.
+    seed
+        Of the draws.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(1_000)
+    >>> calcert.bounds.calibration_test(x, rng.random(1_000) < x).p_value
+    0.766
+    >>> calcert.bounds.calibration_test(x, rng.random(1_000) < x**1.5).p_value
+    0.001
     """
     check_summary(summary)
     draws, seed = check_count("draws", draws, 1, LARGEST), check_seed(seed)

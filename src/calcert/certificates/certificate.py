@@ -57,7 +57,7 @@ class Certificate:
 
     Examples
     --------
-    >>> c = calcert.finite(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
+    >>> c = calcert.bounds.finite(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
     >>> round(c.upper, 3), c.assumption, c.vacuous
     (0.264, 'none', False)
     """

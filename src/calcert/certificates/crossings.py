@@ -60,13 +60,21 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
     >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
-    >>> c = calcert.crossings(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> c = calcert.bounds.crossings(calcert.summarize(x, rng.random(100_000) < chance))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
     0.045 to 0.055; the truth is 0.052
     """
     check_summary(summary, units=True)
     crossings = check_crossings(crossings)
     delta, seed = check_delta(delta), check_seed(seed)
+    lower = crossings_lower(summary, crossings, delta, seed)
+    return statement(summary, crossings, upper_terms(summary, crossings, delta), lower, delta, seed)
+
+
+def statement(
+    summary: Summary, crossings: int, terms: dict[str, float], lower: Lower, delta: float, seed: int
+) -> Certificate:
+    """The certificate whose upper bound is made of `terms`."""
     times = f"{crossings} times" if crossings != 1 else "once"
     return Certificate.from_terms(
         quantity="L1 calibration error",
@@ -74,12 +82,12 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
         assumption=f"the true curve changes sides of the diagonal at most {times}"
         if crossings
         else "the true curve stays on one side of the diagonal",
-        lower=crossings_lower(summary, crossings, delta, seed),
+        lower=lower,
         delta=delta,
         n=summary.rows,
         units=summary.units,
         theorem="Theorem 10",
-        terms=upper_terms(summary, crossings, delta),
+        terms=terms,
         parameters={"crossings": crossings, "seed": seed},
     )
 

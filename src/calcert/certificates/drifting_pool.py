@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from calcert.certificates import perturbed, ranges
+from calcert.certificates import cutoff, perturbed
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.distances import distance
 from calcert.certificates.limits.deviations import bernstein, hoeffding
@@ -61,7 +61,7 @@ def pooled_distance(pool: Summary, delta: float) -> Certificate:
     return _pooled(pool, delta, quantity="distance from calibration", theorem="Theorem 6, drifting laws", terms=terms)
 
 
-def pooled_ranges(pool: Summary, delta: float) -> Certificate:
+def pooled_cutoff(pool: Summary, delta: float) -> Certificate:
     """Certify the largest miscount in a range of scores over rows whose law may have drifted.
 
     Guarantee
@@ -72,8 +72,8 @@ def pooled_ranges(pool: Summary, delta: float) -> Certificate:
         The miscount in one fixed range is a mean gain of at most |x - y| in size, so that the proof of
         :func:`pooled_upper` bounds it; Theorem W passes to the largest.
     """
-    terms = ranges.upper_terms(pool, delta, limit=drifting_limit)
-    return _pooled(pool, delta, quantity=ranges.QUANTITY["either"], theorem="Theorem 9, drifting laws", terms=terms)
+    terms = cutoff.upper_terms(pool, delta, limit=drifting_limit)
+    return _pooled(pool, delta, quantity=cutoff.QUANTITY["either"], theorem="Theorem 9, drifting laws", terms=terms)
 
 
 def _pooled(

@@ -7,7 +7,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.sampling_term import brier, upper_mean
 from calcert.certificates.score_groups import Groups, plug_in
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary
@@ -40,7 +40,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(1, 20, 100_000) / 20
-    >>> c = calcert.finite(calcert.summarize(x, rng.random(100_000) < x))
+    >>> c = calcert.bounds.finite(calcert.summarize(x, rng.random(100_000) < x))
     >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
     0.000 to 0.0064; the truth is 0
     """
@@ -55,7 +55,7 @@ def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int
         quantity="L1 calibration error",
         subject="as it is",
         assumption="none",
-        lower=unmodified_lower(summary, delta, seed),
+        lower=l1_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
         units=summary.units,

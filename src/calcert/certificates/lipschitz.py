@@ -7,7 +7,7 @@ import numpy as np
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, mean_apart, plug_in
-from calcert.certificates.witnesses.unmodified_lower import unmodified_lower
+from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary
@@ -44,7 +44,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.lipschitz(calcert.summarize(x, rng.random(100_000) < x**2), constant=2.0)
+    >>> c = calcert.bounds.lipschitz(calcert.summarize(x, rng.random(100_000) < x**2), constant=2.0)
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
@@ -55,7 +55,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         quantity="L1 calibration error",
         subject="as it is",
         assumption=f"calibration function Lipschitz with constant {given(constant)}",
-        lower=unmodified_lower(summary, delta, seed),
+        lower=l1_lower(summary, delta, seed),
         delta=delta,
         n=summary.n,
         theorem="Theorem 3",

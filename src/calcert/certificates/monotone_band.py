@@ -50,7 +50,7 @@ class MonotoneBand(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> band = calcert.monotone_band(calcert.summarize(x, rng.random(10_000) < x**2))
+    >>> band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(10_000) < x**2))
     >>> lower, upper = band.at([0.2, 0.5, 0.8])
     >>> print(lower.round(2), upper.round(2))
     [0.01 0.17 0.5 ] [0.1  0.35 0.71]
@@ -124,7 +124,7 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> band = calcert.monotone_band(calcert.summarize(x, rng.random(10_000) < x))
+    >>> band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(10_000) < x))
     >>> print(f"mean width {band.mean_width:.3f}; refuted at {band.refuted_at}")
     mean width 0.178; refuted at None
     """

@@ -65,7 +65,7 @@ def perturbed(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.perturbed(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> c = calcert.bounds.perturbed(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """

@@ -33,7 +33,7 @@ class ScoreTable(Result):
 
     Examples
     --------
-    >>> table = calcert.score_table(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
+    >>> table = calcert.curves.score_table(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
     >>> table.rows, table.estimate
     (array([500, 500]), array([0., 1.]))
     """
@@ -87,7 +87,7 @@ def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(1, 4, 10_000) / 4
-    >>> table = calcert.score_table(calcert.summarize(x, rng.random(10_000) < x**2))
+    >>> table = calcert.curves.score_table(calcert.summarize(x, rng.random(10_000) < x**2))
     >>> for x, low, high in zip(table.score, table.lower, table.upper):
     ...     print(f"{x:.2f}: {low:.3f} to {high:.3f}")
     0.25: 0.059 to 0.080

@@ -40,7 +40,7 @@ class Sides(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(0, 11, 50_000) / 10
-    >>> sides = calcert.finite_sides(calcert.summarize(x, rng.random(50_000) < 0.25 + x / 2))
+    >>> sides = calcert.bounds.sides(calcert.summarize(x, rng.random(50_000) < 0.25 + x / 2))
     >>> print(f"too extreme by {sides.too_extreme.lower:.3f} or more, too timid by {sides.too_timid.upper:.3f} or less")
     too extreme by 0.129 or more, too timid by 0.005 or less
     """
@@ -66,26 +66,28 @@ def sides(
     delta: float = 0.05,
     seed: int = 0,
 ) -> Sides:
-    """Certify to which side the classifier served through :func:`calcert.perturb` errs, and by how much.
+    """Certify to which side scores err, and by how much: current scores that repeat, or perturbed ones.
 
-    With S the served score and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+, too extreme is the part of
-    either where S is on the far side of c from 1/2, too timid the rest.
+    With S the score, perturbed where noise is named, and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+, too
+    extreme is the part of either where S is on the far side of c from 1/2, too timid the rest; a score of 1/2 can only
+    be too timid.
 
     Guarantee
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
         the throws that the seed stands for. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        As :func:`calcert.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before they
-        were seen; serving perturbs.
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta`, the noise and `seed` were fixed before the rows were seen, labels or scores.
     Terms
-        Those of :func:`calcert.perturbed`, with one side of the plug-in.
+        Those of :func:`calcert.bounds.finite`, or of :func:`calcert.bounds.perturbed`, with one side of the plug-in.
 
     Parameters
     ----------
     summary
-        What :func:`calcert.summarize` returned for the original, unperturbed scores.
+        What :func:`calcert.summarize` returned, for unperturbed scores; without noise, at most 4,096 distinct ones.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
+        Which noise is added to scores, as in :func:`calcert.perturb`; at most one of them. Without, the bounds are
+        about the current scores.
     delta
         Probability with which each bound may fail.
     seed
@@ -95,12 +97,22 @@ def sides(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(50_000)
-    >>> sides = calcert.sides(calcert.summarize(x, rng.random(50_000) < x**2))
+    >>> sides = calcert.bounds.sides(x, rng.random(50_000) < x**2, odds=1/16)
     >>> print(f"too high by {sides.too_high.lower:.3f} or more, too low by {sides.too_low.upper:.3f} or less")
     too high by 0.160 or more, too low by 0.003 or less
     """
     check_summary(summary)
-    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
+    delta, seed = check_delta(delta), check_seed(seed)
+    if odds is None and bandwidth is None:
+        return _four(
+            finite_terms(summary, delta),
+            lambda side: finite_lower(summary, side, delta, seed),
+            subject="as it is",
+            delta=delta,
+            n=summary.n,
+            parameters={"distinct scores": summary.values.size, "seed": seed},
+        )
+    noise = choose_noise(odds, bandwidth)
     return _four(
         served_terms(summary, noise, delta),
         lambda side: perturbed_lower(summary, noise, delta, seed, allowed(side)),
@@ -108,50 +120,6 @@ def sides(
         delta=delta,
         n=summary.n,
         parameters=noise.parameters | {"seed": seed},
-    )
-
-
-def finite_sides(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Sides:
-    """Certify to which side a classifier whose scores repeat errs, as it is, and by how much.
-
-    With c = E[Y|X]: too high is E (X - c)+, too low is E (c - X)+, too extreme is the part of either where X is on the
-    far side of c from 1/2, too timid the rest; a score of 1/2 can only be too timid.
-
-    Guarantee
-        Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
-        the throws that the seed stands for, for every score distribution.
-    Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
-    Terms
-        Those of :func:`calcert.finite`, with one side of the plug-in.
-
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Throws the rows into batches for the lower bounds; to be fixed before the rows are seen.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.integers(0, 11, 50_000) / 10
-    >>> sides = calcert.finite_sides(calcert.summarize(x, rng.random(50_000) < x))
-    >>> print(f"too high by {sides.too_high.upper:.3f} or less, too low by {sides.too_low.upper:.3f} or less")
-    too high by 0.006 or less, too low by 0.004 or less
-    """
-    check_summary(summary)
-    delta, seed = check_delta(delta), check_seed(seed)
-    return _four(
-        finite_terms(summary, delta),
-        lambda side: finite_lower(summary, side, delta, seed),
-        subject="as it is",
-        delta=delta,
-        n=summary.n,
-        parameters={"distinct scores": summary.values.size, "seed": seed},
     )
 
 

@@ -35,8 +35,8 @@ def squared(
         a calibrated classifier; likewise, over the rows and the throws that the seed stands for, for lower, the square
         of the lower bound for the L1 error (Jensen).
     Assumes
-        As :func:`calcert.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before they
-        were seen; serving perturbs.
+        As :func:`calcert.bounds.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before
+        they were seen; serving perturbs.
     Terms
         ``plug-in``: the squared error of the perturbed empirical law; ``sampling`` (Bernstein, inverted);
         ``discretisation``.
@@ -56,7 +56,7 @@ def squared(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.squared(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> c = calcert.bounds.squared(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.4f} to {c.upper:.4f}; the truth is 0.0333")
     0.0268 to 0.0354; the truth is 0.0333
     """

@@ -50,9 +50,9 @@ def command(
     every base rate; a bandwidth must be small next to the mean score of the rarer outcome.
     """
     from calcert.commands.output import show, working
-    from calcert.reports.bandwidths import bandwidth_costs
+    from calcert.reports.noise_costs import noise_costs
 
     summary = rows.summary()
     with working("trying noise of several sizes"):
-        costs = bandwidth_costs(summary, tried or None, odds=try_odds or None, confidence=confidence)
+        costs = noise_costs(summary, bandwidths=tried or None, odds=try_odds or None, confidence=confidence)
     show(costs, max_auroc_loss=max_auroc_loss)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,8 @@ from calcert.commands import class_options, options, policy
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 from calcert.foundation.escaped_text import visible
-from calcert.reports.gate import USUAL, Judged, judged
+from calcert.reports.gate import USUAL, Outcome, judged
+from calcert.reports.statements import LEADING
 from calcert.show.certificate_words import verdict as _verdict
 
 if TYPE_CHECKING:
@@ -31,10 +33,10 @@ Exit codes: 0 certified, 1 not certified, 2 bad input.
 \b
 Examples:
   calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
-  calcert check predictions.csv --max 0.05 --statement unmodified --variation 1
-  calcert check predictions.csv --max 0.05 --statement distance --junit calibration.xml
-  calcert check predictions.csv --max 0.05 --statement distance --groups region --smallest-group 500
-  calcert check predictions.csv --max 0.05 --statement distance --class-columns 'p_*' --label animal --of worst
+  calcert check predictions.csv --max 0.05 --statement l1 --variation 1
+  calcert check predictions.csv --max 0.05 --junit calibration.xml
+  calcert check predictions.csv --max 0.05 --groups region --smallest-group 500
+  calcert check predictions.csv --max 0.05 --class-columns 'p_*' --label animal --of worst
   calcert check predictions.csv --policy calibration.toml --json
 """,
 )
@@ -46,7 +48,8 @@ Examples:
 @click.option(
     "--statement",
     type=options.statement,
-    required=True,
+    default=LEADING,
+    show_default=True,
     help="Which statement must hold; `calcert certify --help` says what each bounds.",
 )
 @options.settings
@@ -103,20 +106,21 @@ def command(
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        found = judged(rows, statement, settings, of, workers)
+        found = judged(rows, largest, statement, settings, of, workers)
+        found = replace(found, fitted_on_other_rows=fitted_on_other_rows)
         if demanded is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             demanded.check_look(found.rows + sum(rows.account.dropped.values()))
         few = "" if demanded is None else demanded.too_few(found.rows)
-        doubt = "" if fitted_on_other_rows else found.doubt
-        passed = found.certificate.upper <= largest and not few and not doubt
+        doubt = found.refused_as
+        passed = found.passed and not few
         words = _verdict(found.certificate, largest, doubt.removesuffix(".") or few)
         if doubt:
-            words += f"\nWarning: {doubt}" if found.certificate.upper > largest else ""
+            words += "" if found.is_small else f"\nWarning: {doubt}"
             words += "\nIf no score was fitted on these rows, say --fitted-on-other-rows."
         elif found.doubt:
             words += f"\n--fitted-on-other-rows overrules a warning: {found.doubt}"
-        if found.certificate.upper > largest:
+        if not found.is_small:
             words += "\n" + _way_out(found, statement, largest, settings)
         if demanded is not None:
             words += f"\n{demanded.words}"
@@ -124,7 +128,7 @@ def command(
             said = {"verdict": words.split("\n")[0], "statement": about}
             said |= {} if demanded is None else {"policy": demanded.words}
             again = repeat(policy=demanded.file if demanded else None)
-            write_page(filed(found.report(), said, rows), html, again)
+            write_page(filed(found.report, said, rows), html, again)
         outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
         outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
@@ -141,7 +145,7 @@ def command(
 
 
 def _write_json(
-    found: Judged, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, rows: Rows
+    found: Outcome, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, rows: Rows
 ) -> None:
     """The outcome for programs."""
     import json
@@ -167,7 +171,7 @@ def _write_json(
     click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
 
 
-def _way_out(found: Judged, statement: str, largest: float, settings: Settings) -> str:
+def _way_out(found: Outcome, statement: str, largest: float, settings: Settings) -> str:
     """What would make the check pass; of groups, or classes, that with the largest bound."""
     summary, whose = found.summary, ""
     if found.group is not None:

@@ -68,7 +68,7 @@ def command(
 
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
-    from calcert.reports.rows_to_label import choose_rows
+    from calcert.reports.rows_to_label import sample_for_labelling
     from calcert.serving.copies.appended_column import Wanted
     from calcert.serving.copies.appended_text_column import STREAM
     from calcert.serving.copies.file_copy import Selection, copy_file, format_of, read_scores
@@ -97,7 +97,7 @@ def command(
     elif wanted.account.dropped:
         wanted.account.rows[source] = scores.size
         LOG.warning("%s: %s", visible(source), wanted.account.left_out)
-    chosen = choose_rows(scores, budget, labels=labels, seed=seed)
+    chosen = sample_for_labelling(scores, budget, labels=labels, seed=seed)
     weights = np.zeros(scores.size)
     weights[chosen.rows] = chosen.weights
     copy_file(source, out, Selection(Wanted(name, column, reading, label), scores, weights))

@@ -48,9 +48,8 @@ def command(rows: int, seed: int, save: Path | None) -> None:
     show(report)
     known = true_errors(report.settings.noise)
     click.echo("\nThe truth, which only a simulation knows:")
-    for name, value in (("served with perturbed scores", known.perturbed), ("as it is", known.unmodified)):
-        click.echo(f"  L1 calibration error, {name}: {number(value)}")
-    click.echo(f"  distance from calibration: at most {number(known.unmodified)}, as it never exceeds the L1 error")
+    click.echo(f"  L1 calibration error: {number(known.l1)}")
+    click.echo(f"  distance from calibration: at most {number(known.l1)}, as it never exceeds the L1 error")
 
 
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:

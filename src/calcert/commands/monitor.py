@@ -67,12 +67,12 @@ command.command_class = Once
 @click.option(
     "--statement",
     metavar="NAME",
-    help="For a new state, what to watch: distance, ranges or perturbed. [default: distance]",
+    help="For a new state, what to watch: distance, cutoff or perturbed. [default: distance]",
 )
 @click.option("--confidence", type=options.Confidence(), help="For a new state. [default: 0.95]")
 @click.option("--odds", type=options.Ratio(), help="For a new state. [default: 1/16]")
 @click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
-@click.option("--variation", type=options.Ratio(), help="For a new state. [default: 1]")
+@click.option("--variation", type=options.Ratio(), help="For a new state.")
 @options.debug.option
 def add(
     state: str,

@@ -126,27 +126,25 @@ confidence = click.option(
 odds = click.option(
     "--odds",
     type=Ratio(),
-    help="How strongly serving moves the odds of scores: 1/16 (by about 7%), 2^-4 or a decimal. Fix it before you see "
-    f"the rows.  [default: {fraction(DEFAULT.size)}]",
+    help="Scale of log-odds noise added to scores: 1/16 (odds change by about 7%), 2^-4 or a decimal. Fix it before "
+    f"you see the rows.  [default where noise is asked for: {fraction(DEFAULT.size)}]",
 )
 bandwidth = click.option(
     "--bandwidth",
     type=Ratio(),
-    help="Instead of --odds: serving adds noise of this bandwidth to scores, such as 1/64.",
+    help="Instead of --odds: noise of this bandwidth added to scores, such as 1/64.",
 )
 crossings = click.option(
     "--crossings",
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
-    help="Assumed bound on how often the calibration curve changes sides of the diagonal.",
+    help="For l1: assumed bound on how often the calibration curve changes sides of the diagonal.",
 )
 variation = click.option(
     "--variation",
     type=Ratio(),
-    default="1",
-    show_default=True,
-    help="Assumed bound on the total variation of the calibration function, for the classifier as it is.",
+    help="For l1, instead of --crossings: assumed bound on the total variation of the calibration function.",
 )
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Splits the rows for the lower bounds."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   calcert plan pilot.parquet --score p --label y --target 0.02
-  calcert plan pilot.csv --target 0.05 --statement unmodified
+  calcert plan pilot.csv --target 0.05 --statement l1
   calcert plan pilot.parquet --score p --label y --cluster user_id --target 0.02
   calcert plan pilot.csv --class-columns 'p_*' --label animal --target 0.02 --statement distance
 """,
@@ -32,7 +32,7 @@ Examples:
 @click.option(
     "--statement",
     type=options.statement,
-    default="perturbed",
+    default="distance",
     show_default=True,
     help="Which statement to certify.",
 )

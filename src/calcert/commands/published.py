@@ -32,7 +32,9 @@ Examples:
     help="How strongly scores are perturbed: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
 )
 @options.crossings
-@options.variation
+@click.option(
+    "--variation", type=options.Ratio(), default="1", show_default=True, help="Assumed bound on a total variation."
+)
 @click.option(
     "--per-fold",
     is_flag=True,

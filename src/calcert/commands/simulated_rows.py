@@ -26,7 +26,7 @@ class TrueErrors:
     """The true errors of the simulated classifier."""
 
     perturbed: float
-    unmodified: float
+    l1: float
 
 
 def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
@@ -49,7 +49,7 @@ def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
     Examples
     --------
     >>> from calcert.serving.noise import Noise
-    >>> round(true_errors(Noise("additive", 1 / 64)).unmodified, 4)
+    >>> round(true_errors(Noise("additive", 1 / 64)).l1, 4)
     0.04
     """
     true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
@@ -59,4 +59,4 @@ def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
     weight = np.stack([1 - chance, chance], axis=1)
     law = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
     served = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(law))
-    return TrueErrors(perturbed=float(served), unmodified=float(np.abs(score - chance).mean()))
+    return TrueErrors(perturbed=float(served), l1=float(np.abs(score - chance).mean()))

@@ -60,11 +60,13 @@ def command(
     `--odds`, not that column.
     """
     from calcert.serving.sql_expression import perturb_sql
-    from calcert.sources.engines.sql_query import sql
+    from calcert.sources.engines.sql_query import summary_query
 
     if perturb:
         click.echo(f"SELECT *,\n{perturb_sql(score, dialect=dialect, odds=odds)} AS perturbed\nFROM {table}")
         return
     if label is None:
         raise click.UsageError("Missing option '--label': the column of labels, or an expression.")
-    click.echo(sql(table, score, label, dialect, cluster=cluster, weight=weight, weight_unit=weight_unit), nl=False)
+    click.echo(
+        summary_query(table, score, label, dialect, cluster=cluster, weight=weight, weight_unit=weight_unit), nl=False
+    )

@@ -305,6 +305,6 @@ def refuse_units(summary: Any) -> None:
     if summary.units is not None:
         raise ValueError(
             f"summary must be of independent rows of equal weight; got {summary.rows:,} rows{summary.units.words}. "
-            "What is proved for them: all statements of certify, distance, ranges, crossings, mean_gap, finite, "
+            "What is proved for them: all statements of certify, distance, cutoff, crossings, in_the_large, finite, "
             "perturbed, bounded_variation and calibration_band."
         )

@@ -51,7 +51,7 @@ class Monitor:
 
         The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
         or the L1 calibration error, of perturbed scores for ``upper``, of unmodified ones for ``lower`` and the alarm,
-        and of both for windows. Only the upper bounds of windows of unmodified scores assume something: `variation`.
+        and of both for windows. Only the upper bounds ``l1`` of windows may assume something.
     Assumes
         Rows that were not used to train the classifier and are independent given what came before; within a window,
         draws from one distribution. Which rows get a label, and when, does not depend on the label. For ``upper`` and
@@ -64,7 +64,7 @@ class Monitor:
         The file of the state, started by the first batch. A classifier that was retrained or recalibrated is another
         one: start another state for it.
     statement
-        What to watch: "distance", "ranges" or "perturbed"; fixed for life by the first batch. Left out, it is what the
+        What to watch: "distance", "cutoff" or "perturbed"; fixed for life by the first batch. Left out, it is what the
         state watches, or "distance" for a new one.
     confidence, odds, bandwidth, variation, seed
         As in :class:`calcert.Settings` and fixed for life by the first batch; left out, they are what the state has, or
@@ -163,7 +163,9 @@ class Monitor:
         with state_opening.starting(self.path) as database:
             state = State(database, self.path)
             if not state.settings():
-                state.set(Settings(**self._given), self._statement or USUAL)
+                watched = self._statement or USUAL
+                named = (watched,) if watched == "perturbed" else ()
+                state.set(Settings(**self._given, statements=named), watched)
             tip = state.tip()
             self._settings_checked(state)
             batches = remembered(self.path.absolute()).read(state, tip).batches

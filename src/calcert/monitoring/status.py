@@ -70,7 +70,7 @@ class Alarm:
         The time and number of the first batch of the shortest proven stretch: some batch from that one to `number` had
         an error above the limit.
     statement
-        The statement whose error it is: "distance", "ranges", or "unmodified" for the L1 calibration error.
+        The statement whose error it is: "distance", "cutoff", or "l1" for the L1 calibration error.
     """
 
     limit: float
@@ -113,9 +113,9 @@ class Status(Result):
         Each of the three kinds of bounds (lower bounds with the alarm; upper bounds; windows with changes, for each of
         their statements) holds for ever, at all moments together, with probability at least 1 - delta.
     statement
-        What is watched: "distance", "ranges" or "perturbed".
+        What is watched: "distance", "cutoff" or "perturbed".
     below
-        The statement that `lower` and the alarm are about: the same, but "unmodified", the L1 calibration error of
+        The statement that `lower` and the alarm are about: the same, but "l1", the L1 calibration error of
         unmodified scores, where "perturbed" is watched.
     lower
         Some batch so far had an error of at least this. If the distribution never changed, that is a lower bound for

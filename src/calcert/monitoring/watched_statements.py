@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.drifting_pool import pooled_distance, pooled_ranges, pooled_upper
+from calcert.certificates.drifting_pool import pooled_cutoff, pooled_distance, pooled_upper
 from calcert.monitoring.witness_memory import L1Memory, Memory, PairMemory, RangeMemory
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
@@ -41,9 +41,9 @@ class Watched:
 
 WATCHED: Mapping[str, Watched] = {
     "distance": Watched("distance", PairMemory, lambda rows, s, delta: pooled_distance(rows, delta), ("distance",)),
-    "ranges": Watched("ranges", RangeMemory, lambda rows, s, delta: pooled_ranges(rows, delta), ("ranges",)),
+    "cutoff": Watched("cutoff", RangeMemory, lambda rows, s, delta: pooled_cutoff(rows, delta), ("cutoff",)),
     "perturbed": Watched(
-        "unmodified", L1Memory, lambda rows, s, delta: pooled_upper(rows, s.noise, delta), ("unmodified", "perturbed")
+        "l1", L1Memory, lambda rows, s, delta: pooled_upper(rows, s.noise, delta), ("l1", "perturbed")
     ),
 }
 """By the name of the statement that upper bounds are about."""

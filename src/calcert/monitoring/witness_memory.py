@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from calcert.certificates.ranges import widest_run
+from calcert.certificates.cutoff import widest_run
 from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.points import Points

@@ -22,7 +22,7 @@ from calcert.serving.noise import perturb
 from calcert.sources.arrays import checked_pair
 from calcert.sources.rows import Rows
 
-BESIDE = {"perturbed": ("perturb and smooth", "Lipschitz buckets"), "unmodified": ("total variation", "ECE, 15 bins")}
+BESIDE = {"perturbed": ("perturb and smooth", "Lipschitz buckets"), "l1": ("total variation", "ECE, 15 bins")}
 """Which published numbers are about the same classifier as a statement."""
 
 
@@ -61,8 +61,8 @@ class Comparison(Result):
     >>> x = rng.random(5_000)
     >>> for line in published.compare(x, rng.random(5_000) < x).lines[:2]:
     ...     print(f"{line.method}: {line.value:.3f}")
-    calcert: distance from calibration: 0.018
-    calcert: largest miscount in a range of scores: 0.022
+    calcert: L1 calibration error: 0.030
+    calcert: L1 calibration error, from perturbed scores alone: 0.120
     """
 
     kind: ClassVar = "published"

@@ -51,7 +51,7 @@ def lipschitz_buckets(
     each at its share of delta, and the smallest is kept. The paper describes the method and prints no bound; this
     one is ours.
 
-    Not a certificate, in either reading: for one under the same assumption see :func:`calcert.lipschitz`.
+    Not a certificate, in either reading: for one under the same assumption see :func:`calcert.bounds.lipschitz`.
 
     Known faults
         *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over

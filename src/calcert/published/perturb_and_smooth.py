@@ -66,7 +66,7 @@ def perturb_and_smooth(
     distance between score and smoothed curve on the validation rows, plus the mean error bound there, plus a
     Bernstein term for each.
 
-    Not a certificate, in either reading: for one of the same classifier see :func:`calcert.perturbed`.
+    Not a certificate, in either reading: for one of the same classifier see :func:`calcert.bounds.perturbed`.
 
     Known faults
         *Realised labels.* The error bound holds on average over the training labels. The smoother is compared for the

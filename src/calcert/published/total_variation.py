@@ -35,7 +35,7 @@ def total_variation(
     the mean distance between score and denoised curve on the validation rows, plus a Bernstein term, plus a bound
     on the denoising error, plus the price of going from the training rows to the population.
 
-    Not a certificate: for one under the same assumption, and far tighter, see :func:`calcert.bounded_variation`.
+    Not a certificate: for one under the same assumption, and far tighter, see :func:`calcert.bounds.bounded_variation`.
 
     Known faults
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound. Each fold's

@@ -60,7 +60,7 @@ def nearly_meeting(c: Certificate) -> str:
 
 def advise(certificates: Mapping[str, Certificate]) -> str:
     """What would tighten the bounds most, in plain words: of the statement whose bounds are nearest to each other."""
-    served, unmodified = certificates.get("perturbed"), certificates.get("unmodified")
+    served, plain = certificates.get("perturbed"), certificates.get("l1")
     name, c = max(certificates.items(), key=lambda each: each[1].lower / each[1].upper)
     gap = number(c.upper - c.lower)
     if not any(each.telling for each in certificates.values()):
@@ -69,9 +69,9 @@ def advise(certificates: Mapping[str, Certificate]) -> str:
         first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
     else:
         more = f"More rows: four times as many would about halve the gap of {gap}."
-        first = f"{name.capitalize()}: {_lower_case(nearly_meeting(c) or more)}"
-    if unmodified is not None and unmodified.terms.get("group bias", 0.0) > unmodified.terms["sampling"]:
-        return f"{first} As it is: a smaller variation, if you can argue for one, or serving perturbed scores."
+        first = f"{name.replace('_', ' ').capitalize()}: {_lower_case(nearly_meeting(c) or more)}"
+    if plain is not None and plain.terms.get("group bias", 0.0) > plain.terms["sampling"]:
+        return f"{first} L1: a smaller variation, if you can argue for one; or leave it out."
     return first
 
 
@@ -86,15 +86,14 @@ def _lower_case(sentence: str) -> str:
 
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
-    known = [certificates[name].lower for name in ("crossings", "unmodified") if name in certificates]
-    refuted = [c for c in certificates.values() if c.assumption != "none" and max(known) >= c.upper]
-    missing = {name: why for name, why in not_proved(summary).items() if name in statements_of(settings)}
+    refuted = [c for c in certificates.values() if c.assumption != "none" and c.lower >= c.upper]
+    missing = {name: why for name, why in not_proved(summary, settings).items() if name in statements_of(settings)}
     left_out = (f"{name} is left out: {why}" for name, why in missing.items())
     return (
         *too_good(summary),
         *decisions(summary),
         *_backwards(summary),
-        *_rare_events(summary, settings.noise),
+        *(_rare_events(summary, settings.noise) if settings.asks_for_noise else ()),
         *map(_contradiction, refuted),
         *left_out,
         *_heavy_unit(summary),
@@ -149,13 +148,13 @@ def _heavy_unit(summary: Summary) -> list[str]:
 def _contradiction(refuted: Certificate) -> str:
     """A warning where a lower bound, which assumes nothing, has reached an upper bound that assumes something.
 
-    Both lower bounds are about the L1 error as it is, and so is every upper bound that assumes anything: three bounds.
+    Both are about the L1 error of the current scores: two bounds.
     """
     return (
-        "a lower bound on the L1 error of the classifier as it is has reached the upper one: with confidence "
-        f"{confidence(round(3 * refuted.delta, 15))} the assumption is false ({refuted.assumption}), "
-        "unless rows are not independent, as copies are not. The statements distance, ranges and perturbed assume "
-        "nothing of the curve."
+        "the lower bound on the L1 calibration error has reached the upper one: with confidence "
+        f"{confidence(round(2 * refuted.delta, 15))} the assumption is false ({refuted.assumption}), "
+        "unless rows are not independent, as copies are not. The statements in_the_large, cutoff and distance "
+        "assume nothing of the curve."
     )
 
 

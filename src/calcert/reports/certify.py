@@ -1,13 +1,10 @@
-"""certify: rows in, Report out. The one function that most people need; and test, for those who want a p-value."""
-
-# ruff: noqa: PT028
+"""certify: rows in, Report out. The one function that most people need."""
 
 from __future__ import annotations
 
 from collections.abc import Sized
 from typing import TYPE_CHECKING, Any, overload
 
-from calcert.certificates.calibration_test import CalibrationTest, perfect_calibration
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.sources.rows import Rows
@@ -117,47 +114,3 @@ def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> 
 
         return certify_groups(rows, settings, workers)
     return certify_summary(rows.summary(), settings)
-
-
-def test(
-    scores: Any,
-    labels: Any = None,
-    *,
-    draws: int = 999,
-    seed: int = 0,
-) -> CalibrationTest:
-    """Test whether a classifier is perfectly calibrated: whether every score is the chance of label 1.
-
-    No classifier is, so that with rows enough the answer is always no; :func:`calcert.certify` says by how much. A
-    large p-value is no certificate of anything.
-
-    Guarantee
-        If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
-        alpha, every number of rows and whatever the scores (Theorem 15).
-    Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
-        number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
-
-    Parameters
-    ----------
-    scores
-        Scores in [0, 1], a whole table, a :class:`calcert.Summary` or :class:`calcert.Rows`.
-    labels
-        Labels, 0/1 or bool; left out for a table.
-    draws
-        How often labels are drawn from the scores.
-    seed
-        Of the draws.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(1_000)
-    >>> calcert.test(x, rng.random(1_000) < x).p_value, calcert.test(x, rng.random(1_000) < x**1.5).p_value
-    (0.766, 0.001)
-    """
-    return perfect_calibration(Rows.of(scores, labels).summary(), draws=draws, seed=seed)
-
-
-# Where a test module imports it, it is not one of its tests.
-test.__test__ = False  # type: ignore[attr-defined]

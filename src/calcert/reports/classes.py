@@ -27,6 +27,7 @@ from calcert.reports.statements import (
     check_all_there,
     check_statement,
     entries_of,
+    leading,
     statements_of,
 )
 from calcert.serving.top_label import forecast, score
@@ -119,7 +120,7 @@ class ClassReport(Report):
             check_all_there(certificates, self.certificates)
 
     def worst_first(self, statement: str | None = None) -> list[ClassStatement]:
-        """The classes by lower bound, then by their rows, falling; of the distance, unless a statement is named."""
+        """The classes by lower bound, then by their rows, falling; of the first column, unless a statement is named."""
         name = self._leading(statement)
         return sorted(self.classes, key=lambda c: (-c.statement(name).lower, -c.positives, c.number))
 
@@ -129,7 +130,7 @@ class ClassReport(Report):
 
     def _leading(self, statement: str | None) -> str:
         """The statement, or the first that there is."""
-        return check_statement(statement or next(name for name in STATEMENTS if name in self.mean), self.mean)
+        return check_statement(statement or leading(self.mean), self.mean)
 
     def _rows(self) -> list[dict[str, Any]]:
         top = certificate_rows({"class": "prediction"}, self.certificates)

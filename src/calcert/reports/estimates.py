@@ -11,6 +11,7 @@ import numpy as np
 from calcert.certificates.limits.sampling_term import brier
 from calcert.foundation.array_types import Floats
 from calcert.reports.calibration_slope import calibration_intercept, calibration_slope
+from calcert.sources.rows import Rows
 from calcert.summary.design import GAIN
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
@@ -18,7 +19,7 @@ from calcert.summary.summary import Summary
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
-def estimates(summary: Summary) -> dict[str, float]:
+def estimates(scores: Any, labels: Any = None) -> dict[str, float]:
     """Base rate, mean score, Brier score, ECE with 15 equal-width bins, AUROC, and what reviewers ask for by name.
 
     Scores count as the middle of what their cell allows, so that the values are good to about 1e-4. The noise floor of
@@ -29,14 +30,15 @@ def estimates(summary: Summary) -> dict[str, float]:
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
+    scores, labels
+        The rows: all that :func:`calcert.summarize` takes.
 
     Examples
     --------
-    >>> calcert.estimates(calcert.summarize([0.2, 0.8], [0, 1]))["AUROC"]
+    >>> calcert.estimates([0.2, 0.8], [0, 1])["AUROC"]
     1.0
     """
+    summary = Rows.of(scores, labels).summary()
     return {
         "base rate": summary.base_rate,
         "mean score": summary.mean_score,

@@ -15,7 +15,7 @@ from calcert.foundation.workers import check_workers, spread
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import certificates_of, check_statement, entries_of, statements_of
+from calcert.reports.statements import certificates_of, check_statement, entries_of, leading, statements_of
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -97,7 +97,7 @@ class GroupReport(Result):
 
     def _leading(self, statement: str | None) -> str:
         """The statement, or the first that there is."""
-        return check_statement(statement or next(iter(self.worst)), self.worst)
+        return check_statement(statement or leading(self.worst), self.worst)
 
     def _rows(self) -> list[dict[str, Any]]:
         every = [(name, report.certificates) for name, report in self.groups.items()]
@@ -238,7 +238,7 @@ def certify_groups(rows: Rows, settings: Settings, workers: int | None = None) -
     >>> report = calcert.certify(x, rng.random(40_000) < np.where(site == "north", x, x**2), groups=site)
     >>> report.worst_first()
     ['south', 'north']
-    >>> round(report.groups["south"].unmodified.lower, 2)
+    >>> round(report.groups["south"].l1.lower, 2)
     0.16
     """
     workers = check_workers(workers)

@@ -132,7 +132,7 @@ def plan(
     rows: Any,
     target: float,
     *,
-    statement: str = "perturbed",
+    statement: str = "distance",
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Plan:
@@ -151,7 +151,7 @@ def plan(
     target
         The upper bound wanted, between 0 and 1.
     statement
-        The name of a statement of a Report, such as "perturbed", "unmodified" or "distance".
+        The name of a statement of a Report, such as "distance" or "l1".
     confidence, settings
         As in :func:`calcert.certify`.
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
     from calcert.certificates.bends import Bend
     from calcert.certificates.monotone_band import MonotoneBand
+    from calcert.certificates.observed_over_expected import Ratio
     from calcert.certificates.score_table import ScoreTable
     from calcert.certificates.sides import Sides
     from calcert.reports.moves import Moves
@@ -48,8 +49,8 @@ NO_ROWS = (
 class Report(Certified, Result):
     """What :func:`calcert.certify` returns: certified statements and, named as such, estimates.
 
-    Each statement is an attribute of its name: ``report.distance``, ``report.ranges``, ``report.crossings``,
-    ``report.unmodified``, ``report.perturbed``.
+    Each statement is an attribute of its name: ``report.in_the_large``, ``report.l1``, ``report.cutoff``,
+    ``report.distance`` and, where noise was asked for, ``report.perturbed``.
 
     Attributes
     ----------
@@ -71,17 +72,16 @@ class Report(Certified, Result):
     >>> report = calcert.certify(x, rng.random(10_000) < x)
     >>> for name, c in report.certificates.items():
     ...     print(f"{name}: at most {c.upper:.3f}, assuming {c.assumption}")
+    in_the_large: at most 0.012, assuming none
+    l1: at most 0.021, assuming the true curve changes sides of the diagonal at most 3 times
+    cutoff: at most 0.015, assuming none
     distance: at most 0.013, assuming none
-    ranges: at most 0.015, assuming none
-    crossings: at most 0.021, assuming the true curve changes sides of the diagonal at most 3 times
-    unmodified: at most 0.049, assuming calibration function of total variation at most 1 (as any monotone one)
-    perturbed: at most 0.023, assuming none
     """
 
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
-    derived: ClassVar[tuple[str, ...]] = ("bends", "fingerprint", "detectable")
+    derived: ClassVar[tuple[str, ...]] = ("observed_over_expected", "bends", "fingerprint", "detectable")
 
     certificates: Mapping[str, Certificate]
     settings: Settings
@@ -139,6 +139,19 @@ class Report(Certified, Result):
         if variance < max(ENOUGH_VARIANCE, ENOUGH_SHARE * ones * (1 - ones / n)):
             return None
         return math.sqrt(2 * variance * math.log(1 / self.settings.delta)) / n
+
+    @cached_property
+    def observed_over_expected(self) -> Ratio | None:
+        """Positives per expected positive, certified, beside :attr:`in_the_large`.
+
+        None where that is not proved, for rows in clusters or with weights, and where nothing is expected.
+        """
+        summary = self.summary
+        if summary is None or summary.units is not None or not summary.mean_score > 0:
+            return None
+        from calcert.certificates.observed_over_expected import observed_over_expected
+
+        return observed_over_expected(summary, delta=self.settings.delta)
 
     @property
     def has_band(self) -> bool:
@@ -203,8 +216,8 @@ class Report(Certified, Result):
 
     @property
     def shows_curve(self) -> bool:
-        """True where pages draw :attr:`curve`: if scores are few, so that nothing is assumed, or it was asked for."""
-        return self.has_few_scores or "curve" in vars(self)
+        """True where pages draw :attr:`curve`: if scores are few, if it was asked for, or if there is no other."""
+        return self.has_few_scores or "curve" in vars(self) or (self._has_plain_rows and not self.has_band)
 
     @property
     def has_few_scores(self) -> bool:
@@ -222,13 +235,11 @@ class Report(Certified, Result):
         """
         if self.summary is None or not (self.has_few_scores or self.has_band):
             return None
-        from calcert.certificates.sides import finite_sides, sides
+        from calcert.certificates.sides import sides
 
         delta, seed = self.settings.delta / 2, self.settings.seed
-        if self.has_few_scores:
-            found = finite_sides(self.summary, delta=delta, seed=seed)
-        else:
-            found = sides(self.summary, **self.settings.noise.parameters, delta=delta, seed=seed)
+        noise: dict[str, Any] = {} if self.has_few_scores else self.settings.noise.parameters
+        found = sides(self.summary, **noise, delta=delta, seed=seed)
         each = ("too_high", "too_low", "too_extreme", "too_timid")
         return replace(found, **{name: replace(getattr(found, name), delta=self.settings.delta) for name in each})
 
@@ -267,8 +278,10 @@ class Report(Certified, Result):
 
     def _remember(self, values: Mapping[str, Any]) -> None:
         from calcert.certificates.bends import Bend
+        from calcert.certificates.observed_over_expected import Ratio
 
-        for name, type_ in (("bends", tuple[Bend, ...]), ("fingerprint", str), ("detectable", float)):
+        types = {"observed_over_expected": Ratio, "bends": tuple[Bend, ...], "fingerprint": str, "detectable": float}
+        for name, type_ in types.items():
             if values.get(name) is not None:
                 vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")
 

@@ -1,4 +1,4 @@
-"""choose_rows: which rows to label, or to keep, with the weights that certify reads back.
+"""sample_for_labelling: which rows to label, or to keep, with the weights that certify reads back.
 
 A row is kept with a chance that grows with what it may gain, and with a weight of one over that chance.
 """
@@ -35,7 +35,7 @@ FEWEST = 64
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What :func:`calcert.choose_rows` returns.
+    """What :func:`calcert.sample_for_labelling` returns.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Choice:
 
     Examples
     --------
-    >>> print(calcert.choose_rows(np.linspace(0, 1, 10_000), 500, seed=0))
+    >>> print(calcert.sample_for_labelling(np.linspace(0, 1, 10_000), 500, seed=0))
     514 of 10,000 rows, all with the same chance: weights would promise no more.
     """
 
@@ -93,7 +93,7 @@ class Choice:
         )
 
 
-def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | None = None) -> Choice:
+def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: int | None = None) -> Choice:
     """Choose which rows to label, or to keep, so that few of them certify nearly as well as many.
 
     Every row has a coin of its own, and about `budget` rows are chosen. Without labels, chances follow the standard
@@ -124,10 +124,10 @@ def choose_rows(scores: Any, budget: int, *, labels: Any = None, seed: int | Non
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.beta(0.05, 0.5, 200_000)
-    >>> chosen = calcert.choose_rows(x, 40_000, seed=0)
+    >>> chosen = calcert.sample_for_labelling(x, 40_000, seed=0)
     >>> labels = rng.random(chosen.rows.size) < x[chosen.rows]  # which somebody is asked for
     >>> report = calcert.certify(calcert.Rows(x[chosen.rows], labels, **chosen.arguments))
-    >>> print(f"{chosen.rows.size:,} labels: at most {report.ranges.at_most}")
+    >>> print(f"{chosen.rows.size:,} labels: at most {report.cutoff.at_most}")
     39,858 labels: at most 0.00199
     """
     if labels is None:

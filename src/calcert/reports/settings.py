@@ -21,45 +21,53 @@ class Settings:
     confidence
         Probability with which each bound holds.
     odds, bandwidth
-        The noise that is added to scores (:func:`calcert.perturb`), at most one of them, `odds` 1/16 if neither;
-        matters for ``perturbed`` only.
+        The noise that is added to scores (:func:`calcert.perturb`), at most one of them. Where one is given,
+        ``perturbed`` is certified too; where it is asked for by name alone, `odds` is 1/16.
     crossings
-        How often the calibration curve may change sides of the diagonal; matters for ``crossings`` only.
+        How often the calibration curve may change sides of the diagonal; what ``l1`` assumes
+        unless scores repeat.
     variation
-        Bound on the total variation of the calibration function; matters for ``unmodified`` only.
+        Bound on the total variation of the calibration function; where it is given, ``l1`` assumes that instead.
     seed
         Sets the random split of the rows for the lower bounds.
     statements
-        Names of the statements to certify, such as "distance"; all of them where none is named.
+        Names of the statements to certify, such as "distance"; all that apply where none is named.
 
     Examples
     --------
     >>> calcert.Settings(confidence=0.9).to_dict()
-    {'confidence': 0.9, 'odds': 0.0625, 'crossings': 3, 'variation': 1.0, 'seed': 0}
+    {'confidence': 0.9, 'crossings': 3, 'seed': 0}
     """
 
     confidence: float = 0.95
     odds: float | None = None
     bandwidth: float | None = None
     crossings: int = 3
-    variation: float = 1.0
+    variation: float | None = None
     seed: int = 0
     statements: str | tuple[str, ...] = ()
     noise: Noise = field(init=False, repr=False, compare=False)
     delta: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        statements = (self.statements,) if isinstance(self.statements, str) else tuple(self.statements)
         noise = choose_noise(self.odds, self.bandwidth)
+        asked = self.odds is not None or self.bandwidth is not None or "perturbed" in statements
         self._set(
             confidence=check_confidence(self.confidence),
             crossings=check_crossings(self.crossings),
-            variation=check_variation(self.variation),
+            variation=None if self.variation is None else check_variation(self.variation),
             seed=check_seed(self.seed),
-            statements=(self.statements,) if isinstance(self.statements, str) else tuple(self.statements),
+            statements=statements,
             noise=noise,
-            **noise.parameters,
+            **(noise.parameters if asked else {}),
         )
         self._set(delta=complement(self.confidence))
+
+    @property
+    def asks_for_noise(self) -> bool:
+        """True where noise is named, or the statement on perturbed scores."""
+        return self.odds is not None or self.bandwidth is not None
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -93,9 +101,9 @@ class Settings:
         """Plain types only, by the names of the arguments."""
         return {
             "confidence": self.confidence,
-            **self.noise.parameters,
+            **(self.noise.parameters if self.asks_for_noise else {}),
             "crossings": self.crossings,
-            "variation": self.variation,
+            **({} if self.variation is None else {"variation": self.variation}),
             "seed": self.seed,
             **({"statements": list(self.statements)} if self.statements else {}),
         }

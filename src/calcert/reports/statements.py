@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from calcert.certificates import crossings, perturbed, ranges, unmodified
+from calcert.certificates import cutoff, in_the_large, l1, perturbed
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.distances import distance
 from calcert.certificates.limits.worst_of_many import OneOfMany
@@ -51,33 +51,6 @@ class Statement:
 
 
 STATEMENTS: Mapping[str, Statement] = {
-    "distance": Statement(
-        "Theorem 6",
-        lambda rows, s: distance.distance(rows, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: distance.upper_terms(rows, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
-        in_lines=True,
-    ),
-    "ranges": Statement(
-        "Theorem 9",
-        lambda rows, s: ranges.ranges(rows, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: ranges.upper_terms(rows, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
-        in_lines=True,
-    ),
-    "crossings": Statement(
-        "Theorem 10",
-        lambda rows, s: crossings.crossings(rows, crossings=s.crossings, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: crossings.upper_terms(rows, s.crossings, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
-    ),
-    "unmodified": Statement(
-        "Theorem 2, Theorem 4",
-        lambda rows, s: unmodified.unmodified(rows, variation=s.variation, delta=s.delta, seed=s.seed),
-        lambda rows, s, found: unmodified.upper_terms(rows, s.variation, s.delta, found.assumption),
-        over_classes=lambda p, y, each, s: mean_of(each, s.delta),
-        in_lines=True,
-    ),
     "perturbed": Statement(
         "Theorem 1, Theorem 1L",
         lambda rows, s: perturbed.perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
@@ -85,13 +58,47 @@ STATEMENTS: Mapping[str, Statement] = {
         over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise, s.delta),
         in_lines=True,
     ),
+    "in_the_large": Statement(
+        "Theorem 11",
+        lambda rows, s: in_the_large.in_the_large(rows, delta=s.delta),
+        lambda rows, s, found: in_the_large.upper_terms(rows, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+    ),
+    "l1": Statement(
+        "Theorem 2, Theorem 4, Theorem 10",
+        lambda rows, s: l1.l1(rows, crossings=s.crossings, variation=s.variation, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: l1.upper_terms(rows, s.crossings, s.variation, s.delta, found.assumption),
+        over_classes=lambda p, y, each, s: (
+            mean_as_it_is(p, y, each, s.delta) if s.variation is None else mean_of(each, s.delta)
+        ),
+        in_lines=True,
+    ),
+    "cutoff": Statement(
+        "Theorem 9",
+        lambda rows, s: cutoff.cutoff(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: cutoff.upper_terms(rows, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+        in_lines=True,
+    ),
+    "distance": Statement(
+        "Theorem 6",
+        lambda rows, s: distance.distance(rows, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: distance.upper_terms(rows, s.delta),
+        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+        in_lines=True,
+    ),
 }
 """By name, in the order of the table of a report."""
 
 LEADING = "distance"
-"""Many lines (groups, classes) are ordered by this statement, which is their first column."""
+"""What gates and comparisons judge by where nobody says: it assumes nothing."""
 
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
+
+
+def leading(names: Collection[str]) -> str:
+    """The statement by which many lines are ordered: the first column of their table."""
+    return next((name for name in OF_LINES if name in names), next(iter(names)))
 
 
 def columns(names: Collection[str] = OF_LINES) -> list[str]:
@@ -114,27 +121,31 @@ def check_all_there(found: Collection[str], least: Collection[str]) -> None:
 
 
 def statements_of(settings: Settings) -> list[str]:
-    """The statements that the settings name, in the order of the table; all where they name none."""
-    return columns([check_statement(name) for name in settings.statements] or STATEMENTS)
+    """The statements that the settings name, in the order of the table; where they name none, those they ask for.
+
+    That is all of them, but ``perturbed`` only where the settings ask for noise.
+    """
+    named = [check_statement(name) for name in settings.statements]
+    return columns(named or [name for name in STATEMENTS if name != "perturbed" or settings.asks_for_noise])
 
 
 def certificates_of(
     summary: Summary, settings: Settings, names: Collection[str] | None = None
 ) -> dict[str, Certificate]:
     """Some statements of the rows, each bound at the delta of the settings; without those that are not proved."""
-    missing = not_proved(summary)
+    missing = not_proved(summary, settings)
     wanted = statements_of(settings) if names is None else names
     if missing.keys() >= set(wanted):
         raise ValueError("; ".join(f"{name} is not certified: {why}" for name, why in missing.items()))
     return {name: STATEMENTS[name].certify(summary, settings) for name in wanted if name not in missing}
 
 
-def not_proved(summary: Summary) -> dict[str, str]:
+def not_proved(summary: Summary, settings: Settings) -> dict[str, str]:
     """Statements that are not proved for such rows, and why."""
     units = summary.units
-    if units is None or not units.design.population or summary.is_finite:
+    if settings.variation is None or units is None or not units.design.population or summary.is_finite:
         return {}
-    return {"unmodified": unmodified.WITHOUT_VARIATION}
+    return {"l1": l1.WITHOUT_VARIATION}
 
 
 def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, OneOfMany]:
@@ -156,32 +167,28 @@ class ByStatement(Generic[Value]):
         raise NotImplementedError
 
     @property
+    def in_the_large(self) -> Value:
+        """How far the mean score is from the base rate: no assumption."""
+        return self.statement("in_the_large")
+
+    @property
+    def l1(self) -> Value:
+        """L1 calibration error of the current scores; its upper bound may assume something, its lower one does not."""
+        return self.statement("l1")
+
+    @property
+    def cutoff(self) -> Value:
+        """Cutoff calibration error of the current scores, that of the worst score range: no assumption."""
+        return self.statement("cutoff")
+
+    @property
     def distance(self) -> Value:
-        """Distance from calibration of the classifier as it is: no assumption."""
+        """Distance from calibration of the current scores: no assumption."""
         return self.statement("distance")
 
     @property
-    def ranges(self) -> Value:
-        """How far scores and positives are apart in any range of scores, of the classifier as it is: no assumption."""
-        return self.statement("ranges")
-
-    @property
-    def crossings(self) -> Value:
-        """L1 calibration error of the classifier as it is, if its curve seldom crosses the diagonal."""
-        return self.statement("crossings")
-
-    @property
-    def unmodified(self) -> Value:
-        """L1 calibration error of the classifier as it is.
-
-        Nothing is assumed where a finite score set with many rows to each score gives the smaller bound, else a total
-        variation is; :func:`calcert.finite` never assumes any.
-        """
-        return self.statement("unmodified")
-
-    @property
     def perturbed(self) -> Value:
-        """L1 calibration error of the classifier served through :func:`calcert.perturb`: no assumption."""
+        """L1 calibration error of scores perturbed by :func:`calcert.perturb`: no assumption."""
         return self.statement("perturbed")
 
 

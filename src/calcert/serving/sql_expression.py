@@ -38,7 +38,7 @@ def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
     Examples
     --------
     >>> import duckdb
-    >>> served = calcert.perturb_sql("p", dialect="duckdb", odds=1/16)
+    >>> served = calcert.sql.perturb_sql("p", dialect="duckdb", odds=1/16)
     >>> _ = duckdb.execute("CREATE OR REPLACE TABLE scored AS SELECT 0.25 AS p FROM range(1000)")
     >>> duckdb.execute(f"SELECT count(DISTINCT {served}) FROM scored").fetchone()
     (1000,)

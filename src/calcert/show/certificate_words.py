@@ -44,68 +44,68 @@ class Words:
 
 
 STATEMENTS = {
-    "distance": Words(
-        title="Distance from calibration",
-        short="distance",
-        line="distance from calibration of the classifier as it is; assumes nothing",
-        note="from calibration, as it is, ",
-        sentence="On average a score is {limits} away from the nearest perfectly calibrated score.",
-        not_promised="A small distance does not make the L1 calibration error small: it forgives errors that a small "
-        "shift of the scores would mend.",
+    "perturbed": Words(
+        title="Calibration error of perturbed scores",
+        short="perturbed",
+        line="L1 calibration error of perturbed scores (calcert perturb), where noise is asked for; assumes nothing",
+        note="L1 error of scores perturbed by calcert.perturb, ",
+        sentence="On average a perturbed score is {limits} away from the probability of label 1 given that score.",
+        not_promised="It says nothing of scores that are used without the perturbation, or with other noise.",
     ),
-    "ranges": Words(
-        title="Counts in ranges of scores",
-        short="ranges",
-        line="largest gap between the sum of scores and the positives in a range of scores, a row; assumes nothing",
-        note="counts in any range of scores, as it is, ",
-        sentence="In the worst range of scores the scores add up to {limits} more or less than the positives, a row of "
-        "all rows.",
-        not_promised="In a range with few rows the error of a score can be larger: divide by the share of rows there. "
-        "It bounds one range at a time, not the sum over many.",
+    "in_the_large": Words(
+        title="Calibration in the large",
+        short="in the large",
+        line="difference of mean score and base rate; assumes nothing",
+        note="difference of mean score and base rate, ",
+        sentence="The mean score is {limits} away from the base rate.",
+        not_promised="Scores that are too high here and too low there can cancel out.",
     ),
-    "crossings": Words(
-        title="As it is, by crossings",
-        short="crossings",
-        line="L1 calibration error of the classifier as it is; assumes that its curve seldom crosses the diagonal",
-        note="as it is, ",
-        sentence="On average a score is {limits} away from the true chance of label 1 given that score.",
-        not_promised="If the true curve crosses the diagonal more often, the upper bound is one for the error that so "
-        "few crossings can show, and no more; the lower bound needs no assumption.",
-    ),
-    "unmodified": Words(
-        title="As it is, by variation",
-        short="as it is",
-        line="L1 calibration error of the classifier as it is; assumes nothing if scores repeat, else a variation",
-        note="",
-        sentence="On average a score is {limits} away from the true chance of label 1 given that score.",
+    "l1": Words(
+        title="Calibration error",
+        short="L1",
+        line="L1 calibration error; assumes nothing where scores repeat, else that the calibration curve crosses the "
+        "diagonal at most --crossings times, or a --variation",
+        note="calibration error, ",
+        sentence="On average a score is {limits} away from the probability of label 1 given that score.",
         not_promised="The upper bound is only as good as the assumption; the lower bound needs none.",
         not_promised_if={
             "none": "It is an average, and says nothing of scores that are rounded or changed after certifying."
         },
     ),
-    "perturbed": Words(
-        title="Served with perturbed scores",
-        short="perturbed",
-        line="L1 calibration error of the classifier that serves perturbed scores (calcert perturb); assumes nothing",
-        note="served through calcert.perturb, ",
-        sentence="On average a served score is {limits} away from the true chance of label 1 given that score.",
-        not_promised="It says nothing of scores that are served without the perturbation, or with other noise.",
+    "cutoff": Words(
+        title="Cutoff calibration error: worst score range",
+        short="cutoff",
+        line="cutoff calibration error: in the worst score range, sum of scores against positives, per row; assumes "
+        "nothing",
+        note="calibration error of the worst score range, ",
+        sentence="In the worst score range the scores add up to {limits} more or less than the positives, per row.",
+        not_promised="In a range with few rows the error of a score can be larger: divide by the share of rows there. "
+        "It bounds one range at a time, not the sum over many.",
+    ),
+    "distance": Words(
+        title="Distance from calibration",
+        short="distance",
+        line="distance from calibration: how far scores would have to move; assumes nothing",
+        note="from calibration, ",
+        sentence="On average a score is {limits} away from the nearest perfectly calibrated score.",
+        not_promised="A small distance does not make the L1 calibration error small: it forgives errors that a small "
+        "shift of the scores would mend.",
     ),
 }
 """The words of every statement of the table in ``reports/statements.py``."""
 
 MEASURE = {
-    "distance": "distance from calibration",
-    "ranges": "largest miscount in a range of scores",
-    "crossings": "L1 calibration error",
-    "unmodified": "L1 calibration error",
     "perturbed": "L1 calibration error",
+    "in_the_large": "calibration error in the large",
+    "l1": "L1 calibration error",
+    "cutoff": "cutoff calibration error",
+    "distance": "distance from calibration",
 }
 """What the number of a statement is called in a sentence or beside an axis."""
 
 NEVER_PROMISED = (
-    "It is an average over all rows. For a group of people or a single row the error can be larger; of ranges of "
-    "scores only the statement on ranges speaks.",
+    "It is an average over all rows. For a group of people or a single row the error can be larger; of score "
+    "ranges only the cutoff calibration error speaks.",
     "It speaks of rows like these. If the population, the labels or the classifier change, it no longer applies.",
     "It needs independent rows that were not used to train, select or recalibrate the classifier, and a "
     "number of rows and settings (below) that were fixed before the rows were seen.",

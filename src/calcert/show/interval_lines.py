@@ -67,7 +67,8 @@ def class_columns(report: ClassReport) -> list[str]:
 
 def shown_of(certified: Collection[str]) -> list[str]:
     """The statements that a table with many lines shows: those that were asked for, or the usual ones of all."""
-    return columns([name for name in columns() if name in certified] if len(certified) > len(columns()) else certified)
+    usual = [name for name in columns() if name in certified]
+    return columns(usual if len(certified) >= len(columns()) else certified)
 
 
 def window_lines(status: Status, statements: Collection[str]) -> list[Line]:

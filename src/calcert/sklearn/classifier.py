@@ -149,15 +149,17 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         top = self.predict_proba(X, keys).argmax(axis=1)
         return np.asarray(self.classes_[top])
 
-    def certify(self, X: Any, y: Any, *, confidence: float = 0.95, variation: float = 1.0, seed: int = 0) -> Report:
+    def certify(
+        self, X: Any, y: Any, *, confidence: float = 0.95, variation: float | None = None, seed: int = 0
+    ) -> Report:
         """Certify the classifier on rows that `fit` has not seen, from the original probabilities.
 
-        ``report.perturbed`` speaks of what this classifier serves, ``report.unmodified`` and ``report.distance`` of the
+        ``report.perturbed`` speaks of what this classifier serves, ``report.l1`` and ``report.distance`` of the
         estimator inside. See :func:`calcert.certify` for the arguments.
         """
         original = self._original(X)
         scores, labels = rows_to_certify(self.classes_, original, y)
-        noise: dict[str, Any] = {"odds": self.odds, "bandwidth": self.bandwidth}
+        noise: dict[str, Any] = self._noise.parameters
         return certify(scores, labels, settings=Settings(confidence, **noise, variation=variation, seed=seed))
 
     @property

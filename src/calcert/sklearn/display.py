@@ -64,7 +64,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
         ref_line: bool = True,
         confidence: float = 0.95,
         crossings: int = 3,
-        variation: float = 1.0,
+        variation: float | None = None,
         seed: int = 0,
         **kwargs: Any,
     ) -> Self:

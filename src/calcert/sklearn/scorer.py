@@ -21,21 +21,21 @@ def certified_upper_scorer(
     statement: str | None = None,
     confidence: float = 0.95,
     crossings: int = 3,
-    variation: float = 1.0,
+    variation: float | None = None,
     seed: int = 0,
 ) -> float:
     """Minus the certified upper bound of a statement, so that greater is better.
 
-    With ``statement="distance"`` or ``"ranges"`` of the classifier as it is, and nothing is assumed. Left out, it is
+    With ``statement="distance"`` or ``"cutoff"`` of the classifier as it is, and nothing is assumed. Left out, it is
     the L1 calibration error of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the
-    perturbed classifier at its own noise, without assumption; for any other classifier the classifier as it is, with
-    `variation`.
+    perturbed classifier at its own noise, without assumption; for any other classifier "l1", which may assume
+    something.
 
     Guarantee
         Minus each fold's value bounds the error of the classifier that was trained for that fold, with the
-        probability `confidence`, if what the statement assumes is true: `variation` for "unmodified", `crossings` for
-        "crossings", nothing for the others. Of a PerturbedClassifier every statement but "perturbed" is about the
-        probabilities before they are perturbed.
+        probability `confidence`, if what the statement assumes is true: `crossings`, or `variation`, for "l1"
+        where scores do not repeat, nothing for the others. Of a PerturbedClassifier every statement but "perturbed" is
+        about the probabilities before they are perturbed.
         All arguments are to be fixed before the rows are seen.
         Over m candidates the bounds of one fold hold together at delta / m each. The winner, refitted on all rows, is
         another classifier: certify it on fresh rows.
@@ -74,7 +74,7 @@ def certified_upper_scorer(
         estimator = estimator[-1]
     serves = isinstance(estimator, PerturbedClassifier)
     if statement is None:
-        statement = "perturbed" if serves else "unmodified"
+        statement = "perturbed" if serves else "l1"
     if check_statement(statement) == "perturbed" and not serves:
         raise ValueError(
             "statement must be about the classifier as it is where nothing is perturbed; got 'perturbed' for "

@@ -93,7 +93,8 @@ def tabulate(lines: Lines) -> tuple[Integers, Integers, Integers]:
         line = int(np.argmax(bad))
         raise ValueError(
             f"offset_sum must fit the cell and its rows; got {lines.offset[line]} for {lines.rows[line]} rows of "
-            f"cell {lines.cell[line]}. Pass the result of the query of calcert.sql as it is, with all its digits."
+            f"cell {lines.cell[line]}. Pass the result of the query of calcert.sql.summary_query unchanged, with all "
+            "its digits."
         )
     cell, place = np.unique(lines.cell, return_inverse=True)
     table = np.zeros((2, cell.size, 2), np.int64)

@@ -85,7 +85,7 @@ class Summary:
     def from_cells(
         cls, rows: Any, *, largest_weight: float | None = None, largest_gain: float | None = None
     ) -> Summary:
-        """From what the query of :func:`calcert.sql` returned: tuples, dicts or a data frame.
+        """From what the query of :func:`calcert.sql.summary_query` returned: tuples, dicts or a data frame.
 
         `largest_weight` and `largest_gain` are as in :func:`calcert.summarize`, for a query with weights or clusters.
         Invalid rows that the query counted, a result cut short and lines that do not fit each other are refused.
@@ -93,7 +93,7 @@ class Summary:
         Examples
         --------
         >>> import duckdb
-        >>> query = calcert.sql("predictions", score="p", label="y", dialect="duckdb")
+        >>> query = calcert.sql.summary_query("predictions", score="p", label="y", dialect="duckdb")
         >>> database = duckdb.connect()
         >>> _ = database.execute("CREATE TABLE predictions AS SELECT 0.25 AS p, 1 AS y FROM range(3)")
         >>> calcert.Summary.from_cells(database.execute(query).fetchall())

@@ -51,7 +51,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.distance(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> c = calcert.bounds.distance(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 1/6")
     0.164 to 0.169; the truth is 1/6
     """

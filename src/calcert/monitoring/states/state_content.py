@@ -92,7 +92,7 @@ class State:
     def chosen(self) -> Settings:
         """The settings as certificates take them."""
         settings: dict[str, Any] = dict(self.settings())
-        return Settings(**settings | {"seed": int(settings["seed"])})
+        return Settings(**settings | {name: int(settings[name]) for name in ("crossings", "seed")})
 
     def statement(self) -> str:
         """What the state watches."""
@@ -105,8 +105,7 @@ class State:
 
     def set(self, settings: Settings, statement: str) -> None:
         """Fix the settings of a new state, those that its statements are certified with, and what it watches."""
-        chosen, names = settings.to_dict(), ("confidence", *settings.noise.parameters, "variation", "seed")
-        values = [(name, float(chosen[name])) for name in names]
+        values = [(name, float(value)) for name, value in settings.to_dict().items() if name != "statements"]
         self._database.executemany("INSERT INTO settings VALUES (?, ?)", values)
         self._database.execute("INSERT INTO watched VALUES (?)", (statement,))
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from calcert.show.blocks.bands_and_score_table import band_blocks, monotone_blocks, score_table_blocks
-from calcert.show.blocks.bandwidths import bandwidths_blocks
 from calcert.show.blocks.block import Block
 from calcert.show.blocks.comparison import comparison_blocks
 from calcert.show.blocks.moves import moves_blocks
+from calcert.show.blocks.noise_costs import noise_costs_blocks
 from calcert.show.blocks.plan import plan_blocks
 from calcert.show.blocks.published import published_blocks
 from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks, sides_blocks
@@ -14,7 +14,7 @@ from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,
     "plan": plan_blocks,
-    "bandwidths": bandwidths_blocks,
+    "noise costs": noise_costs_blocks,
     "band": band_blocks,
     "monotone band": monotone_blocks,
     "score table": score_table_blocks,

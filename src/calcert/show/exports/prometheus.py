@@ -53,7 +53,7 @@ def prometheus_text(status: Status, model: str | None = None) -> str:
                 ({"window": window.key, "statement": statement}, float(getattr(certificate, name)))
                 for statement, certificate in window.certificates.items()
             ]
-            told = f"Certified: error of the last window, {words}, by statement; unmodified assumes a variation."
+            told = f"Certified: error of the last window, {words}, by statement; l1 may assume something."
             gauges.append((f"window_error_{name}", told, values))
     lines = []
     for name, words, values in gauges:

@@ -10,7 +10,7 @@ PAGES: dict[str, ModuleType] = {
     "classes": classes,
     "comparison": other_results,
     "plan": other_results,
-    "bandwidths": other_results,
+    "noise costs": other_results,
     "band": other_results,
     "monotone band": other_results,
     "score table": other_results,

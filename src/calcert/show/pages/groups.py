@@ -19,7 +19,7 @@ TITLE = "Calibration certificates by group"
 
 NEVER_PROMISED = (
     "Each bound is an average over the rows of one group. For a part of a group or a single row the error can be "
-    "larger; of ranges of scores only the statement on ranges speaks.",
+    "larger; of score ranges only the cutoff calibration error speaks.",
     *words.NEVER_PROMISED[1:],
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TITLES = {
     "comparison": "Models compared",
     "plan": "About how many rows",
-    "bandwidths": "What noise costs and buys",
+    "noise costs": "What noise costs and buys",
     "band": "A band for the calibration curve",
     "monotone band": "The calibration curve as it is",
     "score table": "The chance at each score",

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from calcert.show.pictures.bandwidths import bandwidths_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
 from calcert.show.pictures.monotone_band_and_score_table import monotone_picture, table_picture
 from calcert.show.pictures.moves import moves_picture
+from calcert.show.pictures.noise_costs import noise_costs_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
@@ -23,7 +23,7 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "classes": classes_picture,
     "comparison": comparison_picture,
     "plan": plan_picture,
-    "bandwidths": bandwidths_picture,
+    "noise costs": noise_costs_picture,
     "band": band_picture,
     "monotone band": monotone_picture,
     "score table": table_picture,

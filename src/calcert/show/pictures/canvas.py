@@ -23,7 +23,7 @@ SIZES = {
     "reliability": (4.8, 5.0),
     "terms": (4.8, 2.7),
     "plan": (4.8, 3.2),
-    "bandwidths": (4.8, 4.2),
+    "noise costs": (4.8, 4.2),
     "interval": (4.8, 1.5),
 }
 """Inches: text stays readable when the picture is 300 pixels wide."""

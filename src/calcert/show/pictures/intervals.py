@@ -42,7 +42,7 @@ def classes_picture(
     ax: Axes | tuple[Axes, Axes] | None = None,
     *,
     classes: str | None = None,
-    curve: str = "served",
+    curve: str,
 ) -> Figure:
     """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
     if classes is None or isinstance(ax, tuple):

@@ -17,7 +17,7 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.certificates.calibration_test import CalibrationTest
-    from calcert.certificates.mean_gap_and_ratio import Ratio
+    from calcert.certificates.observed_over_expected import Ratio
     from calcert.certificates.sides import Sides
 
 

@@ -50,7 +50,7 @@ def terms(report: Report, ax: Axes | None = None) -> Axes:
     >>> x = rng.random(5000)
     >>> ax = terms(calcert.certify(x, rng.random(5000) < x))
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['distance', 'ranges', 'crossings', 'as it is', 'perturbed']
+    ['distance', 'cutoff', 'crossings', 'as it is', 'perturbed']
     """
     with axes_for(ax, "terms") as axes:
         certificates, names = list(report.certificates.values()), list(report.certificates)

@@ -16,7 +16,7 @@ LARGEST = 1 << 37
 """Weights beyond this many units are invalid: a Summary holds fewer."""
 
 
-def sql(
+def summary_query(
     table: str,
     score: str,
     label: str,
@@ -51,7 +51,7 @@ def sql(
 
     Examples
     --------
-    >>> query = calcert.sql("predictions", score="p", label="y", dialect="postgres")
+    >>> query = calcert.sql.summary_query("predictions", score="p", label="y", dialect="postgres")
     >>> print("\\n".join(query.splitlines()[-5:]))
     SELECT cell, label, row_count, offset_sum, table_rows, CAST(NULL AS DOUBLE PRECISION) AS score
     FROM calcert_cells CROSS JOIN calcert_total

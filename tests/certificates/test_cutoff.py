@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import ranges
+from calcert.certificates import cutoff
 from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.witnesses import betting
-from tests.certificates.test_unmodified_lower import bets, by_cells
+from tests.certificates.test_l1_lower import bets, by_cells
 from tests.lab.laws import Law
 from tests.lab.sums import largest_over, range_truth
 
@@ -38,19 +38,19 @@ def crowded(rng: np.random.Generator, n: int) -> Floats:
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("seed", range(8))
-def test_listed_scores_are_as_good_as_the_rows(seed: int, side: ranges.Side) -> None:
+def test_listed_scores_are_as_good_as_the_rows(seed: int, side: cutoff.Side) -> None:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 2 + 3 * seed, 300) / (1 + 3 * seed)
     y = rng.random(300) < 0.5
     excess = Excess.of(calcert.summarize(x, y))
-    assert ranges.largest_sum(excess, side) == pytest.approx(of_rows(x, y, side), abs=1e-14)
-    assert ranges.largest_sum(at_edges(excess), side) == ranges.largest_sum(excess, side)
+    assert cutoff.largest_sum(excess, side) == pytest.approx(of_rows(x, y, side), abs=1e-14)
+    assert cutoff.largest_sum(at_edges(excess), side) == cutoff.largest_sum(excess, side)
 
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("draw", [lambda rng, n: rng.random(n), crowded, lambda rng, n: rng.beta(0.05, 0.05, n)])
 def test_cells_hide_no_more_than_is_charged(
-    draw: Callable[[np.random.Generator, int], Floats], side: ranges.Side
+    draw: Callable[[np.random.Generator, int], Floats], side: cutoff.Side
 ) -> None:
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -58,21 +58,21 @@ def test_cells_hide_no_more_than_is_charged(
         y = rng.random(3000) < rng.random()
         summary = by_cells(calcert.summarize(x, y))
         excess = Excess.of(summary)
-        seen, most = ranges.largest_sum(at_edges(excess), side), ranges.largest_sum(excess, side)
+        seen, most = cutoff.largest_sum(at_edges(excess), side), cutoff.largest_sum(excess, side)
         true = of_rows(x, y, side)
         slack = excess.rounding(2)
         assert seen - slack <= true <= most + slack
-        terms = ranges.upper_terms(summary, 0.05, side)
+        terms = cutoff.upper_terms(summary, 0.05, side)
         assert terms["plug-in"] + terms["discretisation"] == pytest.approx(most + slack, abs=1e-15)
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_the_worst_order_of_the_rows_of_a_cell_is_what_is_charged(side: ranges.Side) -> None:
+def test_the_worst_order_of_the_rows_of_a_cell_is_what_is_charged(side: cutoff.Side) -> None:
     """Three rows in each of two cells, next to each other, in all orders: one of them attains the bound."""
     x = np.concatenate([0.25 + 2.0**-14 * (cell + 0.5) + 2.0**-35 * np.arange(3) for cell in range(2)])
     orders = itertools.product(*(sorted(set(itertools.permutations(labels))) for labels in ((0, 0, 1), (0, 1, 1))))
     labels = [np.concatenate(order).astype(bool) for order in orders]
-    bounds = [ranges.largest_sum(Excess.of(by_cells(calcert.summarize(x, y))), side) for y in labels]
+    bounds = [cutoff.largest_sum(Excess.of(by_cells(calcert.summarize(x, y))), side) for y in labels]
     true = [of_rows(x, y, side) for y in labels]
     assert len(true) == 9
     assert max(bounds) - min(bounds) < 1e-9
@@ -90,9 +90,9 @@ def test_a_cell_that_hides_all_rows_is_charged_honestly() -> None:
     assert not summary.is_finite
     assert summary.cell.size == 1
     excess = Excess.of(summary)
-    assert ranges.largest_sum(at_edges(excess)) == pytest.approx(0.2, abs=1e-4)
-    assert ranges.largest_sum(excess) == pytest.approx(of_rows(x, y, "either"), abs=1e-4)
-    assert calcert.ranges(summary).upper >= of_rows(x, y, "either")
+    assert cutoff.largest_sum(at_edges(excess)) == pytest.approx(0.2, abs=1e-4)
+    assert cutoff.largest_sum(excess) == pytest.approx(of_rows(x, y, "either"), abs=1e-4)
+    assert calcert.bounds.cutoff(summary).upper >= of_rows(x, y, "either")
 
 
 def test_worst_range_is_the_range_of_the_rows_that_is_furthest_off() -> None:
@@ -100,13 +100,13 @@ def test_worst_range_is_the_range_of_the_rows_that_is_furthest_off() -> None:
     for side in SIDES:
         x = rng.integers(0, 21, 500) / 20
         y = rng.random(500) < np.where((x > 0.3) & (x < 0.7), 1 - x, x)
-        worst = calcert.worst_range(calcert.summarize(x, y), side=side)  # type: ignore[arg-type]
+        worst = calcert.bounds.worst_range(calcert.summarize(x, y), side=side)  # type: ignore[arg-type]
         inside = (x >= worst.low) & (x <= worst.high)
         assert worst.rows == inside.sum()
         assert worst.observed == y[inside].sum()
         assert worst.expected == pytest.approx(x[inside].sum())
         assert abs(worst.expected - worst.observed) / 500 == pytest.approx(of_rows(x, y, side))
-    one = calcert.worst_range(calcert.summarize([0.5], [1]), side="too high")
+    one = calcert.bounds.worst_range(calcert.summarize([0.5], [1]), side="too high")
     assert (one.rows, one.observed, one.expected) == (1, 1, 0.5)
 
 
@@ -192,8 +192,8 @@ def check_bets_do_not_know_later_rows(lower: Callable[[Summary], float]) -> None
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_bets_on_ranges_do_not_know_later_rows(side: ranges.Side) -> None:
-    check_bets_do_not_know_later_rows(lambda s: ranges.ranges_lower(s, 0.05, 0, side).limit)
+def test_bets_on_ranges_do_not_know_later_rows(side: cutoff.Side) -> None:
+    check_bets_do_not_know_later_rows(lambda s: cutoff.cutoff_lower(s, 0.05, 0, side).limit)
 
 
 def test_a_witness_that_looks_at_all_rows_would_be_noticed() -> None:
@@ -208,7 +208,7 @@ def test_a_witness_that_looks_at_all_rows_would_be_noticed() -> None:
 
 def test_an_unknown_side_is_refused_by_name() -> None:
     summary = calcert.summarize([0.5], [1])
-    for function in (calcert.ranges, calcert.worst_range):
+    for function in (calcert.bounds.cutoff, calcert.bounds.worst_range):
         with pytest.raises(ValueError, match="side must be 'either', 'too high' or 'too low'; got 'high'"):
             function(summary, side="high")  # type: ignore[arg-type]
 
@@ -217,10 +217,10 @@ def test_lower_bounds_find_a_plain_error_on_its_side_only() -> None:
     rng = np.random.default_rng(4)
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
-    assert 0.155 < calcert.ranges(summary).lower < 1 / 6
-    assert 0.155 < calcert.ranges(summary, side="too high").lower < 1 / 6
-    assert calcert.ranges(summary, side="too low").lower == 0
-    assert calcert.ranges(summary, side="too low").upper < 0.01
+    assert 0.155 < calcert.bounds.cutoff(summary).lower < 1 / 6
+    assert 0.155 < calcert.bounds.cutoff(summary, side="too high").lower < 1 / 6
+    assert calcert.bounds.cutoff(summary, side="too low").lower == 0
+    assert calcert.bounds.cutoff(summary, side="too low").upper < 0.01
 
 
 @pytest.mark.parametrize(("n", "gap"), [(10_000, 0.0155), (100_000, 0.0044)])
@@ -229,5 +229,5 @@ def test_upper_bounds_are_as_close_to_the_truth_as_promised(n: int, gap: float) 
     for seed in range(20):
         rng = np.random.default_rng(seed)
         x = rng.random(n)
-        bounds.append(sum(ranges.upper_terms(calcert.summarize(x, rng.random(n) < x), 0.05).values()))
+        bounds.append(sum(cutoff.upper_terms(calcert.summarize(x, rng.random(n) < x), 0.05).values()))
     assert np.mean(bounds) <= gap

@@ -9,10 +9,10 @@ from calcert.foundation.number_text import at_least, at_most, confidence, fracti
 from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
 
 if TYPE_CHECKING:
-    from calcert.reports.bandwidths import BandwidthCosts
+    from calcert.reports.noise_costs import NoiseCosts
 
 
-def bandwidths_blocks(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> list[Block]:
+def noise_costs_blocks(costs: NoiseCosts, max_auroc_loss: float = 0.001) -> list[Block]:
     """A line for each noise, then the recommendation in words."""
     best = costs.recommended(max_auroc_loss)
     kinds = " of one kind of noise" if len({row.noise.kind for row in costs.rows}) > 1 else ""
@@ -50,7 +50,7 @@ def bandwidths_blocks(costs: BandwidthCosts, max_auroc_loss: float = 0.001) -> l
     return [*lines, Verdict(advice(costs, max_auroc_loss))]
 
 
-def advice(costs: BandwidthCosts, max_auroc_loss: float) -> str:
+def advice(costs: NoiseCosts, max_auroc_loss: float) -> str:
     """The recommendation, or why there is none."""
     best, price = costs.recommended(max_auroc_loss), f"{given(max_auroc_loss)} of AUROC"
     rare = [row for row in costs.rows if not row.fits_rare_events]

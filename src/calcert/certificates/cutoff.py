@@ -27,15 +27,15 @@ from calcert.summary.summary import Summary
 Side = Literal["either", "too high", "too low"]
 
 QUANTITY: dict[Side, str] = {
-    "either": "largest miscount in a range of scores",
-    "too high": "largest overcount in a range of scores",
-    "too low": "largest undercount in a range of scores",
+    "either": "cutoff calibration error",
+    "too high": "cutoff calibration error of scores that are too high",
+    "too low": "cutoff calibration error of scores that are too low",
 }
 
 SIGN: dict[Side, int] = {"either": 0, "too high": 1, "too low": -1}
 
 
-def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
+def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the sums of scores in all ranges: how far they are from the number of positives, per row of all rows.
 
     The bound R speaks of every range at once, whatever its ends, from a single score to all of them:
@@ -72,7 +72,7 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = calcert.ranges(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> c = calcert.bounds.cutoff(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
@@ -83,7 +83,7 @@ def ranges(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
         quantity=QUANTITY[side],
         subject="as it is",
         assumption="none",
-        lower=ranges_lower(summary, delta, seed, side),
+        lower=cutoff_lower(summary, delta, seed, side),
         delta=delta,
         n=summary.rows,
         units=summary.units,
@@ -110,7 +110,7 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
     return float({"too high": rise, "too low": fall, "either": max(rise, fall)}[side])
 
 
-def ranges_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
+def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
     """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
     if summary.units is not None:
         patterns = range_patterns(summary, side)
@@ -186,7 +186,7 @@ def best_run(net: Floats, side: int) -> tuple[int, int, int]:
 class WorstRange:
     """The range of scores whose sum is furthest from its number of positives, in these rows; an estimate.
 
-    That *some* range is as bad as the lower bound of :func:`calcert.ranges` is certain; which one is not.
+    That *some* range is as bad as the lower bound of :func:`calcert.bounds.cutoff` is certain; which one is not.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class WorstRange:
 
     Examples
     --------
-    >>> calcert.worst_range(calcert.summarize([0.25, 0.5, 0.75, 0.75], [0, 1, 0, 0]))
+    >>> calcert.bounds.worst_range(calcert.summarize([0.25, 0.5, 0.75, 0.75], [0, 1, 0, 0]))
     WorstRange(low=0.75, high=0.75, expected=1.5, observed=0, rows=2)
     """
 
@@ -218,14 +218,14 @@ def worst_range(summary: Summary, *, side: Side = "either") -> WorstRange:
     summary
         What :func:`calcert.summarize` returned.
     side
-        As in :func:`calcert.ranges`.
+        As in :func:`calcert.bounds.cutoff`.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
     >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
-    >>> worst = calcert.worst_range(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> worst = calcert.bounds.worst_range(calcert.summarize(x, rng.random(100_000) < chance))
     >>> print(f"{worst.low:.2f} to {worst.high:.2f}: {worst.observed:,} positives, {worst.expected:,.0f} expected")
     0.00 to 0.54: 17,157 positives, 14,458 expected
     """

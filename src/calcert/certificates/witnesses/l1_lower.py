@@ -31,7 +31,7 @@ PART = 0.07
 so many rows leave open."""
 
 
-def unmodified_lower(summary: Summary, delta: float, seed: int) -> Lower:
+def l1_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
     if summary.units is not None:
         return lower_with_bets(summary, error_patterns(summary), EVERY, delta)

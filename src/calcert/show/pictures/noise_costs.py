@@ -14,16 +14,16 @@ with needed_for_reports():
     from matplotlib.ticker import FuncFormatter
 
 if TYPE_CHECKING:
-    from calcert.reports.bandwidths import BandwidthCosts
+    from calcert.reports.noise_costs import NoiseCosts
 
 
-def bandwidths_picture(costs: BandwidthCosts, ax: Axes | None = None) -> Figure:
+def noise_costs_picture(costs: NoiseCosts, ax: Axes | None = None) -> Figure:
     """AUROC of the perturbed scores, and below it the certified upper bound, against the size of the noise.
 
     How to read it: more noise buys a smaller bound, up to a point, and costs ranking. Choose the most whose loss of
     AUROC you can spare; hollow marks are bandwidths too large for rare events.
     """
-    with axes_for(ax, "bandwidths") as axes:
+    with axes_for(ax, "noise costs") as axes:
         below = axes_below(axes, 0.5)
         axes.axhline(costs.auroc, color=INK, ls=":", lw=1.2, label="as they are")
         for name, colour, line in (("odds", BLUE, "-"), ("bandwidth", RED, "--")):

@@ -1,79 +1,17 @@
-"""Theorem 11: how far the mean score is from the base rate, and how many positives there are to an expected one."""
+"""Theorem 11, ratio: how many positives there are to an expected one."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
-from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
 from calcert.certificates.limits.root_search import RuledOut, largest_candidate
-from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
-from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
-from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.summary import Summary
-
-
-def mean_gap(summary: Summary, *, delta: float = 0.05) -> Certificate:
-    """Certify how far the mean score is from the base rate: calibration in the large.
-
-    Guarantee
-        With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
-        Nothing is assumed of the score distribution or the calibration function.
-    Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
-    Terms
-        ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
-        ``sampling``.
-
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    delta
-        Probability with which each bound may fail.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random(100_000)
-    >>> c = calcert.mean_gap(calcert.summarize(x, rng.random(100_000) < x**2))
-    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
-    0.165 to 0.169; the truth is 0.167
-    """
-    check_summary(summary, units=True)
-    delta = check_delta(delta)
-    return Certificate.from_terms(
-        quantity="difference of mean score and base rate",
-        subject="as it is",
-        assumption="none",
-        lower=Lower(mean_gap_lower(summary, delta)),
-        delta=delta,
-        n=summary.rows,
-        units=summary.units,
-        theorem="Theorem 11",
-        terms=upper_terms(summary, delta),
-        parameters={},
-    )
-
-
-def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
-    """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
-    gap = abs(summary.mean_score - summary.base_rate)
-    return largest_mean_terms(summary, gap, ROUNDING, delta, squares=partial(signs_squares, changes=0))
-
-
-def mean_gap_lower(summary: Summary, delta: float) -> float:
-    """A lower bound for |E X - E Y| at confidence 1 - delta."""
-    if summary.units is not None:
-        return units_lower(summary, [gap_pattern(summary)], delta)
-    return gap_limit(summary, delta)
 
 
 @dataclass(frozen=True)
@@ -91,7 +29,7 @@ class Ratio(Result):
 
     Examples
     --------
-    >>> ratio = calcert.observed_over_expected(calcert.summarize([0.2, 0.4] * 500, [0, 1] * 500))
+    >>> ratio = calcert.bounds.observed_over_expected(calcert.summarize([0.2, 0.4] * 500, [0, 1] * 500))
     >>> ratio.observed, round(ratio.expected), round(ratio.estimate, 3)
     (500, 300, 1.667)
     """
@@ -141,7 +79,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> ratio = calcert.observed_over_expected(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> ratio = calcert.bounds.observed_over_expected(calcert.summarize(x, rng.random(100_000) < x**2))
     >>> print(f"{ratio.lower:.3f} to {ratio.upper:.3f}; the truth is 0.667")
     0.660 to 0.670; the truth is 0.667
     """

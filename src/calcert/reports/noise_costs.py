@@ -21,6 +21,7 @@ from calcert.reports.estimates import auroc, log_loss
 from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.noise import Noise
+from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 LARGEST, SMALLEST = 2.0**-3, 2.0**-16
@@ -32,7 +33,7 @@ ODDS = tuple(2.0**-k for k in range(7, 0, -1))
 
 
 @dataclass(frozen=True)
-class BandwidthCost:
+class NoiseCost:
     """One kind and size of noise: what serving with it costs, and what can be certified of it.
 
     Attributes
@@ -57,7 +58,7 @@ class BandwidthCost:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> row = calcert.bandwidth_costs(calcert.summarize(x, rng.random(10_000) < x), odds=[1/16]).rows[0]
+    >>> row = calcert.noise_costs(calcert.summarize(x, rng.random(10_000) < x), odds=[1/16]).rows[0]
     >>> print(f"a score moves by {row.mean_shift:.3f}, AUROC falls by {row.auroc_loss:.4f}")
     a score moves by 0.012, AUROC falls by 0.0006
     """
@@ -75,7 +76,7 @@ class BandwidthCost:
 
 
 @dataclass(frozen=True)
-class BandwidthCosts(Result):
+class NoiseCosts(Result):
     """A row for each noise on the odds, smallest first, then for each bandwidth, and the scores as they are.
 
     The upper bounds of all rows of one kind hold together with probability at least 1 - delta: any of them may be
@@ -96,22 +97,22 @@ class BandwidthCosts(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(10_000) < x))
+    >>> costs = calcert.noise_costs(calcert.summarize(x, rng.random(10_000) < x))
     >>> costs.recommended().noise.shown
     'odds 1/16'
     """
 
-    kind: ClassVar = "bandwidths"
-    noun: ClassVar = "the table of bandwidths"
+    kind: ClassVar = "noise costs"
+    noun: ClassVar = "the table of noise costs"
 
-    rows: tuple[BandwidthCost, ...]
+    rows: tuple[NoiseCost, ...]
     auroc: float
     log_loss: float
     mean_score: float
     delta: float
     n: int
 
-    def recommended(self, max_auroc_loss: float = 0.001) -> BandwidthCost | None:
+    def recommended(self, max_auroc_loss: float = 0.001) -> NoiseCost | None:
         """The most noise that costs at most so much AUROC, None if none does.
 
         On the odds wherever such was tried, so that the kind is not chosen by the rows; else the largest bandwidth that
@@ -125,17 +126,18 @@ class BandwidthCosts(Result):
         return [{"kind": row.noise.kind, "size": row.noise.size} | _numbers(row) for row in self.rows]
 
 
-def _numbers(row: BandwidthCost) -> dict[str, Any]:
+def _numbers(row: NoiseCost) -> dict[str, Any]:
     return {name: value for name, value in vars(row).items() if name != "noise"}
 
 
-def bandwidth_costs(
-    summary: Summary,
-    bandwidths: Sequence[float] | None = None,
+def noise_costs(
+    scores: Any,
+    labels: Any = None,
     *,
+    bandwidths: Sequence[float] | None = None,
     odds: Sequence[float] | None = None,
     confidence: float = 0.95,
-) -> BandwidthCosts:
+) -> NoiseCosts:
     """What each kind and size of noise would cost in ranking and log loss, and what would be certified of it.
 
     Guarantee
@@ -143,13 +145,13 @@ def bandwidth_costs(
         `upper` of a bandwidth: m given ones at delta/m each; of the default lists the seven on the odds at delta/7
         each, and the bandwidths at delta/14 each, as the rows choose among 14. The other columns are estimates.
     Assumes
-        As :func:`calcert.perturbed`. Noise that is given was all listed before the rows were seen: a second list, made
-        after a look at the first, is not covered.
+        As :func:`calcert.bounds.perturbed`. Noise that is given was all listed before the rows were seen: a second
+        list, made after a look at the first, is not covered.
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned for the original scores.
+    scores, labels
+        The rows, with their unperturbed scores: all that :func:`calcert.summarize` takes.
     bandwidths, odds
         Which to try. Where both are left out: on the odds 1/2, 1/4, ..., 1/128, and bandwidths that are powers of two
         suited to the rows.
@@ -160,13 +162,14 @@ def bandwidth_costs(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.beta(2, 5, 100_000)
-    >>> costs = calcert.bandwidth_costs(calcert.summarize(x, rng.random(100_000) < x), [1/64], odds=[1/16, 1/8])
+    >>> costs = calcert.noise_costs(calcert.summarize(x, rng.random(100_000) < x), bandwidths=[1/64], odds=[1/16, 1/8])
     >>> for row in costs.rows:
     ...     print(f"{row.noise.shown}: {row.auroc_loss:.5f} {row.log_loss_added:.5f} {row.upper:.4f}")
     odds 1/16: 0.00140 0.00086 0.0069
     odds 1/8: 0.00538 0.00344 0.0091
     bandwidth 1/64: 0.00261 0.00217 0.0065
     """
+    summary = Rows.of(scores, labels).summary()
     check_summary(summary)
     delta = complement(check_confidence(confidence))
     tried: list[tuple[Noise, float]] = []
@@ -183,13 +186,13 @@ def bandwidth_costs(
         tried += [(noise, union_bound.share(delta, len(given))) for noise in given]
     as_they_are = auroc(summary), log_loss(summary)
     rows = [_cost(summary, noise, each, *as_they_are) for noise, each in tried]
-    return BandwidthCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
+    return NoiseCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
 
 
-def _cost(summary: Summary, noise: Noise, each: float, ranking_before: float, loss_before: float) -> BandwidthCost:
+def _cost(summary: Summary, noise: Noise, each: float, ranking_before: float, loss_before: float) -> NoiseCost:
     ranking, loss = ranking_and_log_loss(summary, noise)
     view = coordinate_of(noise).joined(summary)
-    return BandwidthCost(
+    return NoiseCost(
         noise=noise,
         auroc=ranking,
         auroc_loss=ranking_before - ranking,

@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from scipy.stats import rankdata
 
 import calcert
-from calcert.reports.bandwidths import MOST, ODDS, bandwidth_costs, default_bandwidths
+from calcert.certificates.perturbed import perturbed
 from calcert.reports.estimates import log_loss
+from calcert.reports.noise_costs import MOST, ODDS, default_bandwidths, noise_costs
 from calcert.reports.served_ranking import ranking_and_log_loss
 from calcert.serving import sech_kernel
 from calcert.serving.noise import Noise
@@ -71,7 +72,7 @@ def test_small_bandwidths_change_nothing() -> None:
 def test_columns_of_a_row() -> None:
     x, y = sample(20_000, 2, 3, seed=3)
     summary = calcert.summarize(x, y)
-    costs = bandwidth_costs(summary, [1 / 4, 1 / 32])
+    costs = noise_costs(summary, bandwidths=[1 / 4, 1 / 32])
     assert [row.noise.size for row in costs.rows] == [1 / 32, 1 / 4]
     for row in costs.rows:
         h = row.noise.size
@@ -79,11 +80,11 @@ def test_columns_of_a_row() -> None:
         assert row.log_loss == pytest.approx(costs.log_loss + row.log_loss_added, abs=1e-12)
         assert row.mean_shift == pytest.approx(sech_kernel.mean_absolute_shift(x, h).mean(), abs=1e-6)
         assert row.mean_score == pytest.approx(sech_kernel.mean(x, h).mean(), abs=1e-6)
-        assert row.upper == calcert.perturbed(summary, bandwidth=h, delta=0.025).upper
+        assert row.upper == calcert.bounds.perturbed(summary, bandwidth=h, confidence=0.975).upper
 
 
 def test_recommends_the_largest_bandwidth_within_the_allowed_loss() -> None:
-    costs = bandwidth_costs(calcert.summarize(*sample(5000, 2, 3, seed=4)), [1 / 256, 1 / 64, 1 / 16, 1 / 8])
+    costs = noise_costs(calcert.summarize(*sample(5000, 2, 3, seed=4)), bandwidths=[1 / 256, 1 / 64, 1 / 16, 1 / 8])
     within = [row.noise.size for row in costs.rows if row.auroc_loss <= 0.005]
     chosen = costs.recommended(0.005)
     assert chosen is not None
@@ -94,7 +95,7 @@ def test_recommends_the_largest_bandwidth_within_the_allowed_loss() -> None:
 def test_rare_events_forbid_bandwidths_that_cost_no_ranking() -> None:
     x = np.full(2000, 0.004)
     summary = calcert.summarize(x, np.arange(2000) < 8)
-    costs = bandwidth_costs(summary, default_bandwidths(summary))
+    costs = noise_costs(summary, bandwidths=default_bandwidths(summary))
     assert costs.rows[0].noise.size == 2.0**-14
     chosen = costs.recommended(1.0)
     assert chosen is not None
@@ -104,7 +105,7 @@ def test_rare_events_forbid_bandwidths_that_cost_no_ranking() -> None:
 
 def test_one_label_has_no_ranking_but_a_log_loss() -> None:
     summary = calcert.summarize([0.2, 0.4, 0.4], [1, 1, 1])
-    (row,) = bandwidth_costs(summary, [1 / 64]).rows
+    (row,) = noise_costs(summary, bandwidths=[1 / 64]).rows
     assert math.isnan(row.auroc)
     assert row.log_loss > 0
 
@@ -120,7 +121,7 @@ def test_rare_events_get_a_recommendation() -> None:
     rng = np.random.default_rng(3)
     x = 1 / (1 + np.exp(6 - 1.5 * rng.standard_normal(50_000)))
     summary = calcert.summarize(x, rng.random(50_000) < x)
-    for costs in (bandwidth_costs(summary), bandwidth_costs(summary, default_bandwidths(summary))):
+    for costs in (noise_costs(summary), noise_costs(summary, bandwidths=default_bandwidths(summary))):
         best = costs.recommended()
         assert best is not None
         assert best.fits_rare_events
@@ -132,26 +133,26 @@ def test_bandwidths_that_the_rows_choose_share_delta_with_all_that_they_might_ha
     assert len(default_bandwidths(many)) == MOST > len(default_bandwidths(few))
     # The level of a bandwidth must not depend on the rows: else the bounds could fail together more often than delta.
     for summary in (few, many):
-        for row in bandwidth_costs(summary).rows:
+        for row in noise_costs(summary).rows:
             assert row.each == 0.05 / (len(ODDS) if row.noise.kind == "odds" else MOST)
-    assert {row.each for row in bandwidth_costs(few, [1 / 64, 1 / 16]).rows} == {0.025}
-    for row in bandwidth_costs(few).rows[2:12:5]:
+    assert {row.each for row in noise_costs(few, bandwidths=[1 / 64, 1 / 16]).rows} == {0.025}
+    for row in noise_costs(few).rows[2:12:5]:
         assert row.upper < 1
-        assert row.upper == calcert.perturbed(few, delta=row.each, **row.noise.parameters).upper  # type: ignore[arg-type]
+        assert row.upper == perturbed(few, delta=row.each, **row.noise.parameters).upper  # type: ignore[arg-type]
 
 
 def test_no_bandwidths_are_refused() -> None:
     for name in ("bandwidths", "odds"):
         with pytest.raises(ValueError, match=rf"{name} must name at least one, such as \[1/64\], or be left out"):
-            bandwidth_costs(calcert.summarize([0.5], [1]), **{name: []})  # type: ignore[arg-type]
+            noise_costs(calcert.summarize([0.5], [1]), **{name: []})  # type: ignore[arg-type]
 
 
 def test_the_list_begins_with_seven_sizes_on_the_odds_and_bandwidths_follow() -> None:
     summary = calcert.summarize(*sample(2000, 2, 3, seed=6))
-    shown = [row.noise.shown for row in bandwidth_costs(summary).rows]
+    shown = [row.noise.shown for row in noise_costs(summary).rows]
     assert shown[:7] == [f"odds 1/{k}" for k in (128, 64, 32, 16, 8, 4, 2)]
     assert shown[7:] == [f"bandwidth 1/{k}" for k in (256, 128, 64, 32, 16, 8)]
-    both = bandwidth_costs(summary, [1 / 64], odds=[1 / 4, 1 / 8]).rows
+    both = noise_costs(summary, bandwidths=[1 / 64], odds=[1 / 4, 1 / 8]).rows
     assert [(row.noise.shown, row.each) for row in both] == [
         ("odds 1/8", 0.025),
         ("odds 1/4", 0.025),
@@ -189,9 +190,9 @@ def test_log_loss_on_the_odds_equals_quadrature_row_by_row() -> None:
 def test_columns_of_a_row_on_the_odds() -> None:
     x, y = sample(20_000, 0.5, 50, seed=7)
     summary = calcert.summarize(x, y)
-    (row,) = bandwidth_costs(summary, odds=[1 / 8]).rows
+    (row,) = noise_costs(summary, odds=[1 / 8]).rows
     noise = Noise("odds", 1 / 8)
     assert row.mean_shift == pytest.approx(noise.mean_shift(x).mean(), rel=1e-4)
     assert row.mean_score == pytest.approx(noise.mean(x).mean(), rel=1e-4)
     assert row.fits_rare_events
-    assert row.upper == calcert.perturbed(summary, odds=1 / 8).upper
+    assert row.upper == calcert.bounds.perturbed(summary, odds=1 / 8).upper

@@ -1,0 +1,70 @@
+"""Theorem 11: calibration in the large, how far the mean score is from the base rate."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
+from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
+from calcert.certificates.units.unit_moments import signs_squares
+from calcert.foundation.rounding import ROUNDING
+from calcert.foundation.validation import check_delta, check_summary
+from calcert.summary.summary import Summary
+
+
+def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
+    """Certify how far the mean score is from the base rate: calibration in the large.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
+        Nothing is assumed of the score distribution or the calibration function.
+    Assumes
+        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+    Terms
+        ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
+        ``sampling``.
+
+    Parameters
+    ----------
+    summary
+        What :func:`calcert.summarize` returned.
+    delta
+        Probability with which each bound may fail.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(100_000)
+    >>> c = calcert.bounds.in_the_large(calcert.summarize(x, rng.random(100_000) < x**2))
+    >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
+    0.165 to 0.169; the truth is 0.167
+    """
+    check_summary(summary, units=True)
+    delta = check_delta(delta)
+    return Certificate.from_terms(
+        quantity="calibration error in the large",
+        subject="as it is",
+        assumption="none",
+        lower=Lower(in_the_large_lower(summary, delta)),
+        delta=delta,
+        n=summary.rows,
+        units=summary.units,
+        theorem="Theorem 11",
+        terms=upper_terms(summary, delta),
+        parameters={},
+    )
+
+
+def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
+    """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
+    gap = abs(summary.mean_score - summary.base_rate)
+    return largest_mean_terms(summary, gap, ROUNDING, delta, squares=partial(signs_squares, changes=0))
+
+
+def in_the_large_lower(summary: Summary, delta: float) -> float:
+    """A lower bound for |E X - E Y| at confidence 1 - delta."""
+    if summary.units is not None:
+        return units_lower(summary, [gap_pattern(summary)], delta)
+    return gap_limit(summary, delta)
