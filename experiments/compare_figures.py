@@ -28,6 +28,7 @@ TOLERANCE = 2e-6
 
 MEASURED = {
     "faults.csv": 7,
+    "gate.csv": 2,
     "real.csv": 4,
     "real_networks.csv": 1,
     "recalibration.csv": 4,

@@ -11,6 +11,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.stats import binom
 
 import calcert
 from calcert import published
@@ -18,7 +19,7 @@ from calcert import published
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 import experiments
-from experiments import faults, rates, reconstruction, results, samples, synthetic, tradeoff
+from experiments import faults, gate, rates, reconstruction, results, samples, synthetic, tradeoff
 from experiments.__main__ import commands
 from experiments.laws import BANDWIDTH, LAWS
 from experiments.results import read
@@ -158,7 +159,17 @@ def test_the_true_error_of_perturbed_scores_is_the_one_that_draws_have() -> None
         assert case.truth == pytest.approx(np.abs(drawn - case.probability).mean(), abs=2e-3)
 
 
-@pytest.mark.parametrize("command", [synthetic, rates, samples, reconstruction, faults], ids=lambda m: m.__name__)
+def test_a_gate_passes_a_model_that_is_off_by_more_than_it_allows_as_rarely_as_it_promises() -> None:
+    """The looks of a policy count as one gate; without their price it would pass too often."""
+    upper = gate.upper_bounds(0.1, (100, 200), 300, seed=1)
+    assert np.sum(upper < 0.1) <= binom.isf(1e-6, 300, 0.05)
+    assert np.sum(upper < 0.1) < np.sum(upper < 0.2) <= 300
+    calibrated = gate.upper_bounds(0.0, (300,), 300, seed=1)
+    assert np.mean(calibrated <= 0.15) > 0.95
+    assert np.mean(calibrated <= 0.03) == 0
+
+
+@pytest.mark.parametrize("command", [synthetic, rates, samples, reconstruction, faults, gate], ids=lambda m: m.__name__)
 def test_a_quick_run_is_never_published(command, tmp_path: Path) -> None:
     result = CliRunner().invoke(command.main, ["--quick", "--publish", "--out", str(tmp_path)])
     assert result.exit_code == 2
