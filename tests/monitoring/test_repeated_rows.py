@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,41 @@ def test_few_rows_that_are_alike_by_chance_are_added_with_a_remark(
     assert "has the very scores and labels of batch 'one'" in caplog.text
     remembered.cache_clear()
     assert monitor.status().rows == 4
+
+
+@pytest.mark.parametrize("sizes", [(3, 8, 200), (5, 30), (8, 9)])
+def test_small_exports_that_hold_all_rows_so_far_are_remarked_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sizes: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(sizes)
+    scores, monitor = rng.random(200).round(6), Monitor(tmp_path / "state")
+    labels = rng.random(200) < scores
+    for size, earlier in zip(sizes, (None, *sizes), strict=False):
+        caplog.clear()
+        monitor.add(scores[:size], labels[:size], batch_id=f"{size} rows")
+        assert (f"has the very scores and labels of batch '{earlier} rows'" in caplog.text) == (earlier is not None)
+
+
+def test_few_rows_whose_scores_coincide_by_chance_are_not_remarked_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rng, monitor = np.random.default_rng(8), Monitor(tmp_path / "state")
+    for batch, size in enumerate((4, 30, 100, 500)):
+        scores = rng.choice([0.1, 0.5, 0.9], size)
+        monitor.add(scores, rng.random(size) < scores, batch_id=f"{batch}")
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("said", "way"),
+    [
+        ({"clusters": [1, 1, 2]}, "Keep one row of each cluster"),
+        ({"weights": [1, 1, 2]}, r"rows with weights\. Leave weights out, or keep each row with probability"),
+        ({"soft_labels": True}, r"rows with shares for labels\. Draw a label 0 or 1 of each share\.$"),
+    ],
+)
+def test_rows_that_a_monitor_cannot_take_are_refused_with_the_way_out_that_fits(
+    tmp_path: Path, said: dict[str, Any], way: str
+) -> None:
+    with pytest.raises(ValueError, match=way):
+        Monitor(tmp_path / "state").add(calcert.Rows([0.5, 0.25, 0.75], [0, 1, 1], **said), batch_id="one")

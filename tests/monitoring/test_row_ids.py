@@ -67,9 +67,10 @@ def test_a_failed_job_may_run_again_and_an_overlap_is_left_out(monitor: Monitor)
 def test_a_batch_of_rows_that_were_all_added_before_has_no_new_rows(monitor: Monitor) -> None:
     before = monitor.path.read_bytes()
     rows = {"labels": LABELS[:700], "ids": np.arange(700), "batch_id": "empty"}
-    with pytest.raises(ValueError, match=r"all of its 700 rows were added before.*--allow-empty"):
+    with pytest.raises(ValueError, match=r"all of its 700 were added before.*--allow-empty"):
         monitor.add(SCORES[:700], **rows)  # type: ignore[arg-type]
-    assert monitor.add(SCORES[:700], allow_empty=True, **rows).number is None  # type: ignore[arg-type]
+    empty = monitor.add(SCORES[:700], allow_empty=True, **rows)  # type: ignore[arg-type]
+    assert str(empty) == "Batch 'empty' has no new rows: all of its 700 rows were added before. Nothing was changed."
     assert monitor.path.read_bytes() == before
 
 
@@ -99,7 +100,29 @@ def test_the_store_of_ids_is_bounded(monitor: Monitor, monkeypatch: pytest.Monke
 
 
 def test_a_state_that_was_begun_without_ids_says_that_they_came_too_late(tmp_path: Path) -> None:
+    monitor = Monitor(tmp_path / "state")
+    monitor.add(SCORES[:300], LABELS[:300], batch_id="one")
+    before = monitor.path.read_bytes()
+    with pytest.raises(
+        ValueError, match=r"got them with 'two', and batch 'one' \(batch 1\) has none.*Leave ids out, or"
+    ):
+        monitor.add(SCORES[:600], LABELS[:600], ids=np.arange(600), batch_id="two")
+    assert monitor.path.read_bytes() == before
+
+
+def test_a_batch_without_ids_among_others_is_refused_as_its_rows_could_count_twice(monitor: Monitor) -> None:
+    before, rows = monitor.path.read_bytes(), slice(DAYS[3], DAYS[4])
+    for again in (False, True):
+        with pytest.raises(
+            ValueError, match=r"none with 'day 4', and batch 'day 1' .* has ids.*--id\), or start another"
+        ):
+            monitor.add(SCORES[rows], LABELS[rows], batch_id="day 4", again=again)
+    assert monitor.path.read_bytes() == before
+    assert add(monitor, 4).rows == 600
+
+
+def test_exports_that_number_their_rows_anew_are_told_so(tmp_path: Path) -> None:
     monitor, scores = Monitor(tmp_path / "state"), RNG.random(600)
-    monitor.add(scores[:300], LABELS[:300], batch_id="one")
-    with pytest.raises(ValueError, match=r"those of batch 'one'.*start another state with ids from its first batch on"):
-        monitor.add(scores, LABELS[:600], ids=np.arange(600), batch_id="two")
+    monitor.add(scores[:300], LABELS[:300], ids=np.arange(300), batch_id="one")
+    with pytest.raises(ValueError, match=r"those of batch 'one'.*with ids that rows keep from export to export"):
+        monitor.add(scores, LABELS[:600], ids=np.arange(600, 1_200), batch_id="two")

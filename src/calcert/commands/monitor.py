@@ -61,7 +61,12 @@ command.command_class = Once
 )
 @click.option("--window", metavar="PERIOD", help="day, week or month of the time: windows are certified apart.")
 @click.option("--window-name", metavar="TEXT", help="A window of your own, instead of --window.")
-@click.option("--id", "ids", metavar="COLUMN", help="Names each row: rows that were added before are left out.")
+@click.option(
+    "--id",
+    "ids",
+    metavar="COLUMN",
+    help="Names each row: rows added before are left out. 7 and '7' are the same, '007' is not.",
+)
 @click.option("--again", is_flag=True, help="Add the batch although it holds the rows of an earlier one.")
 @click.option("--allow-empty", is_flag=True, help="A batch without new rows changes nothing, and is no error.")
 @click.option(

@@ -47,9 +47,10 @@ def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
         yield [_copy_of_standard_input(sys.stdin.buffer, copy)]
     except BrokenPipeError:
         raise
+    except NoRows as error:
+        raise NoRows(as_standard_input(error.source), error.left_out) from error
     except (ValueError, TypeError, OSError) as error:
-        kind = NoRows if isinstance(error, NoRows) else ValueError
-        raise kind(as_standard_input(str(error))) from error
+        raise ValueError(as_standard_input(str(error))) from error
     finally:
         LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)

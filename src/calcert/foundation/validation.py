@@ -19,7 +19,20 @@ Place = Callable[[int], str]
 
 
 class NoRows(ValueError):
-    """There is a source of rows, and it holds none."""
+    """There is a source of rows, and it holds none, or none that was not left out."""
+
+    def __init__(self, source: str, left_out: str = "", way: str = "") -> None:
+        self.source, self.left_out = source, left_out
+        super().__init__(f"{source} must hold at least one row; got none{self._lack}.{way and ' '}{way}")
+
+    @property
+    def said(self) -> str:
+        """The same where it is no error."""
+        return f"{self.source} holds no rows{self._lack}."
+
+    @property
+    def _lack(self) -> str:
+        return f": {self.left_out}" if self.left_out else ""
 
 
 SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5

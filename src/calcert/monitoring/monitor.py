@@ -16,7 +16,7 @@ from calcert.foundation.validation import NoRows, check_confidence, check_seed, 
 from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.betting_strategies import latest_start
 from calcert.monitoring.looks import Certifier
-from calcert.monitoring.new_batches import new_rows, refuse_repetition, rows_to_add
+from calcert.monitoring.new_batches import new_rows, refuse_mixture, refuse_repetition, rows_to_add
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.monitoring.states.remembered_states import remembered
@@ -133,7 +133,8 @@ class Monitor:
             failed job may simply run again; other rows under an id that is there are refused.
         ids
             An array, or a column of the table, that names each row: rows whose ids were added before are left out and
-            counted. The state keeps a hash of every id, of at most 2^24 rows.
+            counted. With every batch of a state or with none. Write them in one way: 7 and "7" are the same id, "007"
+            is another. The state keeps a hash of every id, of at most 2^24 rows.
         time
             When the rows are from; now, if left out.
         window, window_name
@@ -148,18 +149,22 @@ class Monitor:
             raise ValueError(f"batch_id must be a string that is not empty; got {batch_id!r}.")
         when = moment(time)
         at, key = written(when), window_key(window, window_name, when)
+        way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
         try:
-            rows = rows_to_add(scores, labels, score, label, ids)
-            return self._add(batch_id, at, key, rows, again)
+            added = self._add(batch_id, at, key, rows_to_add(scores, labels, score, label, ids), again)
         except NoRows as error:
             if not allow_empty:
-                way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
-                raise NoRows(f"{error} {way}") from error
-            LOG.warning("%s", error)
+                raise NoRows(error.source, error.left_out, way) from error
+            LOG.warning("%s", error.said)
             return Added(batch_id, None, 0, False, None)
+        if added.number is None and not allow_empty:
+            raise ValueError(
+                f"batch {batch_id!r} must have new rows; all of its {added.known:,} were added before. {way}"
+            )
+        return added
 
     def _add(self, name: str, time: str, window: str | None, given: Summary | IdentifiedRows, again: bool) -> Added:
-        """Add what is new among the rows, in one transaction; NoRows where nothing is."""
+        """Add what is new among the rows, in one transaction."""
         with state_opening.starting(self.path) as database:
             state = State(database, self.path)
             if not state.settings():
@@ -174,7 +179,8 @@ class Monitor:
             rows, ids, known = new_rows(given, state, before)
             if existing is None:
                 if not rows.n:
-                    raise NoRows(f"batch {name!r} must have new rows; all of its {known:,} rows were added before.")
+                    return Added(name, None, 0, False, None, known)
+                refuse_mixture(batches, name, identified=bool(ids))
                 packed = pack(rows)
                 if not again:
                     refuse_repetition(state, batches, name, rows, packed, identified=bool(ids))

@@ -17,6 +17,7 @@ from calcert.monitoring.states.state_content import State
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.identified_rows import IdentifiedRows, identified_rows
 from calcert.sources.rows import Rows
+from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.packed import counts_of
 from calcert.summary.summary import Summary
 
@@ -24,6 +25,9 @@ LOG = logging.getLogger("calcert")
 
 EARLIER = 16
 """A batch is compared with so many before it, and with one of any age that has the very scores and labels."""
+
+FEWEST, DOUBTFUL = 3, 0.002
+"""A batch that contains one of so few rows is remarked on, where that would hardly be so by chance."""
 
 MOST_IDS = 1 << 24
 """Ids that a state keeps, at eight bytes each."""
@@ -38,11 +42,18 @@ def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, 
         return identified_rows(given, ids)
     rows = given.summary()
     if not rows.n:
-        raise NoRows("a batch must have at least one row; got a Summary of none.")
+        raise NoRows("the Summary")
     if rows.units is not None:
+        design, ways = rows.units.design, []
+        if design.clustered:
+            ways.append("Keep one row of each cluster, chosen without looking at scores and labels.")
+        if design.weighted:
+            ways.append("Leave weights out, or keep each row with probability weight / largest possible weight.")
+        if design.soft:
+            ways.append("Draw a label 0 or 1 of each share.")
         raise ValueError(
-            f"a monitor takes independent rows of equal weight; got {rows.rows:,} rows{rows.units.words}. Keep one row "
-            "of each cluster, chosen without looking at scores and labels."
+            f"a monitor takes independent rows of equal weight with labels 0 and 1; got {rows.rows:,} "
+            f"rows{rows.units.words}. {' '.join(ways)}"
         )
     return rows
 
@@ -63,11 +74,26 @@ def new_rows(given: Summary | IdentifiedRows, state: State, before: Sequence[Bat
     return counted, given.ids[new].astype("<i8").tobytes(), new.size - added
 
 
+def refuse_mixture(batches: Sequence[Batch], name: str, *, identified: bool) -> None:
+    """All batches have ids or none has: rows of a batch without them could not be found again."""
+    other = next((batch for batch in batches if (batch.ids_digest != digest(b"")) != identified), None)
+    if other is not None:
+        have, way = ("none", "Leave ids out") if identified else ("ids", "Pass ids='...' (--id)")
+        raise ValueError(
+            f"ids must come with every batch of a state or with none; got {'them' if identified else 'none'} with "
+            f"{name!r}, and batch {other.id!r} (batch {other.number:,}) has {have}: rows that are in both would count "
+            f"twice. {way}, or start another state with ids from its first batch on. Nothing was changed."
+        )
+
+
 def refuse_repetition(
     state: State, batches: Sequence[Batch], name: str, rows: Summary, packed: bytes, *, identified: bool
 ) -> None:
     """A batch that contains an earlier one, beyond chance, is refused; one that is like it by chance is remarked on."""
-    way = "or start another state with ids from its first batch on" if identified else "or pass ids='...' (--id)"
+    if identified:
+        way = "with ids that rows keep from export to export"
+    else:
+        way = "or start another state with ids='...' (--id) from its first batch on"
     twin = next((batch for batch in batches if batch.summary_digest == digest(packed)), None)
     new, limit = by_item(rows.cell, rows.count), math.log(1 / ERROR)
     for batch in [*batches[-EARLIER:], *([twin] if twin is not None else [])]:
@@ -78,6 +104,9 @@ def refuse_repetition(
                 f"count twice void every bound. Add the new rows alone, {way}. If these are other rows, pass "
                 "again=True (--again). Nothing was changed."
             )
+    if twin is None:
+        small = (batch for batch in batches[: -EARLIER - 1 : -1] if FEWEST <= batch.rows <= DISTINCT_LIMIT)
+        twin = next((batch for batch in small if _contains(rows, state.summary(batch))), None)
     if twin is not None:
         LOG.warning(
             "batch %r has the very scores and labels of batch %r (batch %s, of %s), which so few rows may have by "
@@ -88,3 +117,15 @@ def refuse_repetition(
             f"{twin.number:,}",
             twin.time,
         )
+
+
+def _contains(new: Summary, earlier: Summary) -> bool:
+    """Whether a batch has all rows of an earlier one by score and label, and scores that hardly repeat by chance."""
+    if new.distinct is None or earlier.distinct is None or new.distinct_count is None:
+        return False
+    # Of m rows in N equally likely items, about m^2 / 2N repeat an item, and a row elsewhere meets one with m / N.
+    repeated = new.n - np.count_nonzero(new.distinct_count)
+    if ((2 * repeated + 1) / new.n) ** earlier.n > DOUBTFUL:
+        return False
+    same = np.isin(new.distinct, earlier.distinct)
+    return int(same.sum()) == earlier.distinct.size and bool((new.distinct_count[same] >= earlier.distinct_count).all())

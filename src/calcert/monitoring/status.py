@@ -38,7 +38,8 @@ class Added:
 
     def __str__(self) -> str:
         if self.number is None:
-            return f"Batch {self.batch_id!r} has no new rows: nothing was changed."
+            all_known = f": all of its {rows_text(self.known)} were added before" if self.known else ""
+            return f"Batch {self.batch_id!r} has no new rows{all_known}. Nothing was changed."
         if self.duplicate:
             return f"Batch {self.batch_id!r} is there already, as batch {self.number:,}: nothing was changed."
         known = f" Left out: {rows_text(self.known)} that were added before." if self.known else ""

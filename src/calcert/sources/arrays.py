@@ -88,7 +88,7 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
             hint = f" Pass {name}.ravel()."
         raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")
     if array.size == 0:
-        raise NoRows(f"{name} must hold at least one row; got none.")
+        raise NoRows(name)
     if array.dtype.kind == "O":
         array = _from_objects(name, wanted, array)
     if array.dtype.kind == "c":

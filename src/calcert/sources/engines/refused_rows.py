@@ -60,7 +60,7 @@ def refuse_rows(raw: nw.LazyFrame[Any], cells: Found, chosen: Chosen, weighing: 
         return f"in column {column.name!r} ({number:,} of {rows:,} rows)"
 
     if not rows:
-        raise NoRows("the table must hold at least one row; got none.")
+        raise NoRows("the table")
     if measure is not None and MISSING_WEIGHT in wrong:
         raise ValueError(missing_message(measure, where(chosen.others[measure], wrong[MISSING_WEIGHT])))
     if measure is not None and INVALID_WEIGHT in wrong:

@@ -45,8 +45,7 @@ class Account:
             shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in self.labels.most_common(SHOWN))
             raise ValueError(f"positive must be a label of {name}; got {positive!r}. {label!r} holds {shown}.")
         if not self.rows.total():
-            lack = f": {self.left_out}" if self.left_out else ""
-            raise NoRows(f"{name} must hold at least one row; got none{lack}.")
+            raise NoRows(name, self.left_out)
         meaning = f"label {self.meaning(reading)}" if positive is not None else ""
         for words in filter(None, (meaning, self.left_out, self.doubt)):
             LOG.warning("%s: %s", name, words)
