@@ -39,7 +39,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "which-certificate": [], "reading": [], "contributing": []}
+html_sidebars = {"index": [], "start": [], "choosing": [], "interpreting": [], "contributing": []}
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

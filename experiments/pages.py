@@ -2,8 +2,8 @@
 
     python -m experiments.pages [--quick] [--publish]
 
-docs/reading.md draws what it explains, and its HTML page is looked at in Chromium; the commands of
-docs/guides/monitoring.md draw a monitor; README.md plots its report.
+docs/reference/figures.md draws what it explains, and its HTML page is looked at in Chromium; docs/interpreting.md draws
+its report; the commands of docs/guides/monitoring.md draw a monitor.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.executed_pages import blocks, failures
 
 from experiments.results import Results, experiment
 
-DRAWN = ("report", "as_it_is", "moves", "groups", "classes", "monitor", "plan", "bandwidth")
-READING = tuple(f"reading_{name}.png" for name in DRAWN)
+DRAWN = ("moves", "groups", "classes", "monitor", "plan", "bandwidth")
+READING = ("interpreting_report.png", *(f"reading_{name}.png" for name in DRAWN))
 SEEN = "reading_page.png"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -60,27 +60,23 @@ def look_at(page: Path, picture: Path) -> None:
     *READING,
     SEEN,
     "monitoring.png",
-    "readme.png",
     needs=("matplotlib", "pandas"),
     before=needed,
     quick="Without the page that a browser shows.",
 )
 def main(out: Results, quick: bool) -> None:
-    import calcert
-
     root, drawn = Path.cwd(), Path(tempfile.mkdtemp())
     with contextlib.chdir(drawn), contextlib.redirect_stdout(io.StringIO()):
-        names = followed(root / "docs/reading.md")
+        names = followed(root / "docs/reference/figures.md")
         if not quick:
             look_at(Path(str(names["page"])), Path(SEEN))
         wrong = failures(root / "docs/guides/monitoring.md", drawn)
         if not Path("churn.png").exists():
             raise click.ClickException("docs/guides/monitoring.md draws no churn.png:\n" + "\n".join(wrong))
         Path("churn.png").rename("monitoring.png")
-        names = followed(root / "README.md")
-        calcert.certify(names["scores"], names["labels"]).plot().savefig("readme.png", dpi=144)
+        followed(root / "docs/interpreting.md")
     for path in sorted(drawn.glob("*.png")):
-        if path.name in (*READING, SEEN, "monitoring.png", "readme.png"):
+        if path.name in (*READING, SEEN, "monitoring.png"):
             shutil.copyfile(path, out / path.name)
     shutil.rmtree(drawn)
     for found in wrong:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-LOOKED_AT = ("index", "start", "which-certificate", "reading", "theory/index", "api/certify", "contributing")
+LOOKED_AT = ("index", "start", "choosing", "interpreting", "theory/index", "api/certify", "contributing")
 
 
 @dataclass
