@@ -256,6 +256,15 @@ def test_unfinished_logs_and_invalid_samples_are_refused_or_left_out_on_purpose(
     assert calcert.Rows(path, reading=partial).summary().rows == 7
 
 
+def test_a_log_must_hold_as_many_samples_as_it_counts(tmp_path: Path) -> None:
+    """A sample whose name was damaged is not left out in silence."""
+    found = members()
+    found["sampled/q0_epoch_1.json"] = found.pop("samples/q0_epoch_1.json")
+    path = archived(found, tmp_path / "x.eval")
+    assert "must hold all samples that it counts; got 7 of 8." in refusal(path)
+    assert calcert.Rows(path, reading=calcert.Reading(drop_missing=True)).summary().rows == 7
+
+
 # Hostile files
 
 
@@ -284,7 +293,7 @@ def hostile(tmp_path: Path) -> dict[str, tuple[Path, str]]:
         "no header": (archived({"a": b"{}"}, tmp_path / "none.eval"), "neither 'header.json' nor"),
         "no eval": (archived(found | {"header.json": b'{"status": "success"}'}, tmp_path / "x.eval"), "object 'eval'"),
         "list": (archived(found | {"header.json": b"[]"}, tmp_path / "list.eval"), "'header.json' is not an object"),
-        "no samples": (archived({"header.json": found["header.json"]}, tmp_path / "empty.eval"), "must be named"),
+        "no samples": (archived({"header.json": found["header.json"]}, tmp_path / "empty.eval"), "got 0 of 8"),
         "number": (sample("number.eval", "3"), "must be a JSON object; got 3"),
         "no id": (sample("id.eval", "{}"), "must have an id and an epoch; got None and None"),
         "text": (sample("text2.eval", "{"), "'samples/q0_epoch_1.json': Expecting"),

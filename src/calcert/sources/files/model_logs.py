@@ -245,6 +245,16 @@ class InspectLog(JsonFile):
             values |= {"task": about.get("task"), "model": about.get("model")}
             values[QUESTION] = f"{about.get('task')}: {key[0]}"
             yield Record(len(self._places), "", values)
+        results = header.get("results")
+        counts = (
+            [results.get(name) for name in ("logged_samples", "total_samples")] if isinstance(results, dict) else []
+        )
+        promised = next((count for count in counts if isinstance(count, int)), len(seen))
+        if promised != len(seen) and not self._partial:
+            raise ValueError(
+                f"{self.name} must hold all samples that it counts; got {len(seen):,} of {promised:,}. If it was copied, "
+                "copy it again; --drop-missing certifies the samples that it has."
+            )
 
 
 def _header(window: Window) -> dict[str, Any]:
