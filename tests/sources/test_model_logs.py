@@ -271,7 +271,7 @@ def test_a_log_must_hold_as_many_samples_as_it_counts(tmp_path: Path) -> None:
 def hostile(tmp_path: Path) -> dict[str, tuple[Path, str]]:
     """Archives that are not as they should be, and a part of what is said of each."""
     whole, found = EPOCHS.read_bytes(), members()
-    begun = {name: text for name, text in found.items() if not name.startswith("samples/q0")}
+    begun = {name: text for name, text in found.items() if name != "samples/q0_epoch_1.json"}
     one = json.loads(found["samples/q0_epoch_1.json"])
 
     def cut(name: str, content: bytes) -> Path:

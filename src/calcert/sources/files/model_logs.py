@@ -252,8 +252,8 @@ class InspectLog(JsonFile):
         promised = next((count for count in counts if isinstance(count, int)), len(seen))
         if promised != len(seen) and not self._partial:
             raise ValueError(
-                f"{self.name} must hold all samples that it counts; got {len(seen):,} of {promised:,}. If it was copied, "
-                "copy it again; --drop-missing certifies the samples that it has."
+                f"{self.name} must hold all samples that it counts; got {len(seen):,} of {promised:,}. If it was "
+                "copied, copy it again; --drop-missing certifies the samples that it has."
             )
 
 
