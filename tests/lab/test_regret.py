@@ -1,4 +1,4 @@
-"""Theorem K: no more is lost at a threshold than is certified, and what is certified to be lost is."""
+"""Theorem 16: no more is lost at a threshold than is certified, and what is certified to be lost is."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_lower_bounds_stay_below_the_truth_over_all_outcomes() -> None:
 
 
 def power_law(power: float, t: float) -> tuple[float, float]:
-    """What is lost at t if the chance is x^power, power > 1, for uniform scores, and its standard error per root row."""
+    """What is lost at t for uniform scores if the chance is x^power, power > 1, and its standard error for one row."""
     best = t ** (1 / power)
     ones = (best ** (power + 1) - t ** (power + 1)) / (power + 1)
     lost = t * (best - t) - ones

@@ -1,4 +1,4 @@
-"""Theorem K: what acting on scores from a threshold on loses against the best threshold on the same score."""
+"""Theorem 16: what acting on scores from a threshold on loses against the best threshold on the same score."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def regret(
         lower=regret_lower(summary, decision, delta, seed),
         delta=delta,
         n=summary.rows,
-        theorem="Theorem K",
+        theorem="Theorem 16",
         terms=upper_terms(summary, decision, delta),
         parameters={"threshold": decision.threshold, "level": decision.level, "seed": seed},
     )
@@ -124,7 +124,7 @@ class Sums(NamedTuple):
 
 
 def upper_terms(summary: Summary, decision: Decision, delta: float) -> dict[str, float]:
-    """The terms of the upper bound of Theorem K at confidence 1 - delta."""
+    """The terms of the upper bound of Theorem 16 at confidence 1 - delta."""
     found, size = sides(summary, decision), decision.size
     plug_in = max(0.0, *(float(side.seen.max(initial=0.0)) for side in found))
     rounding = ROUNDING + (sum(side.seen.size for side in found) + 16) * float(np.finfo(float).eps)

@@ -25,6 +25,7 @@ KINDS = {
     "score table": "calcert.certificates.score_table.ScoreTable",
     "moves": "calcert.reports.moves.Moves",
     "ratio": "calcert.certificates.observed_over_expected.Ratio",
+    "decision curve": "calcert.certificates.decision_curve.DecisionCurve",
     "sides": "calcert.certificates.sides.Sides",
     "test": "calcert.certificates.calibration_test.CalibrationTest",
     "status": "calcert.monitoring.status.Status",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from calcert.show.blocks.bands_and_score_table import band_blocks, monotone_blocks, score_table_blocks
 from calcert.show.blocks.block import Block
 from calcert.show.blocks.comparison import comparison_blocks
+from calcert.show.blocks.decision_curve import decision_blocks
 from calcert.show.blocks.moves import moves_blocks
 from calcert.show.blocks.noise_costs import noise_costs_blocks
 from calcert.show.blocks.plan import plan_blocks
@@ -19,6 +20,7 @@ BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "monotone band": monotone_blocks,
     "score table": score_table_blocks,
     "moves": moves_blocks,
+    "decision curve": decision_blocks,
     "ratio": ratio_blocks,
     "sides": sides_blocks,
     "test": p_value_blocks,

@@ -22,6 +22,7 @@ TITLES = {
     "monotone band": "The calibration curve as it is",
     "score table": "The chance at each score",
     "moves": "What would move where",
+    "decision curve": "Decision curve",
     "ratio": "Observed over expected positives",
     "sides": "To which side scores err",
     "test": "A test of perfect calibration",

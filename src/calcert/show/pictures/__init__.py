@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from calcert.show.pictures.decision_curve import decision_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
 from calcert.show.pictures.monotone_band_and_score_table import monotone_picture, table_picture
@@ -28,6 +29,7 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "monotone band": monotone_picture,
     "score table": table_picture,
     "moves": moves_picture,
+    "decision curve": decision_picture,
     "ratio": ratio_picture,
     "sides": sides_picture,
     "test": p_value_picture,
