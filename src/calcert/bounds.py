@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     lipschitz: Callable[..., Certificate]
     observed_over_expected: Callable[..., Ratio]
     perturbed: Callable[..., Certificate]
+    regret: Callable[..., Certificate]
     sides: Callable[..., Sides]
     squared: Callable[..., Certificate]
     worst_range: Callable[..., WorstRange]
@@ -45,6 +46,7 @@ __all__ = [
     "lipschitz",
     "observed_over_expected",
     "perturbed",
+    "regret",
     "sides",
     "squared",
     "worst_range",
@@ -63,6 +65,7 @@ _LATER = {
     "lipschitz": "calcert.certificates.lipschitz",
     "observed_over_expected": "calcert.certificates.observed_over_expected",
     "perturbed": "calcert.certificates.perturbed",
+    "regret": "calcert.certificates.regret",
     "sides": "calcert.certificates.sides",
     "squared": "calcert.certificates.squared",
     "worst_range": "calcert.certificates.cutoff",

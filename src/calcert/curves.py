@@ -13,17 +13,20 @@ from calcert.bounds import of_rows
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
+    from calcert.certificates.decision_curve import DecisionCurve
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
 
     calibration_band: Callable[..., CalibrationBand]
+    decision_curve: Callable[..., DecisionCurve]
     monotone_band: Callable[..., MonotoneBand]
     score_table: Callable[..., ScoreTable]
 
-__all__ = ["calibration_band", "monotone_band", "score_table"]
+__all__ = ["calibration_band", "decision_curve", "monotone_band", "score_table"]
 
 _LATER = {
     "calibration_band": "calcert.certificates.band",
+    "decision_curve": "calcert.certificates.decision_curve",
     "monotone_band": "calcert.certificates.monotone_band",
     "score_table": "calcert.certificates.score_table",
 }

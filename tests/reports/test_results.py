@@ -53,6 +53,7 @@ def results() -> Mapping[str, Any]:
         "band": calcert.curves.calibration_band(rows).thinned(20),
         "monotone band": calcert.curves.monotone_band(rows),
         "score table": calcert.curves.score_table(calcert.summarize(x.round(1), y)),
+        "decision curve": calcert.curves.decision_curve(rows, thresholds=[0.25, 0.5]),
         "moves": calcert.certify(rows).moves,
         "ratio": calcert.bounds.observed_over_expected(rows),
         "sides": calcert.bounds.sides(rows, odds=1 / 16),

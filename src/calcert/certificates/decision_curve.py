@@ -39,7 +39,7 @@ class DecisionCurve(Result):
 
     Examples
     --------
-    >>> curve = decision_curve(calcert.summarize([0.2, 0.8] * 500, [0, 1] * 500), thresholds=[0.5])
+    >>> curve = calcert.curves.decision_curve([0.2, 0.8] * 500, [0, 1] * 500, thresholds=[0.5])
     >>> curve.net_benefit, curve.act_on_all
     ((0.5,), (0.0,))
     """
@@ -104,7 +104,7 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> print(decision_curve(calcert.summarize(x, rng.random(10_000) < x), thresholds=[0.25, 0.5]))
+    >>> print(calcert.curves.decision_curve(x, rng.random(10_000) < x, thresholds=[0.25, 0.5]))
     10,000 rows; net benefit of acting on scores from each threshold on
     <BLANKLINE>
     threshold   at least   at most   estimate   act on all   proven

@@ -68,7 +68,7 @@ def regret(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> c = regret(calcert.summarize(x, rng.random(100_000) < x**2), threshold=0.3)
+    >>> c = calcert.bounds.regret(x, rng.random(100_000) < x**2, threshold=0.3)
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is {0.3 * (0.3**0.5 - 0.3) - (0.3**1.5 - 0.3**3) / 3:.3f}")
     0.028 to 0.030; the truth is 0.029
     """
