@@ -231,10 +231,11 @@ def test_models_are_told_apart_in_clusters_and_with_weights() -> None:
 
 def test_what_is_proved_for_one_model_alone_is_not_compared() -> None:
     told = {"weights": np.ones(6_000), "largest_weight": 1}
+    varies = calcert.Settings(variation=1.0)
     scores = {"rounded": np.round(CHANCE, 1), "fine": CHANCE}
-    found = calcert.compare({name: calcert.Rows(p, LABELS, **told) for name, p in scores.items()})
+    found = calcert.compare({name: calcert.Rows(p, LABELS, **told) for name, p in scores.items()}, settings=varies)
     assert set(found.models["rounded"].certificates) == set(found.models["fine"].certificates)
-    alone = calcert.certify(calcert.Rows(scores["rounded"], LABELS, **told))
+    alone = calcert.certify(calcert.Rows(scores["rounded"], LABELS, **told), settings=varies)
     assert set(found.models["fine"].certificates) < set(alone.certificates)
 
 
