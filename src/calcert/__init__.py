@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.noise_costs import noise_costs
     from calcert.reports.plan import Plan, plan
+    from calcert.reports.recalibrate import recalibrate
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import sample_for_labelling
     from calcert.reports.settings import Settings
@@ -55,6 +56,7 @@ __all__ = [
     "perturb",
     "perturb_logits",
     "plan",
+    "recalibrate",
     "sample_for_labelling",
     "summarize",
 ]
@@ -83,6 +85,7 @@ _LATER = {
     "perturb": "calcert.serving.noise",
     "perturb_logits": "calcert.serving.noise",
     "plan": "calcert.reports.plan",
+    "recalibrate": "calcert.reports.recalibrate",
     "sample_for_labelling": "calcert.reports.rows_to_label",
     "summarize": "calcert.sources",
 }

@@ -28,6 +28,8 @@ COMMANDS = (
     "check",
     "compare",
     "plan",
+    "recalibrate",
+    "apply",
     "choose",
     "bandwidth",
     "perturb",

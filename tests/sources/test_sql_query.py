@@ -11,6 +11,7 @@ import pytest
 
 import calcert
 from calcert.serving.noise import Noise
+from calcert.serving.score_map import ScoreMap
 from calcert.sources.engines.sql_templates import DIALECTS
 from calcert.summary import cells
 from tests.serving.test_noise import SCORES, follows
@@ -233,3 +234,25 @@ def test_rows_without_a_cluster_or_a_whole_weight_are_counted_and_refused(
     query = calcert.sql.summary_query("predictions", "p", "y", dialect, cluster="unit", weight="w")
     with pytest.raises(ValueError, match=words):
         calcert.Summary.from_cells(run(rows, query))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        ScoreMap(edges=(0.1, 0.25, 0.5), values=(0.013, 0.2, 0.35, 0.98765)),
+        ScoreMap(coefficients=(-0.25, 1.5, 0.75)),
+        ScoreMap(coefficients=(30.0, 0.0, 60.0)),
+    ],
+    ids=["levels", "logistic", "steep"],
+)
+def test_a_map_is_the_same_on_every_engine(engine: tuple[str, Run], found: ScoreMap) -> None:
+    dialect, run = engine
+    scores = np.array([0.0, 5e-324, 1e-12, 0.05, 0.1, 0.2499999, 0.25, 0.5, 0.7, 1 - 1e-12, np.nextafter(1, 0), 1.0])
+    for written in (found.sql("p"), found.sql("p", dialect=dialect)):
+        rows = run(pa.table({"p": scores}), f"SELECT {written} AS s, p FROM predictions")
+        by_score = sorted((float(row[1]), float(row[0])) for row in rows)
+        np.testing.assert_allclose([value for _, value in by_score], found(scores), rtol=1e-9)
+    strange = run(pa.table({"p": [-0.1, 1.5, float("nan")]}), f"SELECT {found.sql('p')} AS s FROM predictions")
+    assert [row[0] for row in strange] == [None] * 3
+    with pytest.raises(ValueError, match="score must be a name"):
+        found.sql("p; DROP TABLE predictions")

@@ -20,6 +20,7 @@ KINDS = {
     "comparison": "calcert.reports.comparison.Comparison",
     "plan": "calcert.reports.plan.Plan",
     "noise costs": "calcert.reports.noise_costs.NoiseCosts",
+    "recalibration": "calcert.reports.recalibrate.Recalibration",
     "band": "calcert.certificates.band.CalibrationBand",
     "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
     "score table": "calcert.certificates.score_table.ScoreTable",

@@ -48,7 +48,7 @@ class Sink(Protocol):
 
 
 Sinking = TypeVar("Sinking", bound=Sink)
-Keeping = TypeVar("Keeping", bound="KeptRows")
+Keeping = TypeVar("Keeping", bound=Sink)
 
 
 def file_summaries(
@@ -84,10 +84,11 @@ def kept_rows(
     score: str | None,
     label: str | None,
     keep: Callable[[Place], Keeping],
+    sampling: Weighing = PLAIN_ROWS,
     **named_last: Any,
 ) -> Keeping:
     """What keeps all rows of some files, each with its value in one more column, `ids`, where that is named."""
-    return _read(FileTable(paths), score, label, lambda place, _: keep(place), PLAIN_ROWS, named_last)
+    return _read(FileTable(paths), score, label, lambda place, _: keep(place), sampling, named_last)
 
 
 def _read(

@@ -1,4 +1,4 @@
-"""A copy of a file with one more column: perturbed scores, or weights of the rows that stay. The rest is as it is.
+"""A copy of a file with one more column: perturbed or recalibrated scores, or weights of the rows that stay.
 
 Rows flow through in chunks, so that a file may be larger than memory. Draws come from one generator in the order of the
 rows, so that chunks do not matter: they are those of :func:`calcert.perturb` on the whole column.
@@ -23,6 +23,7 @@ from calcert.serving.copies.appended_column import Wanted
 from calcert.serving.copies.appended_parquet_column import compression_of, parquet_to_copy
 from calcert.serving.copies.appended_text_column import STREAM, text_to_copy, writing_text
 from calcert.serving.noise import Noise
+from calcert.serving.score_map import ScoreMap
 
 CHUNK = 1 << 16
 """Rows of a file that are copied at a time."""
@@ -47,6 +48,23 @@ class Perturbation:
     def added(self, scores: Floats, start: int, place: Place) -> Added:
         """All rows, and their perturbed scores."""
         return None, self.noise.sample(scores, self.rng.random(scores.shape))
+
+    def check_end(self, rows: int) -> None:
+        """Any number of rows will do."""
+
+
+@dataclass(frozen=True)
+class Recalibrating:
+    """What to do: which column is wanted, and the map."""
+
+    doing: ClassVar = "recalibrating"
+
+    wanted: Wanted
+    map: ScoreMap
+
+    def added(self, scores: Floats, start: int, place: Place) -> Added:
+        """All rows, and their recalibrated scores."""
+        return None, self.map.mapped(scores)
 
     def check_end(self, rows: int) -> None:
         """Any number of rows will do."""
@@ -79,7 +97,7 @@ class Selection:
             raise ValueError(f"{self.CHANGED}; of {self.scores.size:,} rows {rows:,} are left.")
 
 
-How = Perturbation | Selection
+How = Perturbation | Recalibrating | Selection
 
 
 @dataclass(frozen=True)

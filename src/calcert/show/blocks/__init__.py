@@ -11,11 +11,13 @@ from calcert.show.blocks.noise_costs import noise_costs_blocks
 from calcert.show.blocks.plan import plan_blocks
 from calcert.show.blocks.published import published_blocks
 from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks, sides_blocks
+from calcert.show.blocks.recalibration import recalibration_blocks
 
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,
     "plan": plan_blocks,
     "noise costs": noise_costs_blocks,
+    "recalibration": recalibration_blocks,
     "band": band_blocks,
     "monotone band": monotone_blocks,
     "score table": score_table_blocks,

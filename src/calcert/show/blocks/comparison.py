@@ -39,7 +39,7 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
             f"single bound holds with {percent_sure(each)} confidence. No entry means that the rows cannot tell, not "
             f"that models are equally good. {meanings}"
         ),
-        *([Paragraph(comparison.own_labels)] if comparison.own_labels else []),
+        *([Paragraph(visible(comparison.own_labels))] if comparison.own_labels else []),
     ]
 
 

@@ -11,6 +11,7 @@ PAGES: dict[str, ModuleType] = {
     "comparison": other_results,
     "plan": other_results,
     "noise costs": other_results,
+    "recalibration": other_results,
     "band": other_results,
     "monotone band": other_results,
     "score table": other_results,

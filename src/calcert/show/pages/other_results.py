@@ -18,6 +18,7 @@ TITLES = {
     "comparison": "Models compared",
     "plan": "About how many rows",
     "noise costs": "What noise costs and buys",
+    "recalibration": "Before and after recalibration",
     "band": "A band for the calibration curve",
     "monotone band": "The calibration curve as it is",
     "score table": "The chance at each score",

@@ -12,6 +12,7 @@ from calcert.show.pictures.noise_costs import noise_costs_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
+from calcert.show.pictures.recalibration import recalibration_picture
 from calcert.show.pictures.report import report_picture
 from calcert.show.pictures.served_curve import band_picture
 
@@ -25,6 +26,7 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "comparison": comparison_picture,
     "plan": plan_picture,
     "noise costs": noise_costs_picture,
+    "recalibration": recalibration_picture,
     "band": band_picture,
     "monotone band": monotone_picture,
     "score table": table_picture,

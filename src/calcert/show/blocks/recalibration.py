@@ -1,0 +1,60 @@
+"""A recalibration as blocks: before and after, and what the map is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calcert.foundation.number_text import at_least, at_most, number, percent_sure, rows_text
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
+from calcert.show.certificate_words import STATEMENTS
+
+if TYPE_CHECKING:
+    from calcert.certificates.certificate import Certificate
+    from calcert.reports.recalibrate import Recalibration
+
+CURVES = {
+    "logistic": "logistic regression on the log-odds",
+    "beta": "logistic regression on ln x and ln(1 - x)",
+    "isotonic": "isotonic regression",
+}
+
+
+def recalibration_blocks(found: Recalibration) -> list[Block]:
+    """Bounds before and after, from the same held-out rows."""
+    delta, shown = (
+        found.report.settings.delta,
+        Table([Column("error", of_words=True), *map(Column, ("before", "after"))]),
+    )
+    if found.l1 is not None:
+        shown.add("L1, no assumption", "", _interval(found.l1), style="bold")
+    for name, after in found.report.certificates.items():
+        if (before := found.before.certificates.get(name)) is not None:
+            shown.add(STATEMENTS[name].short, _interval(before), _interval(after))
+    shown.add("log loss (estimate)", number(found.log_loss["before"]), number(found.log_loss["after"]))
+    levels = f", pooled to {len(found.map.values)} levels" if found.map.values else ", smooth"
+    return [
+        *(Paragraph(f"Warning, after the map: {said}") for said in found.report.warnings),
+        Verdict(_answer(found)),
+        shown,
+        Paragraph(
+            f"Map: {CURVES[found.curve]}{levels}; fitted on {rows_text(found.fitted_rows)}, certified on "
+            f"{found.report.sample} that it has not seen. Each bound holds with {percent_sure(delta)} confidence. It "
+            "applies to this map, not to one that is fitted again on all rows."
+        ),
+    ]
+
+
+def _answer(found: Recalibration) -> str:
+    """What is certified of the recalibrated scores, in a sentence."""
+    if found.l1 is None:
+        return "A smooth map: its L1 error is certified only under the assumption below, if at all."
+    if not found.l1.telling:
+        return "Too few rows to certify the recalibrated scores yet."
+    return (
+        f"After the map, a score is on average at most {at_most(found.l1.upper)} away from the true probability of "
+        "label 1 given that score. Nothing is assumed."
+    )
+
+
+def _interval(c: Certificate) -> str:
+    return f"{at_least(c.lower)} to {at_most(c.upper)}"
