@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from calcert.reports.groups import GroupReport
     from calcert.reports.noise_costs import noise_costs
     from calcert.reports.plan import Plan, plan
-    from calcert.reports.recalibrate import recalibrate
+    from calcert.reports.recalibrate import Recalibration, recalibrate
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import sample_for_labelling
     from calcert.reports.settings import Settings
@@ -42,6 +42,7 @@ __all__ = [
     "Outcome",
     "Plan",
     "Reading",
+    "Recalibration",
     "Report",
     "Rows",
     "Settings",
@@ -72,6 +73,7 @@ _LATER = {
     "Outcome": "calcert.reports.gate",
     "Plan": "calcert.reports.plan",
     "Reading": "calcert.sources.parsed_values",
+    "Recalibration": "calcert.reports.recalibrate",
     "Report": "calcert.reports.report",
     "Rows": "calcert.sources.rows",
     "Settings": "calcert.reports.settings",

@@ -47,6 +47,16 @@ class Recalibration(Result):
         How many rows the map was fitted on; the others are those of the certificates.
     choice
         Mean log loss of each curve that was tried, on fitting rows that it had not seen; empty where one was named.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(4_000)
+    >>> fixed = calcert.recalibrate(x, rng.random(4_000) < x**1.6, curve="logistic", levels=5)
+    >>> fixed.map.edges
+    (0.235, 0.501, 0.725, 0.894)
+    >>> calcert.Recalibration.from_dict(fixed.to_dict()).map == fixed.map
+    True
     """
 
     kind: ClassVar = "recalibration"
@@ -88,7 +98,7 @@ class Recalibration(Result):
         return self.map.sql(score, dialect=dialect)
 
     def _rows(self) -> list[dict[str, Any]]:
-        alone = {} if self.l1 is None else {"l1, no assumption": self.l1}
+        alone = {} if self.l1 is None else {"l1": self.l1}
         after = certificate_rows({"map": "after"}, {**self.report.certificates, **alone})
         return [*certificate_rows({"map": "before"}, self.before.certificates), *after]
 
@@ -135,9 +145,9 @@ def recalibrate(
     >>> x = rng.random(10_000)
     >>> fixed = calcert.recalibrate(x, rng.random(10_000) < x**1.6)
     >>> fixed([0.1, 0.5, 0.9])
-    array([0.0267, 0.3345, 0.8508])
+    array([0.0244, 0.322 , 0.8031])
     >>> print(f"at least {fixed.before.distance.lower:.3f} before, at most {fixed.l1.upper:.3f} after")
-    at least 0.092 before, at most 0.027 after
+    at least 0.106 before, at most 0.029 after
     """
     fixed = Settings.of(settings, confidence)
     rows = Rows.of(scores, labels, score=score, label=label, clusters=clusters)

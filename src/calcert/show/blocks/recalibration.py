@@ -21,15 +21,13 @@ CURVES = {
 
 def recalibration_blocks(found: Recalibration) -> list[Block]:
     """Bounds before and after, from the same held-out rows."""
-    delta, shown = (
-        found.report.settings.delta,
-        Table([Column("error", of_words=True), *map(Column, ("before", "after"))]),
-    )
-    if found.l1 is not None:
-        shown.add("L1, no assumption", "", _interval(found.l1), style="bold")
-    for name, after in found.report.certificates.items():
-        if (before := found.before.certificates.get(name)) is not None:
-            shown.add(STATEMENTS[name].short, _interval(before), _interval(after))
+    delta = found.report.settings.delta
+    shown = Table([Column("error", of_words=True), Column("before"), Column("after")])
+    after = {**found.report.certificates, **({} if found.l1 is None else {"l1": found.l1})}
+    for name, certificate in after.items():
+        before = found.before.certificates.get(name)
+        known = "" if before is None else _interval(before)
+        shown.add(STATEMENTS[name].short, known, _interval(certificate), style="bold" if name == "l1" else "")
     shown.add("log loss (estimate)", number(found.log_loss["before"]), number(found.log_loss["after"]))
     levels = f", pooled to {len(found.map.values)} levels" if found.map.values else ", smooth"
     return [
