@@ -21,7 +21,7 @@ THEORY = Path(__file__).parents[2] / "docs" / "theory" / "index.md"
 def report() -> calcert.Report:
     rng = np.random.default_rng(0)
     x = rng.random(2_000)
-    return calcert.certify(x, rng.random(2_000) < x, settings=Settings(odds=1 / 16))
+    return calcert.certify(x, rng.random(2_000) < x, settings=Settings(odds=1 / 16, threshold=0.3))
 
 
 def test_every_statement_has_words_and_no_words_are_left_over() -> None:
@@ -44,14 +44,14 @@ def test_every_statement_is_an_attribute_of_a_report(name: str, report: calcert.
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_alone_is_that_of_the_report(name: str, report: calcert.Report) -> None:
     assert report.summary is not None
-    assert STATEMENTS[name].certify(report.summary, Settings()) == report.statement(name)
+    assert STATEMENTS[name].certify(report.summary, Settings(threshold=0.3)) == report.statement(name)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_the_upper_bound_alone_is_that_of_the_certificate(name: str, report: calcert.Report) -> None:
     assert report.summary is not None
     found = report.statement(name)
-    assert total(STATEMENTS[name].upper_terms(report.summary, Settings(), found))[0] == found.upper
+    assert total(STATEMENTS[name].upper_terms(report.summary, Settings(threshold=0.3), found))[0] == found.upper
 
 
 def test_a_report_is_in_the_order_of_the_table(report: calcert.Report) -> None:

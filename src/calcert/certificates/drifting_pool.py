@@ -58,7 +58,9 @@ def pooled_distance(pool: Summary, delta: float) -> Certificate:
         most |x - y| in size (Theorem 6). From there on the proof of :func:`pooled_upper`, with a_i = |x_i - y_i|.
     """
     terms = distance.upper_terms(pool, delta, drifting_limit)
-    return _pooled(pool, delta, quantity="distance from calibration", theorem="Theorem 6, drifting distributions", terms=terms)
+    return _pooled(
+        pool, delta, quantity="distance from calibration", theorem="Theorem 6, drifting distributions", terms=terms
+    )
 
 
 def pooled_cutoff(pool: Summary, delta: float) -> Certificate:
@@ -73,7 +75,9 @@ def pooled_cutoff(pool: Summary, delta: float) -> Certificate:
         :func:`pooled_upper` bounds it; Theorem W passes to the largest.
     """
     terms = cutoff.upper_terms(pool, delta, limit=drifting_limit)
-    return _pooled(pool, delta, quantity=cutoff.QUANTITY["either"], theorem="Theorem 9, drifting distributions", terms=terms)
+    return _pooled(
+        pool, delta, quantity=cutoff.QUANTITY["either"], theorem="Theorem 9, drifting distributions", terms=terms
+    )
 
 
 def _pooled(

@@ -12,7 +12,7 @@ import click
 
 from calcert.commands import class_options
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import confidence_hint
+from calcert.foundation.validation import check_costs, confidence_hint
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.serving.noise import DEFAULT, choose_noise
@@ -317,7 +317,32 @@ WEIGHING = (
 """Options for rows in clusters, with weights or with shares for labels."""
 
 
-SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed")
+class Costs(click.ParamType):
+    """What a false positive and a false negative cost, and the currency: 30,70 or 30,70,EUR."""
+
+    name = "costs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float | str, ...]:
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in value.split(",")]
+        try:
+            return check_costs((*map(float, parts[:2]), *parts[2:]))
+        except (ValueError, TypeError):
+            self.fail(f"{value!r} must be the costs of a false positive and a false negative: 30,70 or 30,70,EUR.")
+
+
+threshold = click.option(
+    "--threshold", type=Probability(), help="Certify regret, too: what acting on scores from this one on loses."
+)
+costs = click.option(
+    "--costs",
+    metavar="FP,FN[,CURRENCY]",
+    type=Costs(),
+    help="What a false positive and a false negative cost, such as 30,70,EUR; the threshold is then 30 / 100.",
+)
+
+SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed", "threshold", "costs")
 
 
 def settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -327,7 +352,7 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
     def with_settings(**options: Any) -> None:
         command(settings=Settings(**{name: options.pop(name) for name in SETTINGS}), **options)
 
-    return confidence(odds(bandwidth(crossings(variation(seed(with_settings))))))
+    return confidence(odds(bandwidth(crossings(variation(threshold(costs(seed(with_settings))))))))
 
 
 def noise(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sized
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from calcert.reports.report import Report, certify_summary
@@ -24,6 +25,7 @@ def certify(
     label: str | None = None,
     clusters: Any = None,
     groups: None = None,
+    threshold: float | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Report: ...
@@ -38,6 +40,7 @@ def certify(
     label: str | None = None,
     clusters: Any = None,
     groups: Sized,
+    threshold: float | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> GroupReport: ...
@@ -51,6 +54,7 @@ def certify(
     label: str | None = None,
     clusters: Any = None,
     groups: Any = None,
+    threshold: float | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Report | GroupReport:
@@ -80,10 +84,12 @@ def certify(
         What each row belongs to, where rows of one user, patient or session come together; an array, or a column.
     groups
         A group for every row, or the column that holds it: every group is certified, all together.
+    threshold
+        The score from which on people act: what that loses against the best threshold is certified, too.
     confidence
         Probability with which each bound holds, 0.95 where left out.
     settings
-        Everything that is fixed beforehand (:class:`calcert.Settings`), the confidence among it.
+        Everything that is fixed beforehand (:class:`calcert.Settings`), confidence and threshold among it.
 
     Returns
     -------
@@ -100,6 +106,8 @@ def certify(
     0.0111
     """
     fixed = Settings.of(settings, confidence)
+    if threshold is not None:
+        fixed = replace(fixed, threshold=threshold).at(fixed.delta)
     return certify_rows(Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed)
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.certificates.limits.union_bound import share
-from calcert.foundation.validation import check_confidence, check_crossings, check_seed, check_variation, complement
+from calcert.foundation.validation import (
+    check_confidence,
+    check_costs,
+    check_crossings,
+    check_seed,
+    check_threshold,
+    check_variation,
+    complement,
+)
 from calcert.serving.noise import Noise, choose_noise
 
 
@@ -28,6 +36,9 @@ class Settings:
         unless scores repeat.
     variation
         Bound on the total variation of the calibration function; where it is given, ``l1`` assumes that instead.
+    threshold, costs
+        The score from which on people act, such as 0.3, and what a false positive and a false negative cost, such as
+        ``(30, 70, "EUR")``; either is enough. Where one is given, ``regret`` is certified too.
     seed
         Sets the random split of the rows for the lower bounds.
     statements
@@ -45,6 +56,8 @@ class Settings:
     crossings: int = 3
     variation: float | None = None
     seed: int = 0
+    threshold: float | None = None
+    costs: tuple[float | str, ...] | None = None
     statements: str | tuple[str, ...] = ()
     noise: Noise = field(init=False, repr=False, compare=False)
     delta: float = field(init=False, repr=False, compare=False)
@@ -58,6 +71,8 @@ class Settings:
             crossings=check_crossings(self.crossings),
             variation=None if self.variation is None else check_variation(self.variation),
             seed=check_seed(self.seed),
+            threshold=None if self.threshold is None else check_threshold(self.threshold),
+            costs=None if self.costs is None else check_costs(self.costs),
             statements=statements,
             noise=noise,
             **(noise.parameters if asked else {}),
@@ -68,6 +83,11 @@ class Settings:
     def asks_for_noise(self) -> bool:
         """True where noise is named, or the statement on perturbed scores."""
         return self.odds is not None or self.bandwidth is not None
+
+    @property
+    def asks_for_regret(self) -> bool:
+        """True where a threshold is named, or what errors cost."""
+        return self.threshold is not None or self.costs is not None
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -105,6 +125,8 @@ class Settings:
             "crossings": self.crossings,
             **({} if self.variation is None else {"variation": self.variation}),
             "seed": self.seed,
+            **({} if self.threshold is None else {"threshold": self.threshold}),
+            **({} if self.costs is None else {"costs": list(self.costs)}),
             **({"statements": list(self.statements)} if self.statements else {}),
         }
 

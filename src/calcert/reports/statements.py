@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from calcert.certificates import cutoff, in_the_large, l1, perturbed
+from calcert.certificates import cutoff, in_the_large, l1, perturbed, regret
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.distances import distance
 from calcert.certificates.limits.worst_of_many import OneOfMany
@@ -87,6 +87,12 @@ STATEMENTS: Mapping[str, Statement] = {
         over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
         in_lines=True,
     ),
+    "regret": Statement(
+        "Theorem 16",
+        lambda rows, s: regret.regret(rows, threshold=s.threshold, costs=s.costs, delta=s.delta, seed=s.seed),
+        lambda rows, s, found: regret.upper_terms(rows, regret.Decision.of(s.threshold, s.costs), s.delta),
+        over_classes=lambda p, y, each, s: mean_of(each, s.delta),
+    ),
 }
 """By name, in the order of the table of a report."""
 
@@ -123,10 +129,12 @@ def check_all_there(found: Collection[str], least: Collection[str]) -> None:
 def statements_of(settings: Settings) -> list[str]:
     """The statements that the settings name, in the order of the table; where they name none, those they ask for.
 
-    That is all of them, but ``perturbed`` only where the settings ask for noise.
+    That is all of them, but ``perturbed`` only where the settings ask for noise and ``regret`` only where they have a
+    threshold.
     """
     named = [check_statement(name) for name in settings.statements]
-    return columns(named or [name for name in STATEMENTS if name != "perturbed" or settings.asks_for_noise])
+    asked = {"perturbed": settings.asks_for_noise, "regret": settings.asks_for_regret}
+    return columns(named or [name for name in STATEMENTS if asked.get(name, True)])
 
 
 def certificates_of(
@@ -136,16 +144,17 @@ def certificates_of(
     missing = not_proved(summary, settings)
     wanted = statements_of(settings) if names is None else names
     if missing.keys() >= set(wanted):
-        raise ValueError("; ".join(f"{name} is not certified: {why}" for name, why in missing.items()))
+        raise ValueError("; ".join(f"{name} is not certified: {missing[name]}" for name in wanted))
     return {name: STATEMENTS[name].certify(summary, settings) for name in wanted if name not in missing}
 
 
 def not_proved(summary: Summary, settings: Settings) -> dict[str, str]:
     """Statements that are not proved for such rows, and why."""
     units = summary.units
+    missing = {} if units is None else {"regret": f"not proved for rows{units.words}."}
     if settings.variation is None or units is None or not units.design.population or summary.is_finite:
-        return {}
-    return {"l1": l1.WITHOUT_VARIATION}
+        return missing
+    return {"l1": l1.WITHOUT_VARIATION} | missing
 
 
 def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Settings) -> dict[str, OneOfMany]:
@@ -185,6 +194,11 @@ class ByStatement(Generic[Value]):
     def distance(self) -> Value:
         """Distance from calibration of the current scores: no assumption."""
         return self.statement("distance")
+
+    @property
+    def regret(self) -> Value:
+        """What acting on scores from the threshold on loses against the best threshold: no assumption."""
+        return self.statement("regret")
 
     @property
     def perturbed(self) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -91,6 +92,16 @@ STATEMENTS = {
         not_promised="A small distance does not make the L1 calibration error small: it forgives errors that a small "
         "shift of the scores would mend.",
     ),
+    "regret": Words(
+        title="Loss at the threshold",
+        short="regret",
+        line="what acting from --threshold on loses per row against the best threshold on the score; assumes nothing",
+        note="at the threshold, in units of the cost of a false positive and a false negative, ",
+        sentence="Acting on scores from the threshold on loses {limits} per row against the best threshold on the same "
+        "score, in units of what a false positive and a false negative cost together.",
+        not_promised="It is about these costs, this threshold and other thresholds on the same score; another score "
+        "may do better. A threshold that was chosen on these rows is not covered.",
+    ),
 }
 """The words of every statement of the table in ``reports/statements.py``."""
 
@@ -100,6 +111,7 @@ MEASURE = {
     "l1": "L1 calibration error",
     "cutoff": "cutoff calibration error",
     "distance": "distance from calibration",
+    "regret": "loss at the threshold",
 }
 """What the number of a statement is called in a sentence or beside an axis."""
 
@@ -172,6 +184,21 @@ def statement(name: str, certificate: Certificate) -> str:
     limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []
     return STATEMENTS[name].sentence.format(limits=" and ".join(limits))
+
+
+def in_money(found: Mapping[str, Certificate], costs: Sequence[float | str] | None) -> str:
+    """What acting at the threshold loses in a million rows, at costs that were given; empty where none were."""
+    if costs is None or "regret" not in found:
+        return ""
+    false_positive, false_negative, currency = costs
+    c, both = found["regret"], float(false_positive) + float(false_negative)
+    least, most = math.floor(1e6 * both * c.lower), math.ceil(1e6 * both * c.upper)
+    lost = f"at most {most:,}" if least <= 0 else f"between {least:,} and {most:,}"
+    return (
+        f"Acting on scores from {c.parameters['threshold']:g} on loses {lost} {currency or 'units of cost'} in a "
+        f"million rows against the best threshold on the same score, at costs {given(float(false_positive))} / "
+        f"{given(float(false_negative))} for a false positive / negative."
+    )
 
 
 def evidence(found: Mapping[str, Certificate]) -> str:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most, confidence
-from calcert.show.certificate_words import evidence
+from calcert.show.certificate_words import evidence, in_money
 from calcert.show.text.tables import table
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def report_view(report: Report) -> RenderableType:
         Text(""),
         shown,
         Text(f"Each bound holds with probability {one}, both sides of a line together with {both}."),
+        *([Text(said)] if (said := in_money(report.certificates, report.settings.costs)) else []),
         *([Text(said)] if (said := evidence(report.certificates)) else []),
         *(Text(line) for line in bend_lines(report)),
         Text(f"Estimates, without guarantee: {known}.", style="dim"),
