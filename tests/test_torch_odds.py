@@ -200,6 +200,14 @@ def test_a_state_holds_the_noise_and_loads_under_no_other(saved, tmp_path):
         saved.load_state_dict({})
 
 
+@pytest.mark.parametrize(
+    ("state", "got"), [(torch.tensor([1.0]), r"shape \(1,\)"), (torch.ones(2, 1), r"shape \(2, 1\)"), ({}, "dict")]
+)
+def test_a_state_that_is_none_of_a_module_is_refused_in_words(state, got):
+    with pytest.raises(ValueError, match=f"the state must hold 2 numbers, odds and bandwidth; got {got}"):
+        Perturb(odds=1 / 16).load_state_dict({"_extra_state": state})
+
+
 def test_wrong_use_says_what_is_wrong():
     with pytest.raises(ValueError, match="odds and bandwidth exclude each other"):
         Perturb(odds=1 / 16, bandwidth=1 / 64)

@@ -124,6 +124,12 @@ class _Perturbing(nn.Module):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Nothing to set: a state with another noise is refused."""
+        if not isinstance(state, Tensor) or state.shape != (len(ARGUMENTS),):
+            got = f"shape {tuple(state.shape)}" if isinstance(state, Tensor) else type(state).__name__
+            raise ValueError(
+                f"the state must hold {len(ARGUMENTS)} numbers, {' and '.join(ARGUMENTS)}; got {got}. It is "
+                "not that of a module of calcert."
+            )
         if not torch.equal(state.cpu().double(), self.get_extra_state()):
             saved = dict(zip(ARGUMENTS, state.tolist(), strict=True))
             raise ValueError(

@@ -174,3 +174,14 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run) -> None:
     assert Path("out.csv").read_text() == "precious"
     assert run(*asked, "--overwrite").exit_code == 0
     assert Path("out.csv").read_text().startswith("id,p,y,weight\n")
+
+
+def test_text_in_another_encoding_is_chosen_from_and_stays_in_it(run: Run) -> None:
+    text = Path("t.csv").read_text().replace("id,p,y", "id,größe,Fälle")
+    Path("t.csv").write_text(text, encoding="cp1252")
+    given = ("--score", "größe", "--label", "Fälle", "--budget", "2000", "--seed", "5", "--encoding", "cp1252")
+    done = run("choose", "t.csv", *given)
+    assert done.exit_code == 0, done.stderr
+    assert Path("t.chosen.csv").read_text(encoding="cp1252").startswith("id,größe,Fälle,weight\n")
+    printed = shlex.split(done.stdout.splitlines()[-1])
+    assert run(*printed[1:]).exit_code == 0

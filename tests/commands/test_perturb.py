@@ -246,3 +246,47 @@ def test_bad_arguments_have_code_2_and_leave_nothing(run: Run, folder: Path, arg
     assert done.exit_code == 2
     assert said in done.stderr
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "jsonl"])
+def test_text_in_another_encoding_stays_in_it(run: Run, tmp_path: Path, encoding: str, form: str) -> None:
+    lines = ["name,größe", "Ärger,0.5", "Übung,0.25"]
+    if form == "jsonl":
+        lines = ['{"name": "Ärger", "größe": 0.5}', '{"name": "Übung", "größe": 0.25}']
+    text, write = "\n".join([*lines, ""]), gzip.open if form == "csv.gz" else open
+    with write(tmp_path / f"in.{form}", "wb") as file:
+        file.write(text.encode(encoding))
+    paths = str(tmp_path / f"in.{form}"), str(tmp_path / f"out.{form}")
+    done = run("perturb", *paths, "--score", "größe", "--seed", "5", "--encoding", encoding)
+    assert done.exit_code == 0, done.stderr
+    with write(paths[1], "rb") as file:
+        copied = file.read().decode(encoding).splitlines()
+    drawn = calcert.perturb([0.5, 0.25], rng=5).tolist()
+    if form == "jsonl":
+        assert [json.loads(line) for line in copied] == [
+            {**json.loads(line), "perturbed": value} for line, value in zip(lines, drawn, strict=True)
+        ]
+    else:
+        assert copied == [
+            f"{lines[0]},perturbed",
+            *(f"{line},{value!r}" for line, value in zip(lines[1:], drawn, strict=True)),
+        ]
+
+
+CP1252 = "Ärger,größe,ab\nx,0.5,1\n".encode("cp1252")
+
+
+def test_standard_input_in_another_encoding_stays_in_it(run: Run) -> None:
+    done = run("perturb", "-", "-", "--score", "größe", "--seed", "5", "--encoding", "cp1252", input=CP1252)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout_bytes.startswith(CP1252[:14] + b",perturbed\n")
+    done = run("perturb", "-", "-", "--score", "größe", "--encoding", "ascii", input=CP1252)
+    assert done.exit_code == 2
+    assert "standard input must be text in ascii" in done.stderr
+
+
+def test_an_encoding_must_come_with_text(run: Run, tmp_path: Path) -> None:
+    done = run("perturb", "rows.parquet", str(tmp_path / "out.parquet"), "--score", "p", "--encoding", "cp1252")
+    assert done.exit_code == 2
+    assert "encoding must come with text; got rows.parquet" in done.stderr

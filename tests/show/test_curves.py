@@ -13,6 +13,7 @@ import calcert
 from calcert.certificates.monotone_band import MonotoneBand
 from calcert.certificates.score_table import ScoreTable
 from calcert.cli import main
+from calcert.foundation.number_text import at_least
 from calcert.reports.report import FEW_SCORES, Report
 
 pytest.importorskip("matplotlib")
@@ -149,3 +150,13 @@ def test_a_page_draws_the_curve_as_it_is_of_few_scores_or_where_it_was_asked_for
         assert ('id="as-it-is-title"' in report.to_html(tmp_path / "b.html").read_text()) == after
     again = Report.from_dict(few.to_dict())
     assert 'id="as-it-is-title"' not in again.to_html(tmp_path / "c.html").read_text()
+
+
+def test_a_band_says_in_words_what_is_known_next_to_0_and_1() -> None:
+    scores = np.repeat([1e-9, 0.5], 20_000)
+    rng = np.random.default_rng(0)
+    band = calcert.curves.calibration_band(calcert.summarize(scores, rng.random(40_000) < 0.3))
+    assert band.ends[0].lower > 0.2
+    words = " ".join(str(band).split())
+    assert f"Perturbed scores within 1e-06 of 0: mean probability at least {at_least(band.ends[0].lower)}, at" in words
+    assert "of 1: mean" not in words

@@ -361,3 +361,17 @@ def test_the_page_of_a_plan_has_its_sentences_and_a_table(tmp_path: Path) -> Non
     assert cells == list(itertools.chain.from_iterable(shown))
     assert len(shown) == len(plan.sizes)
     assert f"<p>{str(plan).splitlines()[0]}" in text
+
+
+@pytest.mark.parametrize(("power", "order"), [(1.0, "most rows first"), (3.0, "worst first")])
+def test_groups_and_classes_are_worst_first_only_where_something_is_proven(power: float, order: str) -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.random(2_000)
+    labels, names = rng.random(2_000) < scores**power, np.where(np.arange(2_000) % 3, "a", "b")
+    groups = calcert.certify(scores, labels, groups=names)
+    probabilities = np.stack([scores / 2, scores / 2, 1 - scores], axis=1)
+    classes = calcert.certify(probabilities, np.where(labels, rng.integers(0, 2, 2_000), 2))
+    other = ({"worst first", "most rows first"} - {order}).pop()
+    for text in (str(groups), str(classes), KINDS["groups"].page(groups), KINDS["classes"].page(classes)):
+        assert order in text
+        assert other not in text

@@ -239,7 +239,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         how = reading_of(options)
         command(reading=how, **options)
 
-    for option in reversed(READING):
+    for option in reversed([*READING, encoding]):
         with_reading = option(with_reading)
     return with_reading
 

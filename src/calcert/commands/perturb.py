@@ -33,6 +33,7 @@ Examples:
     "--column", metavar="NAME", default="perturbed", show_default=True, help="Name of the column of perturbed scores."
 )
 @options.skip_lines
+@options.encoding
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
 @options.debug.option
 def command(
@@ -43,6 +44,7 @@ def command(
     seed: int | None,
     column: str,
     skip_lines: int,
+    encoding: str,
     overwrite: bool,
 ) -> None:
     """Copy IN to OUT with one more column: the scores to serve.
@@ -67,7 +69,8 @@ def command(
     if target != STREAM and os.path.exists(target) and not overwrite:
         raise FileExistsError(f"OUT must not exist; got {visible(target)}. Choose another name, or pass --overwrite.")
     drawn = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(Wanted(score, column, Reading(skip_lines=skip_lines)), noise, np.random.default_rng(drawn))
+    reading = Reading(skip_lines=skip_lines, encoding=encoding)
+    how = Perturbation(Wanted(score, column, reading), noise, np.random.default_rng(drawn))
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(

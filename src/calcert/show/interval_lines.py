@@ -39,6 +39,11 @@ class Line:
         return not any(certificate.telling for certificate in self.certificates)
 
 
+def order(lines: Sequence[Line]) -> str:
+    """How groups or classes come, in words: where nothing is proven of any, none is known to be worse."""
+    return "worst first" if lines and lines[0].certificates[0].lower > 0 else "most rows first"
+
+
 def group_lines(report: GroupReport, statements: Collection[str]) -> list[Line]:
     """The groups, worst first by the first of the statements."""
     first = next(iter(statements))

@@ -25,7 +25,7 @@ from calcert.serving.copies.appended_column import Wanted, check_new_column, ref
 from calcert.sources.columns import Column, choose_score, named
 from calcert.sources.files.csv_file import CsvFile, read_header, records
 from calcert.sources.files.json_file import line_records, names_in, value_of
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, HEAD, check_text, lines_of, opened
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, HEAD, UTF_8, check_text, lines_of, opened
 from calcert.sources.parsed_values import Unreadable, is_value, score_in_json, score_in_text
 
 STREAM = "-"
@@ -127,7 +127,7 @@ def text_to_copy(
 ) -> Iterator[tuple[TextTable, Iterator[tuple[list[TextRow], Floats, Place]]]]:
     """A table of text to which a column is to be added, and its rows with their scores, `most` of them at a time."""
     name = "standard input" if source == STREAM else visible(source)
-    with reading_text(source) as (text, share), RowProgress(f"{doing} {name}") as progress:
+    with reading_text(source, wanted.spelling.encoding) as (text, share), RowProgress(f"{doing} {name}") as progress:
         lines = lines_of(text, name)
         if source == STREAM:
             first = next(lines, "")
@@ -141,7 +141,9 @@ def text_to_copy(
         except ValueError as error:
             if form == "json" or source == STREAM:
                 raise
-            raise ValueError(CsvFile(source, wanted.spelling.skip_lines).title_message() or error) from error
+            raise ValueError(
+                CsvFile(source, wanted.spelling.skip_lines, wanted.spelling.encoding).title_message() or error
+            ) from error
 
         def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
             rows = 0
@@ -156,24 +158,26 @@ def text_to_copy(
 
 
 @contextmanager
-def reading_text(source: str) -> Iterator[tuple[IO[str], Callable[[], float | None]]]:
+def reading_text(source: str, encoding: str) -> Iterator[tuple[IO[str], Callable[[], float | None]]]:
     """The text as it is, and how much of the file has been read."""
     if source != STREAM:
-        with opened(source) as (text, content):
+        with opened(source, encoding=encoding) as (text, content):
             yield text, content.share_read
         return
-    text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="")
+    text = io.TextIOWrapper(sys.stdin.buffer, **_style(encoding))
     try:
         yield text, lambda: None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"standard input must be text in {encoding}; {error}. Pass another encoding.") from error
     finally:
         # Standard input is not ours to close.
         text.detach()
 
 
 @contextmanager
-def writing_text(target: str) -> Iterator[IO[str]]:
+def writing_text(target: str, encoding: str) -> Iterator[IO[str]]:
     """Text that appears under the name `target` when all of it is there."""
-    style: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    style = _style(encoding)
     if target == STREAM:
         text = io.TextIOWrapper(sys.stdout.buffer, **style)
         try:
@@ -189,6 +193,11 @@ def writing_text(target: str) -> Iterator[IO[str]]:
         else:
             with unfinished.open("w", **style) as file:
                 yield file
+
+
+def _style(encoding: str) -> dict[str, Any]:
+    """How text is read and written; bytes that are not UTF-8 survive as they are where nothing else was said."""
+    return {"encoding": encoding, "errors": "surrogateescape" if encoding == UTF_8 else "strict", "newline": ""}
 
 
 def _before_line_end(text: str, addition: str) -> str:

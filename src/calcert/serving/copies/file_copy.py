@@ -24,6 +24,7 @@ from calcert.serving.copies.appended_parquet_column import compression_of, parqu
 from calcert.serving.copies.appended_text_column import STREAM, text_to_copy, writing_text
 from calcert.serving.noise import Noise
 from calcert.serving.score_map import ScoreMap
+from calcert.sources.parsed_values import PLAIN
 
 CHUNK = 1 << 16
 """Rows of a file that are copied at a time."""
@@ -122,6 +123,8 @@ def copy_file(source: str, target: str, how: How) -> Copied:
         return _copy_text(source, target, formats.pop() if formats else None, how)
     if STREAM in (source, target):
         raise ValueError("Parquet must have a name for both IN and OUT; - is for text.")
+    if how.wanted.spelling.skip_lines or how.wanted.spelling.encoding != PLAIN.encoding:
+        raise ValueError(f"skip_lines and encoding must come with text; got {visible(source)}.")
     with replacing(Path(target)) as unfinished:
         return _copy_parquet(source, unfinished, how)
 
@@ -152,7 +155,7 @@ def _copy_text(source: str, target: str, form: str | None, how: How) -> Copied:
     """Copy text, table to table, with what is added at the end of each row."""
     with (
         text_to_copy(source, form, how.wanted, how.doing, CHUNK) as (table, chunks),
-        writing_text(target) as file,
+        writing_text(target, how.wanted.spelling.encoding) as file,
     ):
         file.write(table.head)
         rows = 0

@@ -11,6 +11,7 @@ from calcert.show.blocks.block import Block, Paragraph, Verdict, numbers
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
+    from calcert.certificates.bends import RangeMean
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
 
@@ -33,10 +34,17 @@ def band_blocks(band: CalibrationBand) -> list[Block]:
         Paragraph(f"{rows_text(band.n)}; chance of label 1 given the served score, {band.noise.words}"),
         shown,
         Paragraph("From the lowest to the highest served score, but for half a percent of the rows on either side."),
+        *(Paragraph(_of_end(end)) for end in band.ends if end.upper - end.lower < 1),
         Paragraph(
             f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."
         ),
     ]
+
+
+def _of_end(end: RangeMean) -> str:
+    """What is known of perturbed scores next to 0 or 1, of which the band says nothing."""
+    near = f"within {end.high - end.low:.2g} of {round(end.low)}"
+    return f"Perturbed scores {near}: mean probability at least {at_least(end.lower)}, at most {at_most(end.upper)}."
 
 
 def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:

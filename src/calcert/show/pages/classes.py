@@ -6,7 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from calcert.show import certificate_words as words
-from calcert.show.interval_lines import class_columns, class_lines, meanings
+from calcert.show.interval_lines import class_columns, class_lines, meanings, order
 from calcert.show.pages import report as of_prediction
 from calcert.show.pages.layout import IN_TABLE, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
@@ -30,7 +30,7 @@ def notebook_view(report: ClassReport) -> str:
     classes = _classes(report)
     return of_prediction.notebook_view(report) + fragment(
         "notebook_lines.html.jinja",
-        heading=f"Each of {len(report.classes):,} classes against the rest, worst first",
+        heading=f"Each of {len(report.classes):,} classes against the rest, {classes['order']}",
         first="class",
         subjects=classes["subjects"],
         lines=classes["lines"][:IN_TABLE],
@@ -55,6 +55,7 @@ def _classes(report: ClassReport) -> dict[str, Any]:
         "too_small": words.too_small("classes", lines),
         "subjects": [words.STATEMENTS[name].short for name in names],
         "lines": lines,
+        "order": order(lines),
         "most": IN_TABLE,
         "class_pictures": interval_pictures("classes", shown, all_lines(delta)),
         "left_out": left_out("classes", len(lines)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.number_text import at_least, at_most, rows_text
 from calcert.show import certificate_words as words
-from calcert.show.interval_lines import Line, group_columns, group_lines, meanings
+from calcert.show.interval_lines import Line, group_columns, group_lines, meanings, order
 from calcert.show.pages.layout import IN_TABLE, Card, Picture, card, code, fragment, interval_pictures, left_out, render
 from calcert.show.pictures.intervals import all_lines
 from calcert.show.text.groups import worst_group
@@ -47,6 +47,7 @@ def page(
         never_promised=NEVER_PROMISED,
         subjects=[words.STATEMENTS[name].short for name in names],
         lines=lines,
+        order=order(lines),
         most=IN_TABLE,
         pictures=_pictures(report),
         left_out=left_out("groups", len(lines)),

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most
 from calcert.show.certificate_words import STATEMENTS, each_side, worst
-from calcert.show.interval_lines import class_columns, class_lines, meanings
+from calcert.show.interval_lines import class_columns, class_lines, meanings, order
 from calcert.show.text.report import report_view
 from calcert.show.text.tables import interval_table
 
@@ -29,7 +29,7 @@ def classes_view(report: ClassReport) -> RenderableType:
         Text("The prediction: its probability against how often it is right", style="italic"),
         report_view(report),
         Text(""),
-        Text(f"Each of {len(report.classes)} classes against the rest, worst first", style="italic"),
+        Text(f"Each of {len(report.classes)} classes against the rest, {order(of_classes)}", style="italic"),
         interval_table("class", shown, of_classes[:SHOWN]),
     ]
     more = len(report.classes) - SHOWN

@@ -11,7 +11,7 @@ from rich.text import Text
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import rows_text
 from calcert.show.certificate_words import each_side, worst
-from calcert.show.interval_lines import group_columns, group_lines, meanings
+from calcert.show.interval_lines import group_columns, group_lines, meanings, order
 from calcert.show.text.tables import interval_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def groups_view(report: GroupReport) -> RenderableType:
     lines = group_lines(report, shown)
     return Group(
         *(Text(f"Warning: {said}", style="yellow") for said in report.warnings),
-        Text(f"{rows_text(report.n)} in {len(report.groups)} groups, worst first"),
+        Text(f"{rows_text(report.n)} in {len(report.groups)} groups, {order(lines)}"),
         Text(""),
         interval_table("group", shown, lines),
         Text(f"{together} {meanings(shown, lines)}"),
