@@ -82,3 +82,13 @@ def test_what_is_no_map_is_refused(run: Run, map_file: Path, tmp_path: Path) -> 
     for target in (str(map_file), "rows.csv"):
         done = run("apply", str(map_file), "rows.csv", "--score", "p", "--out", target)
         assert done.exit_code == 2
+
+
+def test_a_copy_keeps_the_encoding_of_its_text(run: Run, map_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("Größe,p\nä,0.5\n", encoding="cp1252")
+    out = tmp_path / "out.csv"
+    done = run(
+        "apply", str(map_file), str(tmp_path / "in.csv"), "--score", "p", "--out", str(out), "--encoding", "cp1252"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert out.read_text(encoding="cp1252").startswith("Größe,p,recalibrated\nä,0.5,0.")

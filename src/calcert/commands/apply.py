@@ -26,10 +26,18 @@ Examples:
     "--column", metavar="NAME", default="recalibrated", show_default=True, help="Name of the column that is added."
 )
 @options.skip_lines
+@options.encoding
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
 @options.debug.option
 def command(
-    map_file: str, source: str, target: str, score: str | None, column: str, skip_lines: int, overwrite: bool
+    map_file: str,
+    source: str,
+    target: str,
+    score: str | None,
+    column: str,
+    skip_lines: int,
+    encoding: str,
+    overwrite: bool,
 ) -> None:
     """Copy IN to OUT with one more column: the scores that the map of `calcert recalibrate` makes of them.
 
@@ -55,7 +63,7 @@ def command(
             found = Recalibration.from_dict(json.load(file))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"MAP must be what calcert recalibrate --out wrote; {visible(map_file)}: {error}") from error
-    how = Recalibrating(Wanted(score, column, Reading(skip_lines=skip_lines)), found.map)
+    how = Recalibrating(Wanted(score, column, Reading(skip_lines=skip_lines, encoding=encoding)), found.map)
     done = copy_file(source, target, how)
     place = "standard output" if target == STREAM else visible(target)
     say(f"{rows_text(done.rows)} in {place}; column {column!r} is {done.score!r} recalibrated", err=target == STREAM)
