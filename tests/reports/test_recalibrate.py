@@ -168,8 +168,8 @@ def test_it_says_before_and_after_and_draws_both() -> None:
         (lambda x, y: pl.DataFrame({"p": x, "y": y}).lazy(), "must have the rows in memory; got a table of polars"),
         (lambda x, y: Rows(x, y, groups=y), "groups must be left out of recalibrate"),
         (lambda x, y: Rows(x, y, counts=np.ones(x.size)), "counts must be left out of recalibrate"),
-        (lambda x, y: Rows(x[:10], y[:10]), "recalibrate must have 20 rows or more"),
-        (lambda x, y: Rows(x, y, clusters=y), "recalibrate must have 20 clusters or more"),
+        (lambda x, y: Rows(x[:1], y[:1]), "recalibrate must have 2 rows or more"),
+        (lambda x, y: Rows(x, y, clusters=np.zeros(x.size)), "recalibrate must have 2 clusters or more"),
         (lambda x, y: Rows(x + 1, y), r"scores must lie in \[0, 1\]"),
         (lambda x, y: Rows(x, y * 0.5), "labels must be"),
         (lambda x, y: Rows(x, y * 0.5, clusters=np.arange(x.size)), "labels must be"),
@@ -188,6 +188,11 @@ def test_arguments_are_checked() -> None:
         calcert.recalibrate(x, y, curve="isotonic", levels=0)
     with pytest.raises(ValueError, match="levels must be"):
         calcert.recalibrate(x, y, levels=-3)
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_few_rows_are_told_that_they_say_nothing(rows: int) -> None:
+    assert str(calcert.recalibrate(*drawn(rows, 0))).startswith("Too few rows to certify the recalibrated scores yet.")
 
 
 def test_levels_grow_with_the_rows_and_stay_few() -> None:

@@ -23,8 +23,8 @@ ENOUGH = 100_000
 FOLDS = 5
 """Parts of the fitting rows by which the curve is chosen."""
 
-RIDGE = 0.01
-"""How strongly a logistic curve is held to the scores: as a row or so, which matters where labels are separated."""
+RIDGE = 1.0
+"""How strongly a logistic curve is held to the scores: as by a row or so, which matters where rows are few."""
 
 PRIOR = 2.0
 """Rows with the share of label 1 of all that are added to each level of isotonic regression: no level is 0 or 1."""

@@ -21,8 +21,8 @@ from calcert.serving.score_map import ScoreMap
 from calcert.sources.rows import Rows
 from calcert.sources.rows_in_memory import RowsInMemory, rows_in_memory
 
-FEWEST = 20
-"""Rows, or clusters, below which no half says anything."""
+FEWEST = 2
+"""Rows, or clusters: one for each half."""
 
 MOST_LEVELS = 4096
 
@@ -91,8 +91,8 @@ class Recalibration(Result):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(2_000)
         >>> fixed = calcert.recalibrate(x, rng.random(2_000) < x**2)
-        >>> found = duckdb.sql(f"SELECT {fixed.sql('p')} FROM (SELECT 0.5 AS p)").fetchone()
-        >>> bool(found[0] == fixed([0.5])[0])
+        >>> found = duckdb.sql(f"SELECT {fixed.sql('p')} FROM (SELECT 0.5 AS p)").fetchall()
+        >>> bool(found[0][0] == fixed([0.5])[0])
         True
         """
         return self.map.sql(score, dialect=dialect)
@@ -145,7 +145,7 @@ def recalibrate(
     >>> x = rng.random(10_000)
     >>> fixed = calcert.recalibrate(x, rng.random(10_000) < x**1.6)
     >>> fixed([0.1, 0.5, 0.9])
-    array([0.0244, 0.322 , 0.8031])
+    array([0.02464, 0.3218 , 0.8033 ])
     >>> print(f"at least {fixed.before.distance.lower:.3f} before, at most {fixed.l1.upper:.3f} after")
     at least 0.106 before, at most 0.029 after
     """
