@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from calcert.commands import options
+from calcert.commands import options, reading_options
 from calcert.commands.options_given_once import Once
 from calcert.foundation.number_text import rows_text
 
@@ -25,8 +25,8 @@ Examples:
 @click.option(
     "--column", metavar="NAME", default="recalibrated", show_default=True, help="Name of the column that is added."
 )
-@options.skip_lines
-@options.encoding
+@reading_options.skip_lines
+@reading_options.encoding
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
 @options.debug.option
 def command(

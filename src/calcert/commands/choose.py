@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calcert.commands import options
+from calcert.commands import options, reading_options
 from calcert.commands.options_given_once import Once
 from calcert.foundation.number_text import fraction
 
@@ -42,7 +42,7 @@ Examples:
 )
 @click.option("--column", metavar="NAME", default="weight", show_default=True, help="Name of the column of weights.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
-@options.reading
+@reading_options.reading
 @options.debug.option
 def command(
     source: str,

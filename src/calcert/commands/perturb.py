@@ -6,7 +6,7 @@ import os
 
 import click
 
-from calcert.commands import options
+from calcert.commands import options, reading_options
 from calcert.commands.options_given_once import Once
 from calcert.foundation.number_text import rows_text
 from calcert.serving.noise import Noise
@@ -32,8 +32,8 @@ Examples:
 @click.option(
     "--column", metavar="NAME", default="perturbed", show_default=True, help="Name of the column of perturbed scores."
 )
-@options.skip_lines
-@options.encoding
+@reading_options.skip_lines
+@reading_options.encoding
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it exists.")
 @options.debug.option
 def command(

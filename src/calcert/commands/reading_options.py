@@ -1,0 +1,77 @@
+"""Options that say how files write their values, as one ``calcert.Reading``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from calcert.sources.parsed_values import Reading
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """How text writes its values, as one ``calcert.Reading``."""
+
+    @wraps(command)
+    def with_reading(**options: Any) -> None:
+        how = reading_of(options)
+        command(reading=how, **options)
+
+    for option in reversed([*READING, encoding]):
+        with_reading = option(with_reading)
+    return with_reading
+
+
+READ_ALIKE = ("decimal", "percent", "mixed_percent", "filter", "drop_missing", "skip_lines", "sheet", "encoding")
+
+
+def reading_of(options: dict[str, Any]) -> Reading:
+    """How files write their values, taken out of the options."""
+    from calcert.sources.parsed_values import Reading
+
+    missing, positive = options.pop("missing"), options.pop("positive")
+    if missing and not options["drop_missing"]:
+        raise click.UsageError(f"--missing must come with --drop-missing; got --missing {missing[0]!r} alone.")
+    return Reading(
+        positive=positive if positive is None else positive.strip(),
+        missing=tuple(text.strip() for text in missing),
+        **{name: options.pop(name) for name in READ_ALIKE if name in options},
+    )
+
+
+lines = click.IntRange(min=0)
+skip_lines = click.option(
+    "--skip-lines", metavar="N", type=lines, default=0, help="Pass over so many lines, such as titles, above the names."
+)
+sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
+encoding = click.option(
+    "--encoding", metavar="NAME", default="utf-8", help="What text is written in, such as cp1252 or utf-16."
+)
+log_filter = click.option(
+    "--filter", metavar="NAME", help="The filter of a log of lm-evaluation-harness that has several."
+)
+READING = (
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
+    ),
+    click.option("--percent", is_flag=True, help="Scores are percentages, written 7.56 or 7.56%."),
+    click.option(
+        "--mixed-percent", is_flag=True, help="Scores are percentages and shares in one column: 95%, 95 and 0.95."
+    ),
+    click.option("--positive", metavar="LABEL", help="The label that means 1, such as J; all others mean 0."),
+    click.option(
+        "--drop-missing",
+        is_flag=True,
+        help="Leave out, and count, rows without a score or a label: empty, NA, N/A, #N/A, NaN, null or None.",
+    ),
+    click.option(
+        "--missing", metavar="TEXT", multiple=True, help="Also this stands for a missing value; may be repeated."
+    ),
+    skip_lines,
+)
+"""Options for files as people keep them."""
+
+ALL = (*READING, log_filter, sheet, encoding)
