@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
+from calcert.certificates.limits.binomial_moments import bentkus_tail
 from calcert.certificates.limits.deviations import (
-    SPLIT,
     _mean_upper,
     bernstein,
     berry_esseen_constant,
@@ -276,23 +276,23 @@ def test_gaussian_sharp_passes_only_what_is_a_limit_at_every_variance(
 ) -> None:
     def tail(e: float) -> float:
         """The larger of all tails, on a fine grid of the standard deviations that there may be."""
-        deviation = math.sqrt(variance) * np.linspace(1e-3, 1, 4000)
-        far = np.exp(-n * e**2 / (2 * (deviation**2 + bound * e / 3)))
+        deviation = math.sqrt(variance) * np.linspace(0.1, 1, 400)
+        far = np.array([bentkus_tail(e, d * d, bound, n) for d in deviation])
         errors = np.array([berry_esseen_constant(bound / d) for d in deviation]) / math.sqrt(n)
         return float(np.minimum(far, norm.sf(e * math.sqrt(n) / deviation) + errors).max())
 
     e = gaussian_sharp(variance, bound, n, delta)
-    if math.isinf(e):
-        assert tail(bernstein(variance, bound, n, delta)) > 0.9 * delta
-    else:
-        assert tail(e) <= delta
-        # And next to nothing is given away by cutting the variances into a few stretches.
-        assert delta == 0.4 or tail(0.98 * e) > delta
+    assert tail(e) <= delta
+    # And next to nothing is given away by cutting the variances into stretches.
+    assert tail(0.995 * e) > delta
 
 
-def test_gaussian_sharp_says_nothing_where_berry_esseen_leaves_nothing_of_delta() -> None:
-    assert gaussian_sharp(0.25, 1.0, 10, 1e-6) == math.inf
-    assert gaussian_sharp(0.0, 1.0, 10**6, 0.05) == math.inf
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("n", [1.0, 30.0, 1e3, 1e6, 1e12])
+@pytest.mark.parametrize("variance", [1e-9, 1e-3, 0.2, 1.0])
+def test_gaussian_sharp_is_never_above_bernstein(variance: float, n: float, delta: float) -> None:
+    assert 0 < gaussian_sharp(variance, 1.5, n, delta) <= bernstein(variance, 1.5, n, delta) * (1 + 1e-9)
+    assert gaussian_sharp(0.0, 1.5, n, delta) == 0
 
 
 @given(
@@ -305,13 +305,14 @@ def test_gaussian_sharp_says_nothing_where_berry_esseen_leaves_nothing_of_delta(
 def test_limits_grow_with_variance_and_bound_and_fall_with_rows_and_delta(
     variance: float, bound: float, log_n: float, log_delta: float, factor: float
 ) -> None:
-    n, delta, close = 10**log_n, 10**log_delta, 1 + 1e-9
-    for limit in (iid_limit, grouped_limit):
+    n, delta = math.floor(10**log_n), 10**log_delta
+    # Where very many rows are joined for D5, a limit is above itself by up to a thousandth.
+    for limit, close in ((iid_limit, 1.001 if n > 1e5 else 1 + 1e-7), (grouped_limit, 1 + 1e-9)):
         value = limit(variance, bound, n, delta)
         assert 0 < value < math.inf
         assert limit(variance * factor, bound, n, delta) * close >= value
         assert limit(variance, bound * factor, n, delta) * close >= value
-        assert limit(variance, bound, n * factor, delta) <= value * close
+        assert limit(variance, bound, math.floor(n * factor), delta) <= value * close
         assert limit(variance, bound, n, delta / factor) * close >= value
 
 
@@ -400,10 +401,6 @@ def test_a_compiled_search_finds_what_python_finds(kernel: Any, n: float) -> Non
 def test_a_compiled_limit_of_a_mean_is_the_one_of_python(mean: float, budget: float) -> None:
     kernel: Any = _mean_upper
     assert kernel(mean, budget) == pytest.approx(kernel.py_func(mean, budget), rel=1e-13)
-
-
-def test_most_of_delta_is_spent_on_the_mean() -> None:
-    assert SPLIT == 0.98
 
 
 @pytest.mark.parametrize("n", [10, 1_000, 10**6, 10**9])

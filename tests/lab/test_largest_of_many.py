@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from tests.lab.laws import SMALL_LAWS, Law, outcomes
 
 Floats = NDArray[np.float64]
@@ -36,8 +37,9 @@ def test_the_largest_of_many_means_is_below_one_inversion_of_the_largest_average
     for count, chance in law.outcomes(n):
         plug_in = float(np.abs(sums_up_to(count / n, score)).max())
         for delta in DELTAS:
-            moment = mean_upper(float((count / n * square).sum()), n, (1 - SPLIT) * delta)
-            missed[delta] += chance * (invert(plug_in, moment, n, SPLIT * delta, iid_limit) < truth - 1e-12)
+            level = share_for_mean(n) * delta
+            moment = Squares.of(square, count).upper(n, delta - level)
+            missed[delta] += chance * (invert(plug_in, moment, n, level, iid_limit) < truth - 1e-12)
     assert all(missed[delta] <= delta for delta in DELTAS)
 
 

@@ -15,7 +15,8 @@ from scipy.special import expit
 
 from calcert import Summary
 from calcert.certificates import perturbed, sides
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import iid_limit
+from calcert.certificates.limits.second_moment import share_for_mean
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
 from calcert.serving import sech_kernel
@@ -197,13 +198,12 @@ def served_missed(summary: Summary, noise: Noise, truths: dict[Side, float], del
     """Sides whose bound is below the truth; where the truth is a candidate of the inversion, none is needed."""
     found = perturbed.plug_in(summary, noise, sides.side_parts)
     parts, hidden = dict(zip(SIDES, found.parts, strict=True)), found.hidden
-    square = perturbed.second_moment(summary, noise.size) if noise.kind == "additive" else found.square
-    moment = mean_upper(square, summary.n, (1 - SPLIT) * delta)
+    level = share_for_mean(summary.n) * delta
+    moment = perturbed.squares_of(summary, noise, found).upper(summary.n, delta - level)
     doubtful = [
         side
         for side, truth in truths.items()
-        if truth**2 > moment
-        or truth - iid_limit(moment - truth**2, 1 + truth, summary.n, SPLIT * delta) > parts[side] + hidden
+        if truth**2 > moment or truth - iid_limit(moment - truth**2, 1 + truth, summary.n, level) > parts[side] + hidden
     ]
     terms = sides.served_terms(summary, noise, delta) if doubtful else {}
     return [side for side in doubtful if upper(terms[side]) < truths[side] - 1e-12]

@@ -16,7 +16,8 @@ from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 from calcert.certificates.drifting_pool import drifting_limit
-from calcert.certificates.limits.deviations import SPLIT, Limit, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import Limit, iid_limit
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.betting_strategies import LIMITS, Wealth
 from calcert.monitoring.windows import share
@@ -55,9 +56,9 @@ def low_enough(size: int, limit: Limit, delta: float) -> int:
     hidden = upper_terms(rows(size // 2, size), NOISE, delta, limit)["discretisation"] + 1e-8
 
     def one_step(high: int) -> bool:
-        first, second = (float(np.average(SERVED**power, weights=[size - high, high])) for power in (1, 2))
-        moment = mean_upper(second + hidden, size, (1 - SPLIT) * delta)
-        return ERROR - limit(moment - ERROR**2, 1 + ERROR, size, SPLIT * delta) > first + hidden
+        first, level = float(np.average(SERVED, weights=[size - high, high])), share_for_mean(size) * delta
+        moment = Squares.of(SERVED**2 + hidden, [size - high, high]).upper(size, delta - level)
+        return ERROR - limit(moment - ERROR**2, 1 + ERROR, size, level) > first + hidden
 
     low, high = 0, size // 2
     while high - low > 1:

@@ -10,7 +10,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits import union_bound
 from calcert.certificates.limits.deviations import grouped_limit
-from calcert.certificates.limits.sampling_term import brier, upper_mean
+from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.number_text import given
@@ -116,12 +116,11 @@ def _groupings(summary: Summary, variation: float) -> list[Grouping]:
 def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[str, float]:
     """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
-    moment = min(brier(summary.points, summary.n) + 2 * discretisation, 1.0)
     each = union_bound.share(delta, len(options))
     terms = []
     for mean_distance, bias in options:
         base = mean_distance + bias + discretisation
-        upper = upper_mean(summary, base, moment, each, grouped_limit)
+        upper = upper_mean(summary, base, brier_squares(summary), each, grouped_limit)
         terms.append(
             {
                 "plug-in": mean_distance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.limits.sampling_term import brier, upper_mean
+from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, plug_in
 from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.rounding import ROUNDING
@@ -69,8 +69,7 @@ def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 4 at confidence 1 - delta."""
     groups = Groups(np.arange(summary.values.size), np.zeros(summary.values.size, bool))
     mean_distance = plug_in(summary.points, groups, summary.n)
-    square = brier(summary.points, summary.n) + ROUNDING
-    upper = upper_mean(summary, mean_distance + ROUNDING, square, delta)
+    upper = upper_mean(summary, mean_distance + ROUNDING, brier_squares(summary), delta)
     return {
         "plug-in": mean_distance,
         "discretisation": ROUNDING,

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.limits.bets import betting_upper
 from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
 from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
 from calcert.certificates.units.unit_moments import signs_squares
+from calcert.foundation.array_types import Floats
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
+from calcert.summary.points import Points
 from calcert.summary.summary import Summary
+
+FEW = 60
+"""With fewer rows than that, bets are on the gains themselves; the number of rows alone decides."""
 
 
 def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
@@ -60,7 +68,18 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
     gap = abs(summary.mean_score - summary.base_rate)
+    if summary.units is None and summary.n < FEW:
+        position, rows = rows_at_ends(summary.points)
+        gain, shares = position - [[0.0], [1.0]], rows.ravel() / summary.n
+        upper = max(betting_upper(sign * gain.ravel() + ROUNDING, shares, summary.n, delta) for sign in (1, -1))
+        return {"plug-in": gap, "discretisation": ROUNDING, "sampling": max(upper - gap - ROUNDING, 0.0)}
     return largest_mean_terms(summary, gap, ROUNDING, delta, squares=partial(signs_squares, changes=0))
+
+
+def rows_at_ends(points: Points) -> tuple[Floats, Floats]:
+    """Positions at the ends of cells, and how many rows of each label lie there if the mean position is kept."""
+    high = (points.count * points.fraction).T
+    return np.concatenate([points.low, points.high]), np.concatenate([points.count.T - high, high], axis=1)
 
 
 def in_the_large_lower(summary: Summary, delta: float) -> float:

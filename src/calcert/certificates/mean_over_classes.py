@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower, mean_e_value
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.serving.noise import Noise
@@ -53,7 +54,7 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], nois
         the D1 limit for the mean square of mean_k a_i^k: no union over classes, and a smaller second moment.
     """
     found = mean_of(certificates, delta)
-    return _at_once(found, _mean_square(p, y, noise), delta, theorem="Theorem 1, mean over classes")
+    return _at_once(found, _mean_squares(p, y, noise), delta, theorem="Theorem 1, mean over classes")
 
 
 def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta: float) -> Certificate:
@@ -69,15 +70,15 @@ def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta
         Theorem W, means, with that second moment.
     """
     found = mean_of(certificates, delta)
-    return _at_once(found, _mean_square(p, y), delta, theorem="Theorem W, mean over classes")
+    return _at_once(found, _mean_squares(p, y), delta, theorem="Theorem W, mean over classes")
 
 
-def _at_once(found: Certificate, square: float, delta: float, *, theorem: str) -> Certificate:
+def _at_once(found: Certificate, squares: Squares, delta: float, *, theorem: str) -> Certificate:
     """The mean of several certificates with one sampling term in place of theirs."""
     known = {name: found.terms[name] for name in ("plug-in", "discretisation")}
-    moment = mean_upper(square, found.n, (1 - SPLIT) * delta)
+    level = share_for_mean(found.n) * delta
     base = math.fsum(known.values())
-    upper = base if base >= 1 else invert(base, moment, found.n, SPLIT * delta, iid_limit)
+    upper = base if base >= 1 else invert(base, squares.upper(found.n, delta - level), found.n, level, iid_limit)
     return Certificate.from_terms(
         quantity=found.quantity,
         subject=found.subject,
@@ -91,16 +92,16 @@ def _at_once(found: Certificate, square: float, delta: float, *, theorem: str) -
     )
 
 
-def _mean_square(p: Floats, y: Integers, noise: Noise | None = None) -> float:
-    """The mean over rows of the squared mean over classes of |y^k - E[S^k|x^k]|; of |y^k - x^k| without noise."""
+def _mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Squares:
+    """Of every row the squared mean over classes of |y^k - E[S^k|x^k]|; of |y^k - x^k| without noise."""
     rows, size = p.shape
     step = max(ROWS_AT_ONCE // size, 1)
-    squares = 0.0
+    squares = np.empty(rows)
     for start in range(0, rows, step):
         part = slice(start, start + step)
         least, most = (p[part], p[part]) if noise is None else noise.mean_between(p[part])
         own = y[part, None]
         right, taken = (np.take_along_axis(served, own, axis=1)[:, 0] for served in (least, most))
         # Of the right class 1 - E[S], of the others E[S].
-        squares += float((((most.sum(axis=1) - taken + 1 - right) / size) ** 2).sum())
-    return float(min(squares / rows + 4 * ROUNDING, 1.0))
+        squares[part] = ((most.sum(axis=1) - taken + 1 - right) / size) ** 2 + 4 * ROUNDING
+    return Squares.of(squares)

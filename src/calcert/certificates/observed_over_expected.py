@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+import numpy as np
+
+from calcert.certificates.in_the_large import rows_at_ends
+from calcert.certificates.limits.bets import refutes
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.root_search import RuledOut, largest_candidate
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.summary import Summary
+
+FEW = 120
+"""With fewer rows than that, bets are on the gains themselves; the number of rows alone decides."""
+
+STRETCHES = 1024
+"""Second moments of ratios are known by stretch, of so many from 0 to infinity."""
+
+PLACES = np.arange(129) / 128
+"""Where rows are put for the second moments of a ratio: a row between two of them is split, its score kept."""
 
 
 @dataclass(frozen=True)
@@ -106,23 +122,48 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
 
     At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.
     """
-    points, n = summary.points, summary.n
-    high = points.count * points.fraction
-    square = float((points.low[:, None] ** 2 * (points.count - high) + points.high[:, None] ** 2 * high).sum()) / n
-    both = float(summary.score_sum[:, 1].sum()) / n
-    mean, rate = summary.mean_score, summary.base_rate
+    n, mean, rate = summary.n, summary.mean_score, summary.base_rate
+    position, rows = rows_at_ends(summary.points)
+    square, both = float(rows.sum(axis=0) @ position**2) / n, float(summary.score_sum[:, 1].sum()) / n
+    if n >= FEW:
+        position, rows = PLACES, np.stack([_at_places(position, of_label) for of_label in rows])
+    shares, kept = rows.ravel() / n, share_for_mean(n) * delta
 
     def weights(place: float) -> tuple[float, float]:
         return min(1.0, 2 - 2 * place), min(2 * place, 1.0)
 
+    def extremes(a: float, b: float) -> tuple[Floats, Floats]:
+        """The largest that gain and its opposite can be, for all ratios from a to b: a row for each label."""
+        (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
+        most = np.concatenate([-least_x * position, most_y - least_x * position])
+        least = np.concatenate([-most_x * position, least_y - most_x * position])
+        return most + 2 * ROUNDING, 2 * ROUNDING - least
+
+    @cache
+    def second_limit(first: int, last: int) -> float:
+        """The limit for the second moment of all ratios between two places, in stretches: a search asks often."""
+        a, b = first / STRETCHES, last / STRETCHES
+        (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
+        second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
+        return Squares.of(np.maximum(*extremes(a, b)) ** 2, shares, second).upper(n, delta - kept)
+
     def excess(a: float, b: float) -> float:
+        if n < FEW:
+            return max(refutes(0.0, gain, shares, n, delta / 2) for gain in extremes(a, b))
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
         above, below = least_y * rate - most_x * mean, least_x * mean - most_y * rate
-        second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
-        moment = mean_upper(min(second, 1.0), n, (1 - SPLIT) * delta)
-        return max(above, below) - 2 * ROUNDING - iid_limit(moment, 1.0, n, SPLIT * delta / 2)
+        second = second_limit(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
+        return max(above, below) - 2 * ROUNDING - iid_limit(second, 1.0, n, kept / 2)
 
     return excess
+
+
+def _at_places(position: Floats, rows: Floats) -> Floats:
+    """So many rows at each of `PLACES`, the mean position kept."""
+    steps = PLACES.size - 1
+    left = np.minimum(np.floor(position * steps), steps - 1).astype(np.int64)
+    part = position * steps - left
+    return np.bincount(left, rows * (1 - part), steps + 1) + np.bincount(left + 1, rows * part, steps + 1)
 
 
 def ratio_at(place: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
+from calcert.certificates.limits.second_moment import Squares
 from calcert.certificates.units.unit_gain_lists import served_patterns, units_lower
 from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
@@ -101,11 +102,11 @@ def parts_terms(
 ) -> list[dict[str, float]]:
     """The terms of an upper bound for each part of the error, each at confidence 1 - delta."""
     found = plug_in(summary, noise, parts)
-    square = second_moment(summary, noise.size) if noise.kind == "additive" else found.square
+    rows = squares_of(summary, noise, found)
 
     def terms(part: float) -> dict[str, float]:
         seen = part + found.hidden
-        upper = seen if found.hidden >= 1 else upper_mean(summary, seen, square, delta, limit, noise)
+        upper = seen if found.hidden >= 1 else upper_mean(summary, seen, rows, delta, limit, noise)
         return {"plug-in": part, "discretisation": found.hidden, "sampling": upper - seen}
 
     return [terms(part) for part in found.parts.tolist()]
@@ -154,20 +155,26 @@ def plug_in(summary: Summary, noise: Noise, parts: Parts = whole) -> PlugIn:
     return PlugIn(found, hidden, min(square + hidden, 1.0))  # L7: what is hidden of the error covers the square
 
 
-def second_moment(summary: Summary, h: float) -> float:
-    """The mean of (y - E[S|x])^2 over the rows for additive noise, rounded up by what the cells hide."""
+def squares_of(summary: Summary, noise: Noise, found: PlugIn) -> Squares:
+    """At least (y - E[S|x])^2 of the rows."""
+    if noise.kind == "additive":
+        return additive_squares(summary, noise.size)
+    # The mean served score grows with x: from label 0 the right end of a cell is farthest, from label 1 the left one.
+    least, most = noise.mean_between(summary.points.low)[0], noise.mean_between(summary.points.high)[1]
+    squares = np.stack([most, 1 - least], axis=1) ** 2 + 2 * ROUNDING
+    return Squares.of(squares, summary.points.count, found.square)
+
+
+def additive_squares(summary: Summary, h: float) -> Squares:
+    """At least (y - E[S|x])^2 of the rows for additive noise: at the ends of cells, and what is hidden in between."""
     # It matters for the deviation only, and there by its root: far wider cells will do.
     points = seen_from(summary.points, h)
     if not points.exact:
         points, _ = merged(points, min(h / 16, 2.0**-10))
-    moment = 0.0
-    for position, share in ((points.low, 1 - points.fraction), (points.high, points.fraction)):
-        shift = sech_kernel.mean(position, h)
-        squares = np.stack([shift**2, (1 - shift) ** 2], axis=1)
-        moment += float((points.count * share * squares).sum())
-    width = points.high - points.low
-    hidden = float((points.count.sum(axis=1) * width**2).sum()) / 8 * (2 + 0.68 / h)
-    return min((moment + hidden) / summary.n + 2 * ROUNDING, 1.0)
+    served = np.stack([sech_kernel.mean(position, h) for position in (points.low, points.high)])
+    hidden = (points.high - points.low) ** 2 / 8 * (2 + 0.68 / h)
+    squares = np.stack([served**2, (1 - served) ** 2], axis=2) + hidden[:, None] + 2 * ROUNDING
+    return Squares.of(squares, points.count * np.stack([1 - points.fraction, points.fraction]))
 
 
 def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> Lower:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from calcert.certificates.units.unit_deviations import POPULATION_SPLIT, DrawnWeights
 from calcert.certificates.units.unit_moments import Gains
 from calcert.foundation.array_types import Floats, Integers
@@ -236,8 +237,8 @@ def best_rule(scores: Floats, labels: Labels | None, rows: int, budget: int) -> 
     size = sizes(scores, labels)
     # E|y - x| and E (y - x)^2.
     first, second = (2 * size**2, size**2) if labels is None else (size, size**2)
-    square = mean_upper(float(second.mean()), budget, (1 - SPLIT) * DELTA)
-    plain = invert(0.0, square, budget, SPLIT * DELTA, iid_limit)
+    level = share_for_mean(budget) * DELTA
+    plain = invert(0.0, Squares.of(second).upper(budget, DELTA - level), budget, level, iid_limit)
     best: KeepRule | None = None
     promise = WORTH
     for part in EVENLY:

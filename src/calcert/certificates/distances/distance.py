@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.deviations import Limit, iid_limit
-from calcert.certificates.limits.sampling_term import brier_above, upper_mean
+from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.points import Points
@@ -76,10 +76,10 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:
     """The terms of the upper bound of Theorem 6 at confidence 1 - delta; `limit` bounds the deviation of the mean."""
-    plan, second = _cheapest(summary), brier_above(summary)
+    plan, rows = _cheapest(summary), brier_squares(summary)
     rounding = ROUNDING + summary.resolution
     # Theorem 6, upper: the cost of any plan is at least the distance of the rows, and |g| <= |y - x|.
-    upper = upper_mean(summary, plan.cost + rounding, second, delta, limit)
+    upper = upper_mean(summary, plan.cost + rounding, rows, delta, limit)
     return {
         "plug-in": plan.cost - plan.hidden,
         "discretisation": plan.hidden + rounding,
@@ -92,7 +92,7 @@ def _cheapest(summary: Summary) -> Plan:
     """A plan that is nearly the best; the same at every delta."""
     from calcert.certificates.distances.distance_transport_plan import best_plan
 
-    return best_plan(placed(summary), math.sqrt(brier_above(summary) / summary.equal_rows))
+    return best_plan(placed(summary), math.sqrt(brier_squares(summary).mean / summary.equal_rows))
 
 
 def placed(summary: Summary) -> Points:

@@ -1,4 +1,4 @@
-"""Deviation lemmas D1, D2, D3: how far a mean may be from what is true.
+"""Deviation lemmas D1, D2, D3 with D5: how far a mean may be from what is true.
 
 All are non-asymptotic. Rounding is on the safe side: a search returns the end of its last bracket that cannot be too
 small. `delta` is the probability with which the statement may fail.
@@ -10,17 +10,15 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from calcert.certificates.limits.root_search import SLACK, crossing
+from calcert.certificates.limits.binomial_moments import bentkus_tail
+from calcert.certificates.limits.root_search import PRECISION, SLACK, crossing
 from calcert.foundation.compiled import compiled_later, in_kernels
 
 normal_quantile = NormalDist().inv_cdf
 """Good to 16 digits, and ready in a tenth of the time that scipy.special takes to import."""
 
-STRETCHES = (0.96, 0.87, 0.65, 0.0)
-"""Where D3 cuts the variances that may be: as shares of the largest."""
-
-SPLIT = 0.98
-"""The share of delta spent on the mean; the rest pays for the second moment."""
+STRETCH, FINE, COARSE = 0.985, 30, 0.7
+"""D3 cuts the variances that are possible into stretches: each end so many times the last, first finely."""
 
 
 @in_kernels
@@ -101,61 +99,44 @@ def berry_esseen_constant(ratio: float) -> float:
     return min(0.4690 * ratio, 0.3322 * (ratio + 0.429), 0.3031 * (ratio + 0.646))
 
 
+@in_kernels
+def _excess(e: float, variance: float, bound: float, n: float, delta: float) -> float:
+    """D3: negative where the mean of n i.i.d. variables is e or more with probability below delta.
+
+    The variance is unknown but one number. Where normal tail and Berry-Esseen error together are at most delta, e is a
+    limit; so it is up to any variance at which D5 is at most delta, or which Bernstein allows. Variances are cut into
+    stretches, the normal tail being largest at the upper end of each and its error at the lower one. D5 is asked at the
+    first stretch that fails, and what it says of that one is true of all below.
+    """
+    left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3
+    tail, most, number = 0.0, variance, 0
+    while most > left:
+        least = max(most * (STRETCH if number < FINE else COARSE), left)
+        normal = math.erfc(e * math.sqrt(n / (2 * most))) / 2
+        normal += berry_esseen_constant(bound / math.sqrt(least)) / math.sqrt(n)
+        if normal > delta:
+            # Where the normal law is close enough to decide, D5 says no more.
+            known = n * most > (bound / delta) ** 2
+            tail = normal if known else min(normal, bentkus_tail(e, most, bound, n))
+            break
+        tail, most, number = max(tail, normal), least, number + 1
+    return math.log(max(tail, 1e-300) / delta) + SLACK
+
+
+@compiled_later
 def gaussian_sharp(variance: float, bound: float, n: float, delta: float) -> float:
     """D3: limit for the mean of n i.i.d. centred variables, |xi| <= `bound`, variance <= `variance`.
 
     Guarantee
-        With probability at least 1 - delta the mean is below the result. For large n it approaches the normal
-        quantile times the standard error; where the Berry-Esseen term leaves nothing of delta it is infinite.
+        With probability at least 1 - delta the mean is at most the result. For large n it approaches the normal
+        quantile times the standard error; nowhere is it above D2.
 
-    The variance is unknown but one number. Where it is so small that Bernstein's limit is at most e, e is a limit;
-    where it is larger, if normal tail and Berry-Esseen error at that variance are at most delta together. What is
-    searched is the smallest e for which one or the other is true of every variance up to the largest. Every e that
-    passes is a limit, so the search need not be exact.
+    Every e that passes is a limit, so that the search for the smallest need not be exact.
     """
-    return sharp(variance, bound, n, delta, lambda least: _shevtsova(least, bound))
-
-
-@in_kernels
-def _shevtsova(least: float, bound: float) -> float:
-    return berry_esseen_constant(bound / math.sqrt(least))
-
-
-def sharp(variance: float, bound: float, n: float, delta: float, constant: Callable[[float], float]) -> float:
-    """D3 with any bound `constant` on sqrt(n) sup|F_n - Phi|, a falling function of what the variance is at least."""
     if variance <= 0:
-        return math.inf
-
-    def excess(e: float) -> float:
-        return _tail_over_delta(e, variance, bound, n, delta, lambda least, bound: constant(least))
-
+        return 0.0
     high = bernstein(variance, bound, n, delta)
-    if excess(high) > 0:
-        return math.inf
-    least = 2 * math.log(1 / delta) * bound / (3 * n) * (1 + 1e-6)
-    low = max(-normal_quantile(delta) * math.sqrt(variance / n), least)
-    return crossing(excess, low, high)[1] * (1 + SLACK) if low < high else high
-
-
-@in_kernels
-def _tail_over_delta(
-    e: float, variance: float, bound: float, n: float, delta: float, constant: Callable[[float, float], float]
-) -> float:
-    """D3: the logarithm of the bound on the tail beyond e, over delta. Where it is negative, e is a limit."""
-    left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3
-    if left <= 0:
-        return math.inf
-    # Up to the variance `left` Bernstein applies; from there on stretch by stretch, the normal tail being largest at
-    # the upper end of each and the error of the normal law at the lower one.
-    tail, most = 0.0, variance
-    for share in STRETCHES:
-        least = max(share * variance, left)
-        error = constant(least, bound) / math.sqrt(n)
-        tail = max(tail, math.erfc(e * math.sqrt(n / (2 * most))) / 2 + error)
-        if least == left:
-            break
-        most = least
-    return math.log(tail / delta) + SLACK
+    return crossing(_excess, 0.0, high, PRECISION, (variance, bound, n, delta))[1] * (1 + SLACK)
 
 
 @in_kernels
@@ -165,12 +146,8 @@ def hoeffding(proxy: float, n: float, delta: float) -> float:
 
 
 def iid_limit(variance: float, bound: float, n: float, delta: float) -> float:
-    """The smallest of D2, D3 and Hoeffding for i.i.d. variables of range 2 (`variance` may be data-dependent)."""
-    return min(
-        bernstein(variance, bound, n, delta),
-        gaussian_sharp(variance, bound, n, delta),
-        hoeffding(1.0, n, delta),
-    )
+    """The smaller of D3 and Hoeffding for i.i.d. variables of range 2 (`variance` may be data-dependent)."""
+    return min(gaussian_sharp(float(variance), float(bound), float(n), delta), hoeffding(1.0, n, delta))
 
 
 @in_kernels
@@ -179,11 +156,13 @@ def beyond_iid_limit(e: float, variance: float, bound: float, n: float, delta: f
 
     D3 passes `e` or does not: that takes one tail, where the limit itself is a search of many.
     """
+    if e <= 0 or variance <= 0:
+        return e
     closed = min(bernstein(variance, bound, n, delta), hoeffding(1.0, n, delta))
-    if e >= closed or e <= 0 or variance <= 0:
+    if e >= closed:
         return e - closed
-    tail = _tail_over_delta(e / (1 + 2 * SLACK), variance, bound, n, delta, _shevtsova)
-    return max(-tail * e / (2 * math.log(1 / delta)), e - closed)
+    excess = _excess(e / (1 + 2 * SLACK), variance, bound, n, delta)
+    return max(-excess * e / (2 * math.log(1 / delta)), e - closed)
 
 
 @in_kernels

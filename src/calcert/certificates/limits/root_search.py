@@ -63,10 +63,11 @@ def crossing(
     It stays positive at the first number returned, and not at the second. It is told what is `known` beside the place.
     """
     at_low, at_high, side = falling(low, *known), falling(high, *known), 0
-    for _ in range(100):
+    for step in range(160):
         if high - low <= precision * abs(high):
             break
-        share = at_low / (at_low - at_high) if math.isfinite(at_low - at_high) else 0.5
+        # Every fourth step halves what is left, whatever jumps there are.
+        share = at_low / (at_low - at_high) if math.isfinite(at_low - at_high) and step % 4 < 3 else 0.5
         middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
         value = falling(middle, *known)
         if value > 0:

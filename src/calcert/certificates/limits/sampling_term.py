@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from calcert.certificates.limits.deviations import SPLIT, Limit, grouped_limit, iid_limit, mean_upper
+import numpy as np
+
+from calcert.certificates.limits.deviations import Limit, grouped_limit, iid_limit
 from calcert.certificates.limits.inversion import invert, least_size
-from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
+from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.units.unit_deviations import SPLIT, FixedWeights, weights_of
 from calcert.certificates.units.unit_moments import any_squares, second_limit, served_form, served_squares
 from calcert.foundation.rounding import ROUNDING
 from calcert.serving.noise import Noise
@@ -19,7 +22,7 @@ from calcert.summary.units import Units
 def upper_mean(
     summary: Summary,
     seen: float,
-    square: float,
+    rows: Squares,
     delta: float,
     limit: Limit = iid_limit,
     noise: Noise | None = None,
@@ -29,15 +32,16 @@ def upper_mean(
 
     Guarantee
         If no gain of a row exceeds |y - x| in size (|y - E[S|x]| where `noise` is served), `seen` is at least the
-        largest mean gain of the rows and `square` at least the mean of its square's bound, the result holds with
-        probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for units. There
-        `squares` is at least the sum over units of the squared gains of the rows, for every gain (Lemma PS).
+        largest mean gain of the rows and `rows` at least the squares of what bounds it, row by row, the result holds
+        with probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for units.
+        There `squares` is at least the sum over units of the squared gains of the rows, for every gain (Lemma PS).
     """
     units = summary.units
     if units is None or units.design.only_soft:
         # Shares: rows are units of one weight and one law (theory, soft labels).
         number = summary.n if units is None else units.number
-        return invert(seen, mean_upper(square, number, (1 - SPLIT) * delta), number, SPLIT * delta, limit)
+        level = share_for_mean(number) * delta
+        return invert(seen, rows.upper(number, delta - level), number, level, limit)
     if limit is iid_limit:
         together = squares(units) if noise is None else served_form(summary, units, noise)
         weights, share = weights_of(summary, units, delta, noise, together)
@@ -67,19 +71,25 @@ def largest_mean_terms(
         `squares` is as in :func:`upper_mean`.
     """
     seen = plug_in + discretisation
-    upper = upper_mean(summary, seen, brier_above(summary), delta, limit, squares=squares)  # Largest mean
+    upper = upper_mean(summary, seen, brier_squares(summary), delta, limit, squares=squares)  # Largest mean
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
 
 
 def gap_limit(summary: Summary, delta: float) -> float:
     """Theorem 11 (ii): a lower bound for |E X - E Y| at confidence 1 - delta, from independent rows of equal weight."""
     gap = abs(summary.mean_score - summary.base_rate) - ROUNDING
-    return least_size(gap, mean_upper(brier_above(summary), summary.n, (1 - SPLIT) * delta), summary.n, SPLIT * delta)
+    level = share_for_mean(summary.n) * delta
+    return least_size(gap, brier_squares(summary).upper(summary.n, delta - level), summary.n, level)
 
 
-def brier_above(summary: Summary) -> float:
-    """At least the mean of (y - x)^2 over the rows."""
-    return min(brier(summary.points, summary.n) + 2 * summary.resolution + ROUNDING, 1.0)
+@lru_cache(maxsize=4)
+def brier_squares(summary: Summary) -> Squares:
+    """At least the squares (y - x)^2 of the rows: those of a cell lie at its ends, their mean kept."""
+    points = summary.points
+    share = np.stack([1 - points.fraction, points.fraction])
+    position = np.stack([points.low, points.high])
+    squares = np.stack([position**2, (1 - position) ** 2], axis=2) + 2 * summary.resolution + ROUNDING
+    return Squares.of(squares, points.count * share)
 
 
 @lru_cache(maxsize=4)

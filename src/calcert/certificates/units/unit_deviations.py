@@ -11,9 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from calcert.certificates.limits.deviations import SPLIT, bernstein, gaussian_sharp, mean_lower, mean_upper, sharp
+from calcert.certificates.limits.deviations import (
+    bernstein,
+    gaussian_sharp,
+    mean_lower,
+    mean_upper,
+    normal_quantile,
+)
 from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.root_search import SLACK, largest_candidate
+from calcert.certificates.limits.root_search import SLACK, crossing, largest_candidate
 from calcert.certificates.units.unit_moments import Gains, LargeGains, gains_of, large_gains, second_limit
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
@@ -24,6 +30,12 @@ BERRY_ESSEEN = 0.56
 
 THIRD = 4 / 3
 """A centred variable has at most so much of the third absolute moment that it had before (Lemma D3T)."""
+
+STRETCHES = (0.96, 0.87, 0.65, 0.0)
+"""Where D3U cuts the variances that may be: as shares of the largest."""
+
+SPLIT = 0.98
+"""The share of delta spent on the mean where weights are given; the rest pays for the second moment."""
 
 POPULATION_SPLIT = 0.9
 """The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""
@@ -82,7 +94,7 @@ class FixedWeights:
         """How far the mean of centred gains may be from 0: D2, D3U, Hoeffding."""
         return min(
             bernstein(variance, 2 * self.heaviest, self.number, delta),
-            sharp(variance, 2 * self.heaviest, self.number, delta, self._constant),
+            self._sharp(variance, delta),
             self.hoeffding(2.0, delta),
         )
 
@@ -102,6 +114,33 @@ class FixedWeights:
     def lower(self, seen: float, delta: float) -> float:
         """Theorem LU: what is certain of a mean of which the rows show `seen`."""
         return seen - self.limit(self.second, delta)
+
+    def _sharp(self, variance: float, delta: float) -> float:
+        """D3U: Bernstein where the variance is small, normal tail and Berry-Esseen error where it is larger."""
+        if variance <= 0:
+            return math.inf
+        bound, n = 2 * self.heaviest, self.number
+
+        def excess(e: float) -> float:
+            left = n * e * e / (2 * math.log(1 / delta)) - bound * e / 3
+            if left <= 0:
+                return math.inf
+            tail, most = 0.0, variance
+            for share in STRETCHES:
+                least = max(share * variance, left)
+                error = self._constant(least) / math.sqrt(n)
+                tail = max(tail, math.erfc(e * math.sqrt(n / (2 * most))) / 2 + error)
+                if least == left:
+                    break
+                most = least
+            return math.log(tail / delta) + SLACK
+
+        high = bernstein(variance, bound, n, delta)
+        if excess(high) > 0:
+            return math.inf
+        least = 2 * math.log(1 / delta) * bound / (3 * n) * (1 + 1e-6)
+        low = max(-normal_quantile(delta) * math.sqrt(variance / n), least)
+        return crossing(excess, low, high)[1] * (1 + SLACK) if low < high else high
 
     def _constant(self, variance: float) -> float:
         """The Berry-Esseen constant times the third moments, where the variance is at least this (D3U)."""

@@ -1,0 +1,86 @@
+"""Limits for the second moment of gains: Lemmas D1c and D1b, from how the squares of the rows are spread."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calcert.certificates.limits.bets import CLOSE, betting_upper
+from calcert.certificates.limits.binomial_moments import tail_ratio
+from calcert.certificates.limits.deviations import mean_upper
+from calcert.certificates.limits.root_search import SLACK, crossing
+from calcert.foundation.array_types import Floats
+from calcert.foundation.compiled import compiled_later, in_kernels
+
+NODES = (np.arange(129) / 128.0) ** 2
+"""Squares are known by how many rows lie at each of these: a row between two of them is split, its square kept."""
+
+MANY = 1e5
+"""Of so large a sum D1c says no more than D1."""
+
+
+def share_for_mean(n: float) -> float:
+    """The share of delta spent on the mean of n rows; the rest pays for the second moment.
+
+    About the best for scores of all kinds: what a second moment lacks falls with the root of n.
+    """
+    return 1 - min(0.1, 0.7 / math.sqrt(n))
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """At least the squared gains of the rows: their mean, and the share of rows at each of `NODES`."""
+
+    mean: float
+    shares: Floats
+
+    @classmethod
+    def of(cls, values: ArrayLike, counts: ArrayLike = 1.0, mean: float | None = None) -> Squares:
+        """From values in [0, 1] and how many rows have them; a `mean` that is known better is used for D1c."""
+        values, counts = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(counts, np.float64))
+        at, rows = np.clip(values.ravel(), 0.0, 1.0), counts.ravel()
+        node = np.minimum(np.floor(np.sqrt(at) * 128), 127).astype(np.int64)
+        part = np.clip((at - NODES[node]) / (NODES[node + 1] - NODES[node]), 0.0, 1.0)
+        size = NODES.size
+        shares = np.bincount(node, rows * (1 - part), size) + np.bincount(node + 1, rows * part, size)
+        return cls(
+            mean=min(float(rows @ at / rows.sum()) + SLACK if mean is None else mean, 1.0), shares=shares / rows.sum()
+        )
+
+    def upper(self, n: float, delta: float) -> float:
+        """An upper limit for the mean square, from n independent rows.
+
+        Guarantee
+            With probability at least 1 - delta the average of the expected squares is at most the result: D1c and D1b,
+            half of delta each.
+        """
+        most = convex_upper(self.mean, n, delta / 2)
+        return betting_upper(NODES, self.shares, n, delta / 2, most)
+
+
+def convex_upper(mean: float, n: float, delta: float) -> float:
+    """D1c: upper limit for the mean of independent [0, 1] variables whose sample mean is `mean`; never above D1.
+
+    Guarantee
+        With probability at least 1 - delta over the sample the average of the expectations is at most the result.
+    """
+    mean, most = min(max(float(mean), 0.0), 1.0), mean_upper(mean, n, delta)
+    return most if mean * n > MANY or most >= 1 else float(_convex_upper(mean, float(n), delta, most))
+
+
+@compiled_later
+def _convex_upper(mean: float, n: float, delta: float, most: float) -> float:
+    if _convex_excess(most, mean, n, delta) > 0:
+        return most
+    return min(crossing(_convex_excess, mean, most, CLOSE, (mean, n, delta))[1] * (1 + SLACK), most)
+
+
+@in_kernels
+def _convex_excess(c: float, mean: float, n: float, delta: float) -> float:
+    """Positive where the sum may be so small although the expectations average c."""
+    if c <= mean:
+        return math.log(1 / delta)
+    return math.log(max(tail_ratio(n * (1 - mean), n, (1 - c) / c, 1), 1e-300) / delta) + SLACK
