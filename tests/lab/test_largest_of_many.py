@@ -38,7 +38,7 @@ def test_the_largest_of_many_means_is_below_one_inversion_of_the_largest_average
         plug_in = float(np.abs(sums_up_to(count / n, score)).max())
         for delta in DELTAS:
             level = share_for_mean(n) * delta
-            moment = Squares.of(square, count).upper(n, delta - level)
+            moment = Squares.of(square, count).upper(n, delta)
             missed[delta] += chance * (invert(plug_in, moment, n, level, iid_limit) < truth - 1e-12)
     assert all(missed[delta] <= delta for delta in DELTAS)
 

@@ -199,7 +199,7 @@ def served_missed(summary: Summary, noise: Noise, truths: dict[Side, float], del
     found = perturbed.plug_in(summary, noise, sides.side_parts)
     parts, hidden = dict(zip(SIDES, found.parts, strict=True)), found.hidden
     level = share_for_mean(summary.n) * delta
-    moment = perturbed.squares_of(summary, noise, found).upper(summary.n, delta - level)
+    moment = perturbed.squares_of(summary, noise, found).upper(summary.n, delta)
     doubtful = [
         side
         for side, truth in truths.items()

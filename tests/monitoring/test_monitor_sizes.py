@@ -57,7 +57,7 @@ def low_enough(size: int, limit: Limit, delta: float) -> int:
 
     def one_step(high: int) -> bool:
         first, level = float(np.average(SERVED, weights=[size - high, high])), share_for_mean(size) * delta
-        moment = Squares.of(SERVED**2 + hidden, [size - high, high]).upper(size, delta - level)
+        moment = Squares.of(SERVED**2 + hidden, [size - high, high]).upper(size, delta)
         return ERROR - limit(moment - ERROR**2, 1 + ERROR, size, level) > first + hidden
 
     low, high = 0, size // 2

@@ -78,7 +78,7 @@ def _at_once(found: Certificate, squares: Squares, delta: float, *, theorem: str
     known = {name: found.terms[name] for name in ("plug-in", "discretisation")}
     level = share_for_mean(found.n) * delta
     base = math.fsum(known.values())
-    upper = base if base >= 1 else invert(base, squares.upper(found.n, delta - level), found.n, level, iid_limit)
+    upper = base if base >= 1 else invert(base, squares.upper(found.n, delta), found.n, level, iid_limit)
     return Certificate.from_terms(
         quantity=found.quantity,
         subject=found.subject,

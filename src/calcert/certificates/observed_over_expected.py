@@ -20,7 +20,7 @@ from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.summary import Summary
 
-FEW = 120
+FEW = 90
 """With fewer rows than that, bets are on the gains themselves; the number of rows alone decides."""
 
 STRETCHES = 1024
@@ -145,7 +145,7 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
         a, b = first / STRETCHES, last / STRETCHES
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
         second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
-        return Squares.of(np.maximum(*extremes(a, b)) ** 2, shares, second).upper(n, delta - kept)
+        return Squares.of(np.maximum(*extremes(a, b)) ** 2, shares, second).upper(n, delta)
 
     def excess(a: float, b: float) -> float:
         if n < FEW:

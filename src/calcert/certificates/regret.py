@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.limits.deviations import SPLIT, iid_limit, mean_upper
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
+from calcert.certificates.limits.second_moment import SPLIT, convex_upper
 from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles
@@ -131,7 +132,7 @@ def upper_terms(summary: Summary, decision: Decision, delta: float) -> dict[str,
     most = max(float(side.most.max(initial=0.0)) for side in found)
     upper = 0.0
     for mean, square in staircase([block for side in found for block in blocks(side)]):
-        second = mean_upper(min((square + rounding) / size**2, 1.0), summary.n, (1 - SPLIT) * delta)
+        second = convex_upper(min((square + rounding) / size**2, 1.0), summary.n, (1 - SPLIT) * delta)
         upper = max(upper, invert((mean + rounding) / size, second, summary.n, SPLIT * delta, iid_limit) * size)
     discretisation = most - plug_in + rounding
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - plug_in - discretisation}

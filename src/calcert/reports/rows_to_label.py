@@ -238,7 +238,7 @@ def best_rule(scores: Floats, labels: Labels | None, rows: int, budget: int) -> 
     # E|y - x| and E (y - x)^2.
     first, second = (2 * size**2, size**2) if labels is None else (size, size**2)
     level = share_for_mean(budget) * DELTA
-    plain = invert(0.0, Squares.of(second).upper(budget, DELTA - level), budget, level, iid_limit)
+    plain = invert(0.0, Squares.of(second).upper(budget, DELTA), budget, level, iid_limit)
     best: KeepRule | None = None
     promise = WORTH
     for part in EVENLY:

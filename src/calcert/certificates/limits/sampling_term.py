@@ -9,8 +9,8 @@ import numpy as np
 
 from calcert.certificates.limits.deviations import Limit, grouped_limit, iid_limit
 from calcert.certificates.limits.inversion import invert, least_size
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
-from calcert.certificates.units.unit_deviations import SPLIT, FixedWeights, weights_of
+from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
+from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
 from calcert.certificates.units.unit_moments import any_squares, second_limit, served_form, served_squares
 from calcert.foundation.rounding import ROUNDING
 from calcert.serving.noise import Noise
@@ -41,7 +41,7 @@ def upper_mean(
         # Shares: rows are units of one weight and one law (theory, soft labels).
         number = summary.n if units is None else units.number
         level = share_for_mean(number) * delta
-        return invert(seen, rows.upper(number, delta - level), number, level, limit)
+        return invert(seen, rows.upper(number, delta), number, level, limit)
     if limit is iid_limit:
         together = squares(units) if noise is None else served_form(summary, units, noise)
         weights, share = weights_of(summary, units, delta, noise, together)
@@ -79,7 +79,7 @@ def gap_limit(summary: Summary, delta: float) -> float:
     """Theorem 11 (ii): a lower bound for |E X - E Y| at confidence 1 - delta, from independent rows of equal weight."""
     gap = abs(summary.mean_score - summary.base_rate) - ROUNDING
     level = share_for_mean(summary.n) * delta
-    return least_size(gap, brier_squares(summary).upper(summary.n, delta - level), summary.n, level)
+    return least_size(gap, brier_squares(summary).upper(summary.n, delta), summary.n, level)
 
 
 @lru_cache(maxsize=4)

@@ -22,12 +22,20 @@ MANY = 1e5
 """Of so large a sum D1c says no more than D1."""
 
 
+SPLIT = 0.98
+"""The share of delta spent on the mean where the spread of the squares is not known; the rest pays for D1 or D1c."""
+
+
 def share_for_mean(n: float) -> float:
     """The share of delta spent on the mean of n rows; the rest pays for the second moment.
 
-    About the best for scores of all kinds: what a second moment lacks falls with the root of n.
+    What a second moment lacks falls with the root of n, and so does what is worth spending on it.
     """
-    return 1 - min(0.1, 0.7 / math.sqrt(n))
+    return SPLIT - 2 * _share_for_bets(n)
+
+
+def _share_for_bets(n: float) -> float:
+    return min(0.04, 0.25 / math.sqrt(n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +59,15 @@ class Squares:
         )
 
     def upper(self, n: float, delta: float) -> float:
-        """An upper limit for the mean square, from n independent rows.
+        """An upper limit for the mean square, from n independent rows of a statement that may fail with delta.
 
         Guarantee
-            With probability at least 1 - delta the average of the expected squares is at most the result: D1c and D1b,
-            half of delta each.
+            The average of the expected squares is above the result with probability at most what is left of delta
+            beside their mean, (1 - share_for_mean(n)) delta: D1c and D1b, which share it.
         """
-        most = convex_upper(self.mean, n, delta / 2)
-        return betting_upper(NODES, self.shares, n, delta / 2, most)
+        bets = _share_for_bets(n) * delta
+        most = convex_upper(self.mean, n, (1 - share_for_mean(n)) * delta - bets)
+        return betting_upper(NODES, self.shares, n, bets, most)
 
 
 def convex_upper(mean: float, n: float, delta: float) -> float:

@@ -20,6 +20,7 @@ from calcert.certificates.limits.deviations import (
 )
 from calcert.certificates.limits.inversion import invert
 from calcert.certificates.limits.root_search import SLACK, crossing, largest_candidate
+from calcert.certificates.limits.second_moment import SPLIT
 from calcert.certificates.units.unit_moments import Gains, LargeGains, gains_of, large_gains, second_limit
 from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
@@ -33,9 +34,6 @@ THIRD = 4 / 3
 
 STRETCHES = (0.96, 0.87, 0.65, 0.0)
 """Where D3U cuts the variances that may be: as shares of the largest."""
-
-SPLIT = 0.98
-"""The share of delta spent on the mean where weights are given; the rest pays for the second moment."""
 
 POPULATION_SPLIT = 0.9
 """The share of delta spent on the mean where weights are random: their moments are to be paid for, too."""

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calcert.certificates.units.unit_deviations import SPLIT, FixedWeights, weights_of
+from calcert.certificates.limits.second_moment import SPLIT
+from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
 from calcert.certificates.units.unit_moments import (
     any_squares,
     gains_of,
