@@ -20,13 +20,13 @@ Y = (rng.random(3000) < X**2).astype(int)
 
 @pytest.mark.parametrize("name", ["distance", "cutoff", "l1"])
 def test_each_metric_is_one_side_of_the_statement(name: str) -> None:
-    certificate = getattr(calcert, name)(calcert.summarize(X, Y), delta=0.1, seed=3)
+    certificate = calcert.certify(X, Y, settings=calcert.Settings(confidence=0.9, seed=3)).statement(name)
     assert getattr(metrics, f"{name}_upper")(Y, X, confidence=0.9, seed=3) == certificate.upper
     assert getattr(metrics, f"{name}_lower")(Y, X, confidence=0.9, seed=3) == certificate.lower
 
 
 def test_the_number_of_crossings_reaches_the_bound() -> None:
-    few, many = (metrics.crossings_upper(Y, X, crossings=k) for k in (0, 9))
+    few, many = (metrics.l1_upper(Y, X, crossings=k) for k in (0, 9))
     assert few < many
 
 
@@ -97,14 +97,14 @@ def test_weights_come_by_the_road_of_certify_and_by_routing() -> None:
         metrics.cutoff_upper(Y, X, sample_weight=weights / 2)
     features, labels = make_classification(3000, flip_y=0.2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
-        plain = make_scorer(metrics.crossings_lower, response_method="predict_proba")
+        plain = make_scorer(metrics.l1_lower, response_method="predict_proba")
         scorer = plain.set_score_request(sample_weight=True)
         model = LogisticRegression().set_fit_request(sample_weight=False)
         asked = {"cv": 2, "params": {"sample_weight": weights}, "return_indices": True}
         found = cross_validate(model, features, labels, scoring=scorer, **asked)
     for score, train, test in zip(found["test_score"], *found["indices"].values(), strict=True):
         p = LogisticRegression().fit(features[train], labels[train]).predict_proba(features[test])[:, 1]
-        assert score == calcert.certify(calcert.Rows(p, labels[test], weights=weights[test])).crossings.lower
+        assert score == calcert.certify(calcert.Rows(p, labels[test], weights=weights[test])).l1.lower
 
 
 def test_fairlearn_takes_it_by_group() -> None:

@@ -28,14 +28,14 @@ def test_it_passes_exactly_where_the_certificate_does() -> None:
 @pytest.mark.parametrize("statement", ["cutoff", "in_the_large", "l1", "perturbed"])
 def test_every_statement_can_be_asserted(statement: str) -> None:
     expected = calcert.certify(
-        X, Y, settings=calcert.Settings(confidence=0.9, crossings=2, variation=1.5, seed=7)
+        X, Y, settings=calcert.Settings(confidence=0.9, odds=1 / 8, crossings=2, seed=7)
     ).statement(statement)
     found = assert_calibrated(
         X,
         Y,
         max=0.5,
         statement=statement,
-        settings=calcert.Settings(confidence=0.9, crossings=2, variation=1.5, seed=7),
+        settings=calcert.Settings(confidence=0.9, odds=1 / 8, crossings=2, seed=7),
     )
     assert found == expected
 
