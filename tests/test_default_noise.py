@@ -84,4 +84,4 @@ def test_json_and_page_name_kind_and_size_in_words(tmp_path: Path) -> None:
 def test_the_published_methods_keep_the_kernel_of_the_paper() -> None:
     report = calcert.published.compare(X, Y).report
     assert report.settings.noise.parameters == {"bandwidth": 1 / 64}
-    assert "--odds" not in CliRunner().invoke(main, ["published", "--help"]).stdout
+    assert "--odds" not in CliRunner().invoke(main, ["research", "published", "--help"]).stdout

@@ -31,12 +31,11 @@ COMMANDS = (
     "recalibrate",
     "apply",
     "choose",
-    "bandwidth",
     "perturb",
     "monitor",
-    "published",
     "sql",
     "demo",
+    "research",
 )
 
 BAD_INPUT = 2

@@ -47,16 +47,16 @@ def test_a_reviewers_file_takes_one_command(run: Run, portfolio: Path) -> None:
 @pytest.mark.parametrize("more", [(), ("--groups", "Region")])
 def test_the_page_says_what_it_is_filed_with(run: Run, here: Path, more: tuple[str, ...]) -> None:
     (here / "a.csv").write_text("p;y;Region\n" + "0,5;J;Ost\n0,25;N;West\n;J;Ost\n" * 200)
-    asked = [word for name, value in SAID.items() for word in (f"--{name}", value)]
+    asked = [word for name, value in SAID.items() for word in ("--fact", f"{name}={value}")]
     arguments = ("--score", "p", "--label", "y", "--decimal", ",", "--positive", "J", "--drop-missing", *more)
-    done = run("certify", "a.csv", *arguments, *asked, "--title", "Filed", "--html", "a.html")
+    done = run("certify", "a.csv", *arguments, *asked, "--fact", "title=Filed", "--html", "a.html")
     assert done.exit_code == 0, done.stderr
     page = (here / "a.html").read_text()
     assert "<h1>Filed</h1>" in page
     assert "<dt>owner</dt><dd>Risk &lt;b&gt;</dd>" in page
     assert hashlib.sha256((here / "a.csv").read_bytes()).hexdigest() in page
     assert "200 of 600 rows were left out" in page
-    for word in ("--decimal ,", "--positive J", "--drop-missing", "--owner", "--title Filed"):
+    for word in ("--decimal ,", "--positive J", "--drop-missing", "owner=Risk", "--fact title=Filed"):
         assert word in page
     assert "Owner: Risk <b>" in done.stdout
     again = page[page.index("calcert certify a.csv") :].partition("</code>")[0]

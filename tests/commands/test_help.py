@@ -111,7 +111,7 @@ def test_help_loads_no_engine_and_no_terminal_library() -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("pub", "plain,published"),
+        ("res", "plain,research"),
         *((f"{words} ro", "file,ro") for words in ("certify", "check", "perturb", "perturb a.csv", "choose", "plan")),
         ("certify rows.csv --html ro", "file,ro"),
     ],

@@ -20,9 +20,9 @@ COMMANDS = {
     "certify": ["certify"],
     "groups": ["certify", "--groups", "g"],
     "check": ["check", "--max", "0.1", "--statement", "distance"],
-    "published": ["published"],
+    "published": ["research", "published"],
     "plan": ["plan", "--target", "0.1"],
-    "bandwidth": ["bandwidth"],
+    "noise-costs": ["research", "noise-costs"],
 }
 
 
@@ -30,7 +30,7 @@ COMMANDS = {
 def test_pipes_are_not_waited_for(spawn: Spawn, tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     command, *settings = COMMANDS[name]
-    done = spawn(command, str(tmp_path / "pipe.csv"), *settings, timeout=30)
+    done = spawn(command, *settings, str(tmp_path / "pipe.csv"), timeout=30)
     assert done.returncode == 2
     assert f"{tmp_path}/pipe.csv must be a regular file; got a named pipe." in done.stderr
 

@@ -43,7 +43,7 @@ def test_what_is_not_clear_is_asked_for(run: Run) -> None:
 
 
 def test_methods_without_clusters_refuse_repeated_questions(run: Run) -> None:
-    done = run("published", str(EPOCHS))
+    done = run("research", "published", str(EPOCHS))
     assert done.exit_code == 2
     assert "independent rows" in done.stderr
 

@@ -129,7 +129,6 @@ def test_too_few_rows_do_not_pass(run: Run, policy: Path, folder: Path) -> None:
         ('version = "1"\nstatment = "distance"', "got 'statment'. Did you mean 'statement'?"),
         ('version = "1"\nfiles = "a.csv"', "got 'files'."),
         ('version = "1"\nlargest = 0.1', "got 'largest'."),
-        ('version = "1"\nmax = 0.1', "Missing option '--statement'"),
         ('version = "1"\nmax = 3\nstatement = "distance"', "3 must lie strictly between 0 and 1"),
         ('version = "1"\nmax = 0.1\nstatement = "perfect"', "'perfect' is not one of"),
         ('version = "1"\nmax = 0.1\nodds = 0.1\nbandwidth = 0.1\nstatement = "distance"', "odds"),

@@ -23,8 +23,8 @@ BAD_INPUT = {
     "certify": ["certify"],
     "check": ["check", "--max", "0.1", "--statement", "distance"],
     "plan": ["plan", "--target", "0.1"],
-    "bandwidth": ["bandwidth"],
-    "published": ["published"],
+    "noise-costs": ["research", "noise-costs"],
+    "published": ["research", "published"],
     "perturb": ["perturb"],
 }
 
@@ -189,8 +189,8 @@ def test_colour_and_signs_of_life_on_a_terminal_only(spawn: Spawn, folder: Path,
     seen = on_a_terminal(folder, "certify", str(rare), "--bandwidth", "1/64")
     assert COLOUR.search(seen)
     assert not COLOUR.search(on_a_terminal(folder, "certify", str(rare), "--bandwidth", "1/64", NO_COLOR="1"))
-    assert "trying noise" in on_a_terminal(folder, "bandwidth", str(rare), "--try", "1/64")
-    piped = spawn("bandwidth", str(rare), "--try", "1/64")
+    assert "trying noise" in on_a_terminal(folder, "research", "noise-costs", str(rare), "--try", "1/64")
+    piped = spawn("research", "noise-costs", str(rare), "--try", "1/64")
     assert "\x1b" not in piped.stdout + piped.stderr
     assert "trying noise" not in piped.stderr
 

@@ -1,4 +1,4 @@
-"""``calcert published`` and ``calcert demo``: other numbers beside ours, each with what it promises."""
+"""``calcert research published`` and ``calcert demo``: other numbers beside ours, each with what it promises."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_comparison_holds_the_numbers_of_the_methods_themselves(rows: tuple[
 
 def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple[Any, Any]) -> None:
     expected = compare(*rows)
-    done = run("published", "rows.parquet", "--score", "p", "--label", "y")
+    done = run("research", "published", "rows.parquet", "--score", "p", "--label", "y")
     assert done.exit_code == 0
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     for line in expected.lines:
@@ -44,7 +44,7 @@ def test_published_shows_every_number_and_what_it_promises(run: Run, rows: tuple
         assert all(fault in text for fault in bound.faults)
     assert text.count("None that is proved") == 3
     assert "None: a heuristic." in text
-    parsed = json.loads(run("published", "rows.csv", "--score", "p", "--label", "y", "--json").stdout)
+    parsed = json.loads(run("research", "published", "rows.csv", "--score", "p", "--label", "y", "--json").stdout)
     assert parsed == expected.to_dict()
 
 
@@ -59,13 +59,15 @@ def test_one_of_our_certificates_has_what_the_published_methods_have(rows: tuple
 
 
 def test_the_reading_that_the_proof_covers_can_be_had_in_the_shell(run: Run, rows: tuple[Any, Any]) -> None:
-    done = run("published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold", "--json")
+    done = run("research", "published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold", "--json")
     parsed = json.loads(done.stdout)
     assert parsed == compare(*rows, per_fold=True).to_dict()
     assert {b["parameters"].get("reading") for b in parsed["published"].values()} == {"per fold", None}
     covered = parsed["published"]["total variation"]
     assert covered["guarantee"].startswith("At least the calibration error with probability 0.95")
-    text = " ".join(run("published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold").stdout.split())
+    text = " ".join(
+        run("research", "published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold").stdout.split()
+    )
     assert at_most(covered["value"]) in text
     assert "pooled" not in text
 
@@ -79,7 +81,7 @@ def test_a_comparison_that_lacks_a_number_is_refused(rows: tuple[Any, Any]) -> N
 
 
 def test_the_help_says_what_the_seed_draws(run: Run) -> None:
-    text = " ".join(run("published", "--help").stdout.split())
+    text = " ".join(run("research", "published", "--help").stdout.split())
     assert (
         "Draws the perturbation, the folds of the published methods and the random splits of our lower bounds" in text
     )
@@ -94,7 +96,7 @@ def test_the_help_says_what_the_seed_draws(run: Run) -> None:
     ],
 )
 def test_bad_input_has_code_2(run: Run, file: str, said: str) -> None:
-    done = run("published", file)
+    done = run("research", "published", file)
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stdout == ""
@@ -103,7 +105,7 @@ def test_bad_input_has_code_2(run: Run, file: str, said: str) -> None:
 def test_too_few_rows_for_folds_are_refused_in_words(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("p,y\n0.5,1\n0.25,0\n")
-    done = run("published", str(path))
+    done = run("research", "published", str(path))
     assert done.exit_code == 2
     assert "5-fold cross-fitting needs at least 5 rows; got 2." in done.stderr
     assert "Traceback" not in done.stderr
@@ -115,7 +117,7 @@ def test_demo_saves_rows_that_the_next_command_certifies(run: Run, tmp_path: Pat
     done = run("demo", "--rows", "2000", "--seed", "3", "--save", str(path))
     assert done.exit_code == 0
     assert "The truth, which only a simulation knows:" in done.stdout
-    assert "L1 calibration error, as it is: 0.0400" in done.stdout
+    assert "L1 calibration error: 0.0400" in done.stdout
     again = run("certify", str(path), "--score", "score", "--label", "label", "--json")
     expected = calcert.certify(*simulate(2000, 3)).to_dict()
     assert json.loads(again.stdout) | {"facts": None} == expected | {"facts": None}

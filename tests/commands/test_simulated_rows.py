@@ -37,7 +37,7 @@ def test_simulated_rows_repeat_with_their_seed_and_are_overconfident() -> None:
     assert (scores == again).all()
     confident = scores > 0.9
     assert labels[confident].mean() < scores[confident].mean() - 0.02
-    report = calcert.certify(scores, labels)
+    report = calcert.certify(scores, labels, settings=calcert.Settings(bandwidth=1 / 64))
     known = true_errors(Noise("additive", 1 / 64))
     assert report.perturbed.lower <= known.perturbed <= report.perturbed.upper
     assert report.l1.lower <= known.l1 <= report.l1.upper

@@ -87,7 +87,7 @@ def test_everything_works_in_a_read_only_installation_without_a_home(
         ["bandwidth", rows, *columns],
         ["perturb", rows, str(tmp_path / "served.csv"), "--score", "score"],
         ["choose", rows, str(tmp_path / "chosen.csv"), "--score", "score", "--budget", "500"],
-        ["published", rows, *columns],
+        ["research", "published", rows, *columns],
         ["sql", "rows", *columns, "--dialect", "duckdb"],
         ["monitor", "add", state, rows, *columns, "--batch-id", "1"],
         ["monitor", "status", state],

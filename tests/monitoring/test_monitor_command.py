@@ -107,10 +107,12 @@ def test_status_as_json(state: Path) -> None:
 
 
 def test_status_writes_metrics_to_a_file_or_to_standard_output_alone(state: Path, tmp_path: Path) -> None:
-    said = run("status", state, "--prometheus", "-", "--model", "churn").stdout
+    said = run("status", state, "--prometheus", "-", "--fact", "model=churn").stdout
     assert said.startswith("# HELP calcert_rows")
     assert 'calcert_rows{model="churn"} 12000\n' in said
-    done = run("status", state, "--prometheus", tmp_path / "churn.prom", "--model", "churn", "--alarm", 0.02, code=1)
+    done = run(
+        "status", state, "--prometheus", tmp_path / "churn.prom", "--fact", "model=churn", "--alarm", 0.02, code=1
+    )
     assert done.stdout.startswith("12,000 rows in 3 batches")
     assert "metrics written to" in done.stderr
     assert 'calcert_alarm{model="churn",limit="0.02",statement="distance"} 1\n' in (tmp_path / "churn.prom").read_text()
@@ -133,7 +135,7 @@ def test_status_writes_a_page_and_says_where(state: Path, tmp_path: Path) -> Non
     assert "ALARM since 2026-05-0" in text
     assert f"calcert monitor status {state} --alarm 0.02 --html {page}" in text
     assert "2026-05" in text
-    run("status", state, "--html", page, "--title", "Churn, watched", "--owner", "Growth", code=0)
+    run("status", state, "--html", page, "--fact", "title=Churn, watched", "--fact", "owner=Growth", code=0)
     text = page.read_text(encoding="utf-8")
     assert "<h1>Churn, watched</h1>" in text
     assert "<dt>owner</dt><dd>Growth</dd>" in text

@@ -128,7 +128,7 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(upper=None), "upper nan"),
         (broken(upper="0.1"), r"the certificate, upper must be a number; got '0\.1'"),
         (broken(terms={"plug-in": math.inf}), "finite terms"),
-        (broken(delta=0.0), "delta between 0 and 1"),
+        (broken(confidence=0.0), "confidence between 0 and 1"),
         (broken(extra=1), "got extra as well"),
         ({"kind": "report", "schema": SCHEMA}, "the report must have the field 'settings'"),
         (broken() | {"warnings": "none"}, "the report, warnings must be a list; got 'none'"),
@@ -166,7 +166,7 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (Report, "kind", None, "this is no 'report' but None"),
         (Report, "kind", "", "this is no 'report' but ''"),
         (Report, "distance/terms", {"sampling": 10**400}, "terms, sampling must be a number that a float can hold"),
-        (GroupReport, "delta", -1, "delta must lie strictly between 0 and 0.5; got -1"),
+        (GroupReport, "confidence", -1, "confidence must lie strictly between 0.5 and 1; got -1"),
         (GroupReport, "groups", {}, "there must be at least one group"),
         (GroupReport, "n", 0, "there must be at least one row; got 0"),
         (
@@ -188,7 +188,7 @@ def changed(kind: str, path: str, value: Any) -> dict[str, Any]:
         (Status, "rows", 1, "the status, rows must be 1800, as the rest says; got 1"),
         (ClassReport, "classes/0/l1", ..., "the statement 'l1' must be certified; got in_the_large, cutoff"),
         (ClassReport, "mean/cutoff", ..., "the statement 'cutoff' must be certified; got in_the_large, l1"),
-        (Comparison, "delta", 0.95, "delta must lie strictly between 0 and 0.5; got 0.95"),
+        (Comparison, "confidence", 0.05, "confidence must lie strictly between 0.5 and 1; got 0.05"),
         (Comparison, "models/b/cutoff", ..., "the statement 'cutoff' must be certified; got in_the_large, l1"),
     ],
 )

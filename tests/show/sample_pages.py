@@ -31,16 +31,23 @@ NAMES = (HOSTILE, "$a_{$ and $b", 'id="#0072b2" & [/]', "a name that goes on and
 def result(kind: str) -> Any:
     """What the page of a kind shows."""
     if kind == "report":
-        return calcert.certify(*simulate(20_000, seed=0))
+        return calcert.certify(*simulate(20_000, seed=0), settings=calcert.Settings(odds=1 / 16))
     rng = np.random.default_rng(0)
     chance = rng.random(6_000)
     labels = rng.random(6_000) < chance
     if kind == "groups":
         names = np.array(NAMES)[np.r_[np.full(2, 4), rng.choice(4, 5_998, p=[0.4, 0.3, 0.2, 0.1])]]
-        return calcert.certify(np.where(names == HOSTILE, chance**0.5, chance), labels, groups=names)
+        return calcert.certify(
+            np.where(names == HOSTILE, chance**0.5, chance),
+            labels,
+            groups=names,
+            settings=calcert.Settings(odds=1 / 16),
+        )
     if kind == "classes":
         p = rng.dirichlet([2.0, 1.0, 0.5], 6_000)
-        return calcert.certify(p, (rng.random((6_000, 1)) > p.cumsum(axis=1)).sum(axis=1))
+        return calcert.certify(
+            p, (rng.random((6_000, 1)) > p.cumsum(axis=1)).sum(axis=1), settings=calcert.Settings(odds=1 / 16)
+        )
     if kind == "comparison":
         return calcert.compare({HOSTILE: chance**2, "plain": chance}, labels)
     watch = calcert.Monitor(Path(tempfile.mkdtemp()) / "state")

@@ -74,7 +74,7 @@ OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return calcert.certify(*simulate(20_000, seed=0))
+    return calcert.certify(*simulate(20_000, seed=0), settings=calcert.Settings(odds=1 / 16))
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +222,9 @@ def test_notebook_view_is_readable_on_light_and_dark(browser: Browser, report: R
 def test_a_long_name_of_a_group_stays_in_its_card(browser: Browser, tmp_path: Path, width: int) -> None:
     scores, labels = simulate(4_000, seed=0)
     names = np.where(np.arange(4_000) % 2, "short", "organisation/network_of_forty_layers_for_a_hundred_classes")
-    target = calcert.certify(scores, labels, groups=names).to_html(tmp_path / "groups.html")
+    target = calcert.certify(scores, labels, groups=names, settings=calcert.Settings(odds=1 / 16)).to_html(
+        tmp_path / "groups.html"
+    )
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(target.as_uri())
     leaving = "[...document.querySelectorAll('.card')].filter(e => e.scrollWidth > e.clientWidth).length"

@@ -20,7 +20,7 @@ SERVED = Certificate(
     assumption="none",
     upper=0.0415,
     lower=0.0351,
-    delta=0.05,
+    confidence=0.95,
     n=100_000,
     theorem="Theorem 1",
     terms={"plug-in": 0.0392, "sampling": 0.0023},
@@ -34,16 +34,16 @@ AS_IT_IS = replace(
 )
 DISTANCE = replace(SERVED, quantity="distance from calibration", lower=0.0, parameters={"bandwidth": 0.0017, "seed": 3})
 CERTIFICATES = {"perturbed": SERVED, "l1": AS_IT_IS, "distance": DISTANCE}
-REPORT = Report(CERTIFICATES, Settings(seed=3), {"AUROC": 0.8}, "More rows.")
+REPORT = Report(CERTIFICATES, Settings(odds=1 / 16, seed=3), {"AUROC": 0.8}, "More rows.")
 
 
 def test_statements() -> None:
     assert words.statement("perturbed", SERVED) == (
-        "On average a served score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given "
-        "that score."
+        "On average a perturbed score is at least 0.0351 and at most 0.0415 away from the probability of label 1 "
+        "given that score."
     )
     assert words.statement("l1", AS_IT_IS) == (
-        "On average a score is at least 0.0351 and at most 0.0415 away from the true chance of label 1 given that "
+        "On average a score is at least 0.0351 and at most 0.0415 away from the probability of label 1 given that "
         "score."
     )
     assert words.statement("distance", DISTANCE) == (
@@ -88,8 +88,7 @@ def test_numbers(value: float, shown: str) -> None:
 
 def test_code_makes_the_same_report_again() -> None:
     assert code(REPORT.settings) == (
-        "calcert.certify(scores, labels, settings=calcert.Settings(confidence=0.95, odds=1/16, crossings=3, "
-        "variation=1.0, seed=3))"
+        "calcert.certify(scores, labels, settings=calcert.Settings(confidence=0.95, odds=1/16, crossings=3, seed=3))"
     )
     assert "bandwidth=0.012345678" in code(Settings(bandwidth=0.012345678))
 
@@ -100,5 +99,5 @@ def test_pictures_are_told_to_those_who_cannot_see_them() -> None:
         "perfect calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
     )
     assert terms_description(REPORT).startswith(
-        "Stacked bars. distance: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0000. as it is:"
+        "Stacked bars. perturbed: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0351. L1:"
     )

@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib")
 
 def report_of(scores: Any, power: float = 1.5, seed: int = 0) -> Report:
     rng = np.random.default_rng(seed)
-    found = calcert.certify(scores, rng.random(len(scores)) < scores**power)
+    found = calcert.certify(scores, rng.random(len(scores)) < scores**power, settings=calcert.Settings(odds=1 / 16))
     assert isinstance(found, Report)
     return found
 
@@ -128,7 +128,7 @@ def test_the_command_draws_either_curve(rows: Path, tmp_path: Path) -> None:
     done = run(rows, "--plot", tmp_path / "a.svg", "--curve", "as it is")
     assert f"picture written to {tmp_path / 'a.svg'}" in done.stderr
     assert "never falls" in (tmp_path / "a.svg").read_text()
-    run(rows, "--plot", tmp_path / "b.svg")
+    run(rows, "--plot", tmp_path / "b.svg", "--odds", "1/16")
     assert "perturbed scores" in (tmp_path / "b.svg").read_text()
     assert "--plot must end in .png, .svg or .pdf" in run(rows, "--plot", tmp_path / "c.doc", code=2).stderr
     assert "--curve says what --plot draws" in run(rows, "--curve", "served", code=2).stderr

@@ -237,8 +237,8 @@ def test_the_fingerprint_of_a_state_is_on_its_page() -> None:
 def test_notebooks_say_what_columns_assume() -> None:
     for kind in ("groups", "classes", "comparison"):
         shown = " ".join(result(kind)._repr_html_().split())
-        assert "Distance: from calibration, as it is, assumes nothing." in shown
-        assert "As it is: assumes a calibration function of total variation at most 1" in shown
+        assert "Distance: from calibration, assumes nothing." in shown
+        assert "L1: calibration error, assumes the true curve changes sides of the diagonal at most 3 times" in shown
 
 
 def test_what_was_certain_after_a_batch_stays_so_after_the_next() -> None:

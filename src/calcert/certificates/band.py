@@ -29,7 +29,7 @@ from calcert.certificates.bends import Bend, RangeMean, bends_of
 from calcert.certificates.limits.share_limits import share_limits
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary, complement
 from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.grids.grid import Grid
 from calcert.serving.grids.grid_view import View
@@ -64,7 +64,7 @@ class CalibrationBand(Result):
         its stretch between edges. 0 and 1 where too few rows are near.
     negative, positive
         The shares of all rows whose served scores are in the stretch, with label 0 and with label 1. Estimates.
-    noise, delta, n
+    noise, confidence, n
         What is served, as given, and the number of rows.
     ends
         For noise on the odds, the mean chance over served scores next to 0 and next to 1, enclosed together with the
@@ -90,7 +90,7 @@ class CalibrationBand(Result):
     negative: Floats
     positive: Floats
     noise: Noise
-    delta: float
+    confidence: float
     n: int
     ends: tuple[RangeMean, ...] = ()
 
@@ -220,7 +220,7 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
             negative=np.maximum(served - positive, 0.0) * width,
             positive=np.maximum(positive, 0.0) * width,
             noise=noise,
-            delta=delta,
+            confidence=complement(delta),
             n=summary.rows,
         )
     if not where.atoms:

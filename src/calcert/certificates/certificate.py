@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from calcert.foundation.number_text import at_least, at_most, confidence, e_value, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
+from calcert.foundation.validation import complement
 from calcert.summary.units import Units
 
 TELLING = 0.95
@@ -42,8 +43,8 @@ class Certificate:
         What must be true for the guarantee; "none" where nothing is assumed beyond independent rows.
     upper, lower
         The bounds. A bound that says nothing is 1.0 or 0.0.
-    delta, n
-        The probability of failure of each bound, and the number of rows.
+    confidence, n
+        The probability with which each bound holds, and the number of rows.
     theorem
         Where the proof stands.
     terms
@@ -69,7 +70,7 @@ class Certificate:
     assumption: str
     upper: float
     lower: float
-    delta: float
+    confidence: float
     n: int
     theorem: str
     terms: Mapping[str, float]
@@ -83,10 +84,10 @@ class Certificate:
             )
         if self.e_value is not None and not 0 <= self.e_value < math.inf:
             raise ValueError(f"a certificate must have an e-value from 0 on, or none; got {self.e_value!r}.")
-        if not (0 < self.delta < 1 and self.n >= 1 and all(map(math.isfinite, self.terms.values()))):
+        if not (0 < self.confidence < 1 and self.n >= 1 and all(map(math.isfinite, self.terms.values()))):
             raise ValueError(
-                "a certificate must have delta between 0 and 1, at least one row and finite terms; got delta "
-                f"{self.delta!r}, {self.n!r} rows, terms {dict(self.terms)!r}."
+                "a certificate must have a confidence between 0 and 1, at least one row and finite terms; got "
+                f"{self.confidence!r}, {self.n!r} rows, terms {dict(self.terms)!r}."
             )
 
     @classmethod
@@ -118,13 +119,18 @@ class Certificate:
             assumption=assumption,
             upper=upper,
             lower=min(lower.limit, upper),
-            delta=delta,
+            confidence=complement(delta),
             n=n,
             theorem=theorem,
             terms=made_of,
             parameters=dict(parameters),
             e_value=lower.e_value,
         )
+
+    @property
+    def delta(self) -> float:
+        """The probability with which each bound may fail."""
+        return complement(self.confidence)
 
     @property
     def vacuous(self) -> bool:

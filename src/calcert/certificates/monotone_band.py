@@ -13,7 +13,7 @@ from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_scores, check_summary
+from calcert.foundation.validation import check_delta, check_scores, check_summary, complement
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -41,7 +41,7 @@ class MonotoneBand(Result):
     refuted_at
         Where a lower limit from scores below exceeds an upper limit from scores above by the most: a chance
         that never falls shows this with probability at most delta. None where the rows show nothing like it.
-    delta, n
+    confidence, n
         As given, and the number of rows.
     share
         The shares of rows at the first edge, between it and the second, at the second, and so on.
@@ -64,7 +64,7 @@ class MonotoneBand(Result):
     lower: Floats
     upper: Floats
     refuted_at: float | None
-    delta: float
+    confidence: float
     n: int
     share: Floats
 
@@ -151,7 +151,7 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
         lower=lower,
         upper=upper,
         refuted_at=float(edges[worst]) if lower[worst] > upper[worst] else None,
-        delta=delta,
+        confidence=complement(delta),
         n=summary.n,
         share=np.bincount(place, across_labels(points.count), 2 * edges.size - 1) / summary.n,
     )

@@ -17,7 +17,7 @@ from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary, complement
 from calcert.summary.summary import Summary
 
 FEW = 90
@@ -40,8 +40,8 @@ class Ratio(Result):
         The number of positives among the rows and the sum of their scores.
     lower, upper
         The interval; infinity where the rows do not bound the ratio from above.
-    delta, n
-        The probability with which the interval may miss, and the number of rows.
+    confidence, n
+        The probability with which the interval holds, and the number of rows.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Ratio(Result):
     expected: float
     lower: float
     upper: float
-    delta: float
+    confidence: float
     n: int
 
     @property
@@ -67,8 +67,8 @@ class Ratio(Result):
         return self.observed / self.expected if self.expected > 0 else math.nan
 
     def __post_init__(self) -> None:
-        if not (0 <= self.lower <= self.upper and self.expected >= 0 and 0 < self.delta < 1):
-            raise ValueError(f"a ratio must have 0 <= lower <= upper and a delta between 0 and 1; got {self!r}.")
+        if not (0 <= self.lower <= self.upper and self.expected >= 0 and 0 < self.confidence < 1):
+            raise ValueError(f"a ratio must have 0 <= lower <= upper and a confidence between 0 and 1; got {self!r}.")
 
     def _rows(self) -> list[dict[str, Any]]:
         return [vars(self) | {"estimate": self.estimate}]
@@ -112,7 +112,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
         expected=summary.mean_score * summary.n,
         lower=ratio_at(lowest),
         upper=ratio_at(highest),
-        delta=delta,
+        confidence=complement(delta),
         n=summary.n,
     )
 

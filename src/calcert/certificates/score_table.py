@@ -11,7 +11,7 @@ from calcert.certificates.bends import Bend, bends_at
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary
+from calcert.foundation.validation import check_delta, check_summary, complement
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -28,7 +28,7 @@ class ScoreTable(Result):
         The numbers of their rows, and of those with label 1.
     lower, upper
         With probability at least 1 - delta they enclose the chance of label 1 at every score of the table.
-    delta, n
+    confidence, n
         As given, and the number of rows.
 
     Examples
@@ -47,7 +47,7 @@ class ScoreTable(Result):
     positives: Integers
     lower: Floats
     upper: Floats
-    delta: float
+    confidence: float
     n: int
 
     @property
@@ -105,6 +105,6 @@ def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
         positives=positives,
         lower=share_lower(positives, rows, level),
         upper=share_upper(positives, rows, level),
-        delta=delta,
+        confidence=complement(delta),
         n=summary.n,
     )

@@ -54,7 +54,7 @@ class Sides(Result):
     too_timid: Certificate
 
     def _rows(self) -> list[dict[str, Any]]:
-        names = ("quantity", "subject", "lower", "upper", "delta", "n", "e_value")
+        names = ("quantity", "subject", "lower", "upper", "confidence", "n", "e_value")
         return [{name: getattr(side, name) for name in names} for side in vars(self).values()]
 
 

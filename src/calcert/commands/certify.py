@@ -40,7 +40,7 @@ Examples:
   calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.parquet --class-columns 'p_*' --label animal
   calcert certify predictions.parquet --score p --label y --cluster user_id
-  calcert certify predictions.csv --html report.html --model 'PD 7' --owner Risk
+  calcert certify predictions.csv --html report.html --fact model='PD 7' --fact owner=Risk
   calcert certify portfolio.csv --score PD --label Ausfall --decimal , --percent --positive J --drop-missing
   head -5000 predictions.csv | calcert certify -
 """,

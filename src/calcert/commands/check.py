@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import class_options, options, policy
+from calcert.commands.filed_facts import facts, facts_of, filed
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 from calcert.foundation.escaped_text import visible
@@ -17,6 +18,7 @@ from calcert.reports.statements import LEADING
 from calcert.show.certificate_words import verdict as _verdict
 
 if TYPE_CHECKING:
+    from calcert.foundation.facts import Facts
     from calcert.reports.settings import Settings
     from calcert.sources.rows import Rows
 
@@ -65,6 +67,7 @@ Examples:
     "--html", metavar="PATH", type=Written(), help="Also write the page of all statements; - is standard output."
 )
 @click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
+@facts
 @options.debug.option
 def command(
     rows: Rows,
@@ -77,6 +80,7 @@ def command(
     as_json: bool,
     html: str | None,
     junit: str | None,
+    said: dict[str, str],
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
@@ -86,7 +90,6 @@ def command(
     beforehand at which numbers of rows there are looks, which share the probability of failure. With --groups the worst
     group must pass; their number costs nothing.
     """
-    from calcert.commands.filed_facts import filed
     from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, write_page
     from calcert.commands.repeated_command import repeat
     from calcert.show.exports.junit import JUnitOutcome
@@ -125,10 +128,10 @@ def command(
         if demanded is not None:
             words += f"\n{demanded.words}"
         if html is not None:
-            said = {"verdict": words.split("\n")[0], "statement": about}
-            said |= {} if demanded is None else {"policy": demanded.words}
+            beside = {"verdict": words.split("\n")[0], "statement": about}
+            beside |= {} if demanded is None else {"policy": demanded.words}
             again = repeat(policy=demanded.file if demanded else None)
-            write_page(filed(found.report, said, rows), html, again)
+            write_page(filed(found.report, said | beside, rows), html, again)
         outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
     except Exception as error:
         outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
@@ -137,7 +140,7 @@ def command(
         if junit is not None:
             outcome.write(junit, time.monotonic() - started)
     if as_json:
-        _write_json(found, passed, words, about, largest, demanded, rows)
+        _write_json(found, passed, words, about, largest, demanded, facts_of(said, rows))
     else:
         click.echo(words, err=html == STANDARD_OUTPUT)
     if not passed:
@@ -145,12 +148,11 @@ def command(
 
 
 def _write_json(
-    found: Outcome, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, rows: Rows
+    found: Outcome, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, filed: Facts
 ) -> None:
     """The outcome for programs."""
     import json
 
-    from calcert.commands.filed_facts import facts_of
     from calcert.foundation.plain_types import plain
 
     values = {
@@ -166,7 +168,7 @@ def _write_json(
         "warnings": [found.doubt] if found.doubt else [],
         "words": words.split("\n"),
         "policy": demanded,
-        "facts": facts_of({}, rows),
+        "facts": filed,
     }
     click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
 

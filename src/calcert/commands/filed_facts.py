@@ -22,29 +22,35 @@ if TYPE_CHECKING:
 
     Filed = TypeVar("Filed", bound=Result)
 
-FACTS = {
-    "title": "Heading of the page.",
-    "model": "Name of the model, for the record.",
-    "version": "Its version.",
-    "period": "When the rows are from.",
-    "population": "Whom the rows stand for.",
-    "owner": "Who answers for it.",
-    "note": "Anything else.",
-}
-"""What may be said, and how it is asked for."""
-
 
 def facts(command: Callable[..., None]) -> Callable[..., None]:
-    """``--title``, ``--model`` and so on, as one mapping of what was said."""
+    """``--fact NAME=TEXT``, as often as wanted, as one mapping of what was said."""
 
     @wraps(command)
-    def with_facts(**options: Any) -> None:
-        said = {name: options.pop(name) for name in FACTS}
-        command(said={name: value for name, value in said.items() if value is not None}, **options)
+    def with_facts(facts: tuple[str, ...], **options: Any) -> None:
+        command(said=said_of(facts), **options)
 
-    for name, words in reversed(FACTS.items()):
-        with_facts = click.option(f"--{name}", metavar="TEXT", help=words)(with_facts)
-    return with_facts
+    return click.option(
+        "--fact",
+        "facts",
+        metavar="NAME=TEXT",
+        multiple=True,
+        help="For the record, such as model='PD 7', version, period, population, owner or note; title is the heading "
+        "of the page. May be given more than once.",
+    )(with_facts)
+
+
+def said_of(facts: tuple[str, ...]) -> dict[str, str]:
+    """What was said, by name."""
+    said: dict[str, str] = {}
+    for fact in facts:
+        name, equals, text = fact.partition("=")
+        if not (equals and name.strip() and text.strip()):
+            raise click.UsageError(f"--fact must be NAME=TEXT, such as model='PD 7'; got {visible(fact)!r}.")
+        if name.strip() in said:
+            raise click.UsageError(f"--fact must name each fact once; got {visible(name.strip())} twice.")
+        said[name.strip()] = text.strip()
+    return said
 
 
 def filed(result: Filed, said: dict[str, str], rows: Rows) -> Filed:

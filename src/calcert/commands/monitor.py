@@ -112,7 +112,7 @@ def add(
     "--prometheus",
     metavar="PATH",
     type=Written(),
-    help="Also write metrics that Prometheus reads, with --model as a label; - is standard output.",
+    help="Also write metrics that Prometheus reads, with --fact model=NAME as a label; - is standard output.",
 )
 @facts
 @options.debug.option

@@ -1,4 +1,4 @@
-"""``calcert published``: the paper's numbers beside our certificates."""
+"""``calcert research published``: the paper's numbers beside our certificates."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     short_help="Compare the paper's numbers with our certificates.",
     epilog="""\b
 Examples:
-  calcert published predictions.parquet --score p --label y
-  calcert published predictions.csv --per-fold --json
+  calcert research published predictions.parquet --score p --label y
+  calcert research published predictions.csv --per-fold --json
 """,
 )
 @options.rows()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from calcert.foundation.facts import Facts
 from calcert.foundation.plain_types import difference, plain_fields, restored_fields
+from calcert.foundation.validation import complement
 
 SCHEMA = 2
 
@@ -44,6 +45,11 @@ class Result:
 
     facts: Facts | None = None
     """What stands beside it on a page that is filed; None where nothing does."""
+
+    @property
+    def delta(self) -> float:
+        """The probability with which what has a confidence may fail."""
+        return complement(self.confidence)  # type: ignore[attr-defined]
 
     def with_facts(self, facts: Mapping[str, str] | Facts) -> Self:
         """The same result with facts to be filed with it: what people say of the model, by name, and the time.

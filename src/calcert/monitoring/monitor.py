@@ -211,8 +211,8 @@ class Monitor:
             life = book.read(state, tip) if tip.number else None
             if life is None or not life.rows:
                 raise ValueError(f"{self.path} must be the state of a monitor; it has no rows yet. Add a first batch.")
-            delta = self._settings_checked(state).delta
-            raised = None if limit is None else _first_alarm(state, life.batches, limit, delta)
+            settings = self._settings_checked(state)
+            raised = None if limit is None else _first_alarm(state, life.batches, limit, settings.delta)
             answer = book.answers.get(tip.digest)
             known = {} if answer is not None else book.known(state, life)
         if answer is None:
@@ -221,7 +221,7 @@ class Monitor:
             looks, windows = certifier.looks(), certifier.windows()
             answer = Status(
                 statement=life.statement,
-                delta=delta,
+                confidence=settings.confidence,
                 lower=life.lower,
                 evidence=float(tip.wealth.evidence()[0]) / math.log(10),
                 upper=looks[-1].certificate,

@@ -110,9 +110,9 @@ class Status(Result):
 
     Attributes
     ----------
-    delta
+    confidence
         Each of the three kinds of bounds (lower bounds with the alarm; upper bounds; windows with changes, for each of
-        their statements) holds for ever, at all moments together, with probability at least 1 - delta.
+        their statements) holds for ever, at all moments together, with this probability.
     statement
         What is watched: "distance", "cutoff" or "perturbed".
     below
@@ -156,7 +156,7 @@ class Status(Result):
     noun: ClassVar = "the status"
     derived: ClassVar = ("below", "batches", "rows", "first", "last")
 
-    delta: float
+    confidence: float
     lower: float
     evidence: float
     upper: Certificate

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import number, rows_text
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta
+from calcert.foundation.validation import check_confidence
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import LEADING, ByStatement, check_all_there
@@ -71,8 +71,8 @@ class Comparison(ByStatement[Standing], Result):
 
     Attributes
     ----------
-    delta
-        For each statement all that is proven of pairs of models holds together with probability at least 1 - delta.
+    confidence
+        For each statement all that is proven of pairs of models holds together with this probability.
     models
         The Reports by name, every bound at delta / (2 N - 2), N the number of models.
 
@@ -89,11 +89,11 @@ class Comparison(ByStatement[Standing], Result):
     noun: ClassVar = "the comparison"
     derived: ClassVar = ("standings",)
 
-    delta: float
+    confidence: float
     models: Mapping[str, Report]
 
     def __post_init__(self) -> None:
-        check_delta(self.delta)
+        check_confidence(self.confidence)
         _check_number(self.models)
         first, *others = self.models.values()
         for report in others:
@@ -199,7 +199,7 @@ def compare(
     first, *others = reports.values()
     names = [name for name in first.certificates if all(name in other.certificates for other in others)]
     return Comparison(
-        fixed.delta,
+        fixed.confidence,
         {
             model: replace(report, certificates={name: report.certificates[name] for name in names})
             for model, report in reports.items()

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta
+from calcert.foundation.validation import check_confidence
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import Report, certificate_rows, certify_summary
@@ -29,9 +29,9 @@ class GroupReport(Result):
 
     Attributes
     ----------
-    delta
-        For each statement, the upper bounds of all groups hold together with probability at least 1 - delta, and so do
-        the lower bounds: each of m groups is certified at delta / m.
+    confidence
+        For each statement, the upper bounds of all groups hold together with this probability, and so do the lower
+        bounds: each of m groups is certified at (1 - confidence) / m.
     groups
         The Reports by name of the group. Groups with too few rows to say anything are there too; their bounds are 0
         and 1.
@@ -53,7 +53,7 @@ class GroupReport(Result):
     >>> rng = np.random.default_rng(0)
     >>> x, site = rng.random(10_000), np.repeat(["north", "south"], 5_000)
     >>> report = calcert.certify(x, rng.random(10_000) < x, groups=site)
-    >>> sorted(report.groups), report.groups["north"].perturbed.delta
+    >>> sorted(report.groups), report.groups["north"].l1.confidence
     (['north', 'south'], 0.025)
     >>> own, worst = report.groups["north"].distance, report.worst["distance"]
     >>> print(f"north: at most {own.upper:.4f}; no group is worse than {worst.upper:.4f}")
@@ -63,7 +63,7 @@ class GroupReport(Result):
     kind: ClassVar = "groups"
     noun: ClassVar = "the report"
 
-    delta: float
+    confidence: float
     groups: Mapping[str, Report]
     worst: Mapping[str, Certificate]
     smallest: int = 1
@@ -72,7 +72,7 @@ class GroupReport(Result):
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_delta(self.delta)
+        check_confidence(self.confidence)
         if not self.groups:
             raise ValueError("there must be at least one group; got none.")
         if self.n < 1:
@@ -189,7 +189,7 @@ class GroupRows:
         found = spread(certify_among_others, asked, check_workers(workers), "certifying", "groups")
         by_name = dict(zip(self.summaries, found, strict=True))
         return GroupReport(
-            delta=settings.delta,
+            confidence=settings.confidence,
             groups={name: replace(report, summary=self.summaries[name]) for name, (report, _) in by_name.items()},
             worst={
                 statement: self.worst({name: found[statement] for name, (_, found) in by_name.items()}, settings.delta)

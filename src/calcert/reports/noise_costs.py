@@ -88,8 +88,8 @@ class NoiseCosts(Result):
         One for each noise.
     auroc, log_loss, mean_score
         Of the scores as they are.
-    delta
-        What all upper bounds of one kind together may fail with.
+    confidence
+        Probability with which all upper bounds of one kind hold together.
     n
         The number of rows.
 
@@ -109,7 +109,7 @@ class NoiseCosts(Result):
     auroc: float
     log_loss: float
     mean_score: float
-    delta: float
+    confidence: float
     n: int
 
     def recommended(self, max_auroc_loss: float = 0.001) -> NoiseCost | None:
@@ -186,7 +186,7 @@ def noise_costs(
         tried += [(noise, union_bound.share(delta, len(given))) for noise in given]
     as_they_are = auroc(summary), log_loss(summary)
     rows = [_cost(summary, noise, each, *as_they_are) for noise, each in tried]
-    return NoiseCosts(tuple(rows), *as_they_are, summary.mean_score, delta, summary.n)
+    return NoiseCosts(tuple(rows), *as_they_are, summary.mean_score, complement(delta), summary.n)
 
 
 def _cost(summary: Summary, noise: Noise, each: float, ranking_before: float, loss_before: float) -> NoiseCost:

@@ -241,7 +241,9 @@ class Report(Certified, Result):
         noise: dict[str, Any] = {} if self.has_few_scores else self.settings.noise.parameters
         found = sides(self.summary, **noise, delta=delta, seed=seed)
         each = ("too_high", "too_low", "too_extreme", "too_timid")
-        return replace(found, **{name: replace(getattr(found, name), delta=self.settings.delta) for name in each})
+        return replace(
+            found, **{name: replace(getattr(found, name), confidence=self.settings.confidence) for name in each}
+        )
 
     @cached_property
     def moves(self) -> Moves:
@@ -301,7 +303,7 @@ def certify_summary(summary: Summary, settings: Settings) -> Report:
 
 def certificate_rows(about: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> list[dict[str, Any]]:
     """Lines of a frame, one a certificate, that begin with what they are `about`."""
-    shown = ("quantity", "subject", "assumption", "lower", "upper", "delta", "n", "theorem", "e_value")
+    shown = ("quantity", "subject", "assumption", "lower", "upper", "confidence", "n", "theorem", "e_value")
     return [
         {**about, "statement": name} | {column: getattr(c, column) for column in shown}
         for name, c in certificates.items()

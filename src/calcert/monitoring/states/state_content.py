@@ -23,6 +23,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import rows_text
+from calcert.foundation.validation import complement
 from calcert.monitoring.betting_strategies import BETS, LIMITS, Wealth
 from calcert.monitoring.looks import EVERYTHING, Due, Life
 from calcert.monitoring.states.checksummed_batches import Batch, digest
@@ -225,8 +226,8 @@ class State:
             ).fetchone()
             if kept is not None and kept[1] == digest(look.covered, key, kept[0]):
                 made = _certificates(kept[0])
-                about = {(certificate.n, certificate.delta) for certificate in made.values()}
-                if tuple(made) == look.statements and about == {(look.rows, look.delta)}:
+                about = {(certificate.n, certificate.confidence) for certificate in made.values()}
+                if tuple(made) == look.statements and about == {(look.rows, complement(look.delta))}:
                     valid[look] = made
         return valid
 

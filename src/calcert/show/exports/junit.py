@@ -44,7 +44,7 @@ class JUnitOutcome:
         facts: dict[str, object] = {"version": calcert.__version__, "max": self.largest}
         facts |= {} if self.policy is None else {"policy": self.policy}
         if found is not None:
-            facts |= {"upper": found.upper, "lower": found.lower, "delta": found.delta, "rows": found.n}
+            facts |= {"upper": found.upper, "lower": found.lower, "confidence": found.confidence, "rows": found.n}
             facts |= found.parameters
         properties = ElementTree.SubElement(suite, "properties")
         for name, value in facts.items():

@@ -25,7 +25,7 @@ def prometheus_text(status: Status, model: str | None = None) -> str:
         ("rows", "Labelled rows added so far.", [({}, status.rows)]),
         ("batches", "Batches added so far.", [({}, len(status.history))]),
         ("last_batch_timestamp_seconds", "Latest time of any batch.", [({}, int(last))]),
-        ("delta", "Probability with which each kind of bound may ever fail.", [({}, status.delta)]),
+        ("confidence", "Probability with which each kind of bound holds at all times.", [({}, status.confidence)]),
         (
             "error_lower",
             f"Certified: in the worst batch so far the {below} was at least this.",

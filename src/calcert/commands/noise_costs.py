@@ -1,4 +1,4 @@
-"""``calcert bandwidth``: what each kind and size of noise costs and buys, and the largest that is worth its price."""
+"""``calcert research noise-costs``: what noise costs and buys, and the largest that is worth its price."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     short_help="Show what noise of each size costs and buys.",
     epilog="""\b
 Examples:
-  calcert bandwidth predictions.parquet --score p --label y
-  calcert bandwidth predictions.csv --max-auroc-loss 0.0005
-  calcert bandwidth predictions.csv --try-odds 1/12 --try-odds 1/16 --try 1/64
+  calcert research noise-costs predictions.parquet --score p --label y
+  calcert research noise-costs predictions.csv --max-auroc-loss 0.0005
+  calcert research noise-costs predictions.csv --try-odds 1/12 --try-odds 1/16 --try 1/64
 """,
 )
 @options.rows()

@@ -1,4 +1,4 @@
-"""``calcert plan`` and ``calcert bandwidth``: estimates that are called estimates, and a choice that is explained."""
+"""``calcert plan`` and ``calcert research noise-costs``: estimates named as such, and a choice that is explained."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .conftest import Run
 
 
 def test_plan_says_about_how_many_rows_and_that_it_is_an_estimate(run: Run, rows: tuple[Any, Any]) -> None:
-    now = calcert.certify(*rows).perturbed
+    now = calcert.certify(*rows).distance
     target = now.upper - 0.02
     done = run("plan", "rows.csv", "--target", f"{target:.4f}")
     assert done.exit_code == 0
-    assert "L1 calibration error of the classifier served with perturbed scores" in done.stdout
+    assert "Distance from calibration" in done.stdout
     assert f"from 3,000 rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}." in done.stdout
     answer = re.search(r"Estimate: ([0-9,]+) rows or more", " ".join(done.stdout.split()))
     assert answer is not None
@@ -56,7 +56,7 @@ def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, ro
     costs = noise_costs(calcert.summarize(*rows))
     best = costs.recommended(0.001)
     assert best is not None
-    done = run("bandwidth", "rows.csv")
+    done = run("research", "noise-costs", "rows.csv")
     assert done.exit_code == 0
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     lines, kind = {}, ""
@@ -77,7 +77,7 @@ def test_bandwidth_shows_costs_bounds_and_the_largest_that_is_cheap(run: Run, ro
 
 def test_a_stricter_limit_recommends_a_smaller_bandwidth(run: Run) -> None:
     def recommended(limit: str) -> float:
-        words = run("bandwidth", "rows.csv", "--max-auroc-loss", limit).stdout
+        words = run("research", "noise-costs", "rows.csv", "--max-auroc-loss", limit).stdout
         found = re.search(r"Recommended: odds 1/([0-9]+)", words)
         assert found is not None
         return 1 / int(found[1])
@@ -88,12 +88,12 @@ def test_a_stricter_limit_recommends_a_smaller_bandwidth(run: Run) -> None:
 def test_rare_events_forbid_a_bandwidth_whatever_it_costs(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "rare.csv"
     path.write_text("p,y\n" + "0.0001,0\n0.002,0\n0.004,0\n" * 900 + "0.004,1\n0.002,1\n" * 3)
-    done = run("bandwidth", str(path), "--try", "1/64", "--try", "2^-7")
+    done = run("research", "noise-costs", str(path), "--try", "1/64", "--try", "2^-7")
     text = " ".join(done.stdout.split())
     assert done.stdout.count("too large") == 2
     assert "None can be recommended: the rarer outcome is too rare for all of these." in text
     tries = [word for k in range(3, 17) for word in ("--try", f"2^-{k}")]
-    free = run("bandwidth", str(path), "--max-auroc-loss", "1", *tries)
+    free = run("research", "noise-costs", str(path), "--max-auroc-loss", "1", *tries)
     text = " ".join(free.stdout.split())
     assert "recommended" in free.stdout
     assert "but the rarer outcome is too rare for them." in text
@@ -102,15 +102,15 @@ def test_rare_events_forbid_a_bandwidth_whatever_it_costs(run: Run, tmp_path: Pa
 def test_one_label_only_has_no_ranking_but_an_answer(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "ones.csv"
     path.write_text("p,y\n" + "0.5,1\n" * 500)
-    done = run("bandwidth", str(path))
+    done = run("research", "noise-costs", str(path))
     assert done.exit_code == 0
     assert "nan" not in done.stdout.lower()
 
 
-@pytest.mark.parametrize("command", [("plan", "--target", "0.1"), ("bandwidth",)])
+@pytest.mark.parametrize("command", [("plan", "--target", "0.1"), ("research", "noise-costs")])
 @pytest.mark.parametrize(("file", "said"), [("none.csv", "at least one row"), ("logits.csv", "got 1.75 on line 3")])
 def test_bad_input_has_code_2(run: Run, command: tuple[str, ...], file: str, said: str) -> None:
-    done = run(command[0], file, *command[1:])
+    done = run(*command, file)
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stdout == ""
