@@ -27,13 +27,13 @@ from calcert.show.pictures.terms import TERMS, terms
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return calcert.certify(*simulate(20_000, seed=0), settings=calcert.Settings(odds=1 / 16))
+    return calcert.certify(*simulate(20_000, seed=0), settings=calcert.Settings(odds=1 / 16, variation=1))
 
 
 @pytest.fixture(scope="module")
 def wanted(report: Report) -> Plan:
     assert report.summary is not None
-    return plan(report.summary, 0.045)
+    return plan(report.summary, 0.045, statement="perturbed")
 
 
 def legend(axes: Axes) -> list[str]:
@@ -149,7 +149,7 @@ def test_terms_stack_up_to_the_bounds(report: Report) -> None:
         "cutoff",
         "distance",
     ]
-    assert legend(axes) == ["plug-in", "sampling", "certified at least"]
+    assert legend(axes) == ["plug-in", "sampling", "group bias", "certified at least"]
 
 
 def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:
