@@ -215,7 +215,7 @@ def test_a_state_started_now_watches_the_distance(tmp_path: Path) -> None:
     ("statement", "below", "measure"),
     [
         ("distance", "distance", "distance from calibration"),
-        ("cutoff", "cutoff", "largest miscount in a range of scores"),
+        ("cutoff", "cutoff", "cutoff calibration error"),
         ("perturbed", "l1", "L1 calibration error"),
     ],
 )
@@ -288,8 +288,8 @@ def test_bounds_and_changes_of_windows_say_what_they_assume(tmp_path: Path) -> N
             x, rng.random(20_000) < x**power, batch_id=week, time=f"2026-03-0{1 + (week == 'b')}", window_name=week
         )
     shown = " ".join(str(monitor.status()).split())
-    assumed = "calibration function of total variation at most 1 (as any monotone one)"
-    assert f"As it is, at most: assumes a {assumed}." in shown
+    assumed = "the true curve changes sides of the diagonal at most 3 times"
+    assert f"L1, at most: assumes {assumed}." in shown
     changed = shown.partition("Calibration has changed (as it is)")[2].partition("Calibration has changed")[0]
     assert f", if in both windows: {assumed}." in changed
     assert "if in both windows" not in shown.partition("Calibration has changed (perturbed)")[2]

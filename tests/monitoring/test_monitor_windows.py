@@ -250,7 +250,7 @@ def test_a_state_keeps_the_noise_that_it_was_started_with(tmp_path: Path) -> Non
         path = tmp_path / repr(noise)
         Monitor(path, statement="perturbed", **noise).add(scores, rng.random(200) < scores, batch_id="first")
         with state_opening.reading(path) as database:
-            assert State(database, path).settings() == {"confidence": 0.95, "variation": 1.0, "seed": 0.0} | noise
+            assert State(database, path).settings() == {"confidence": 0.95, "crossings": 3.0, "seed": 0.0} | noise
         assert dict(Monitor(path).status().upper.parameters) == noise
     with pytest.raises(
         ValueError, match=r"odds is fixed for the life .* got 0\.125, and .* started with bandwidth 1/32"
