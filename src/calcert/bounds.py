@@ -109,6 +109,7 @@ def of_rows(theorem: Callable[..., Answer]) -> Callable[..., Answer]:
             said["delta"] = complement(check_confidence(said.pop("confidence")))
         return theorem(Rows.of(said.pop("scores"), said.pop("labels", None)).summary(), **said)
 
+    del of.__wrapped__  # Its source has other arguments, which tools would read.
     of.__signature__ = signature  # type: ignore[attr-defined]
     text = (theorem.__doc__ or "").replace(
         "    summary\n        What :func:`calcert.summarize` returned", f"    {ROWS}"

@@ -50,7 +50,7 @@ WORDS = {
     "l1": "the L1 calibration error, the upper one for a curve that changes sides at most `crossings` times",
 }
 
-DOCUMENTATION = """A certified {side} bound on {words} (:func:`calcert.{statement}`).
+DOCUMENTATION = """A certified {side} bound on {words} (``{statement}`` of :class:`calcert.Report`).
 
     Guarantee
         {promise} the error of the current scores with the probability `confidence` over the rows. Of each group, fold

@@ -13,7 +13,7 @@ from calcert.certificates.limits.three_values import gain_upper
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, check_threshold
+from calcert.foundation.validation import check_delta, check_summary, check_threshold, complement
 from calcert.summary.summary import Summary
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -34,7 +34,7 @@ class DecisionCurve(Result):
         The net benefit of acting on all rows, an estimate; that of acting on none is 0.
     gain_lower, gain_upper
         Limits for the net benefit less that of acting on all rows, which hold together likewise.
-    delta, n
+    confidence, n
         As given, and the number of rows.
 
     Examples
@@ -54,7 +54,7 @@ class DecisionCurve(Result):
     act_on_all: tuple[float, ...]
     gain_lower: tuple[float, ...]
     gain_upper: tuple[float, ...]
-    delta: float
+    confidence: float
     n: int
 
     @property
@@ -128,7 +128,7 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
         middle = float((inside + cut / 2) @ (-t, 1 - t)) / summary.n
         found.append(np.array([middle, *benefit, summary.base_rate - t, *gain]) / (1 - t))
     columns = [tuple(column) for column in np.array(found).T.tolist()]
-    return DecisionCurve(tuple(listed), *columns, delta=delta, n=summary.n)
+    return DecisionCurve(tuple(listed), *columns, confidence=complement(delta), n=summary.n)
 
 
 def counts(summary: Summary, threshold: float) -> tuple[Floats, Floats]:
