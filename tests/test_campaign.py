@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 import pytest
 
@@ -17,7 +18,7 @@ from calcert.monitoring.looks import Due
 from calcert.monitoring.states.state_content import State
 from calcert.serving.noise import Noise
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, monitor_states, names, seeds, served_atoms, summaries
+from tests.campaign import Counts, campaigns, engine_statistics, monitor_states, names, seeds, served_atoms, summaries
 from tests.campaign.__main__ import main as campaign_command
 from tests.lab.laws import Law
 
@@ -48,6 +49,14 @@ def test_a_campaign_that_ends_with_an_error_hides_no_other(
     assert "summaries: ended by an error of its own, seed 0" in said.out
     assert "names: 1 tries, 1 wrong" in said.out
     assert "OverflowError: too large" in said.err
+
+
+def test_a_check_that_statistics_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "calcert.sources.engines.query_plan.within",
+        lambda value, most, above: nw.when((value >= 0) & (value <= most)).then(value).otherwise(nw.lit(float(above))),
+    )
+    assert engine_statistics.run(budget=1.0, seed=0).failures
 
 
 @pytest.mark.parametrize("kind", ["S8", "O", "f8", "?"])

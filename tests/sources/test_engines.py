@@ -270,6 +270,7 @@ WRONG = [
     ("w", -1.0, "weights must be whole multiples .* finite and not negative; got 1 others in column 'w'"),
     ("w", 1.25, "weights must be whole multiples .* finite and not negative; got 1 others in column 'w'"),
     ("u", np.nan, "clusters must have no missing values, and be told apart; got 1 without a value, NaN"),
+    ("u", 2.0**53, "clusters must have no missing values, and be told apart; got 1 without a value, NaN or floats"),
 ]
 
 

@@ -151,7 +151,7 @@ class QueryPlan:
         unit, kind = col("unit"), self.raw.collect_schema()["unit"]
         if kind.is_float():
             unit = unit.cast(nw.Float64)
-            return (unit - unit == 0) & (unit.abs() < EXACT)
+            return (unit - unit == 0) & (unit.clip(1 - EXACT, EXACT - 1) == unit)
         return ~unit.is_null() & (bare(unit) != "") if kind == nw.String else ~unit.is_null()
 
     def _has_blanks(self) -> nw.Expr:
