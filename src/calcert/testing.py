@@ -7,8 +7,8 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.reports.gate import check
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING
-from calcert.show.certificate_words import verdict
+from calcert.reports.verdict import JUDGED
+from calcert.show.certificate_words import judged
 
 __all__ = ["assert_calibrated"]
 
@@ -18,7 +18,7 @@ def assert_calibrated(
     labels: Any = None,
     *,
     max: float,
-    statement: str = LEADING,
+    statement: str = JUDGED,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -80,5 +80,7 @@ def assert_calibrated(
     if found.refused_as:
         raise AssertionError(f"Not certified: {found.refused_as} Otherwise pass fitted_on_other_rows=True.")
     if not found.passed:
-        raise AssertionError(f"{verdict(found.certificate, max)}\n{found.reasons[-1]}")
+        said = (found.verdict.sentence, judged(found.certificate), f"Next: {found.verdict.next}")
+        raise AssertionError("\n".join(said))
+    assert isinstance(found.certificate, Certificate)
     return found.certificate

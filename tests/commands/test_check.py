@@ -39,9 +39,8 @@ def overconfident(tmp_path: Path) -> str:
 def test_a_small_error_is_certified_with_code_0(run: Run, balanced: str, statement: str) -> None:
     done = run("check", balanced, "--max", "0.1", "--statement", statement)
     assert done.exit_code == 0
-    assert done.stdout.startswith("Certified: at most 0.0")
-    assert ", within 0.1.\n" in done.stdout
-    assert "2,000 rows, probability 0.95" in done.stdout
+    assert done.stdout.startswith("Within 0.1 (95% confidence): the error is at most 0.0")
+    assert "2,000 rows, confidence 0.95" in done.stdout
 
 
 @pytest.mark.parametrize("statement", ["perturbed", "l1", "distance"])
@@ -49,8 +48,8 @@ def test_the_bound_is_the_one_of_the_report(
     run: Run, rows: tuple[Any, Any], statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The estimate of rows takes seconds and is no matter here.
-    monkeypatch.setattr("calcert.commands.check._way_out", lambda *arguments: "")
-    upper = calcert.certify(*rows, settings=calcert.Settings(odds=1 / 16)).certificates[statement].upper
+    monkeypatch.setattr("calcert.reports.verdict._plan", lambda *arguments: None)
+    upper = calcert.certify(*rows, settings=calcert.Settings(statements=statement)).certificates[statement].upper
     above, below = (f"{upper * factor:.9f}" for factor in (1.000001, 0.999999))
     assert run("check", "rows.csv", "--max", above, "--statement", statement).exit_code == 0
     assert run("check", "rows.csv", "--max", below, "--statement", statement).exit_code == 1
@@ -59,10 +58,8 @@ def test_the_bound_is_the_one_of_the_report(
 def test_a_large_error_is_told_that_rows_cannot_help(run: Run, overconfident: str) -> None:
     done = run("check", overconfident, "--max", "0.3", "--statement", "l1")
     assert done.exit_code == 1
-    assert done.stdout.startswith("Not certified: at most 0.4")
-    assert "above 0.3.\n" in done.stdout
-    assert "It is at least 0.3" in done.stdout
-    assert "more rows cannot help. Recalibrate the classifier." in done.stdout
+    assert done.stdout.startswith("Beyond 0.3 (95% confidence): the error is at least 0.3")
+    assert "\nNext: recalibrate on other rows (calcert recalibrate); more rows cannot bring" in done.stdout
 
 
 def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: Run, tmp_path: Path) -> None:
@@ -79,10 +76,13 @@ def test_check_and_certify_give_the_same_advice(run: Run, tmp_path: Path) -> Non
     path = tmp_path / "off.csv"
     path.write_text("p,y\n" + "0.9,1\n0.9,0\n" * 2000)
     asked = (str(path), "--score", "p", "--label", "y")
-    nearly = "more rows can lower the upper one by at most"
-    assert f": the bounds nearly meet: {nearly}" in " ".join(run("certify", *asked).stdout.split())
-    for largest, advice in (("0.3", "Recalibrate the classifier."), ("0.4", nearly)):
-        assert advice in run("check", *asked, "--max", largest, "--statement", "distance").stdout
+    for largest, kind in ((0.3, "beyond"), (0.4, "cannot tell"), (0.5, "within")):
+        checked = json.loads(run("check", *asked, "--max", str(largest), "--json").stdout)["verdict"]
+        report = calcert.certify(calcert.Rows(str(path), score="p", label="y"), tolerance=largest)
+        assert checked["kind"] == report.verdict.kind == kind
+        assert checked["next"] == report.verdict.next
+        said = checked["sentence"].removesuffix(".")
+        assert report.verdict.sentence.startswith(said), "which adds the direction"
 
 
 def test_predicted_classes_are_told_to_ask_for_probabilities(run: Run, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_predicted_classes_are_told_to_ask_for_probabilities(run: Run, tmp_path:
     path.write_text("p,y\n" + "1,1\n1,0\n0,1\n0,0\n" * 50)
     result = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
     assert result.exit_code == 1
-    assert "Every score is 0 or 1, as if classes were predicted" in result.stdout
-    assert "Recalibrate" not in result.stdout
+    assert "Next: certify probabilities, such as predict_proba returns" in result.stdout
+    assert "recalibrate" not in result.stdout
 
 
 def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) -> None:
@@ -99,10 +99,10 @@ def test_too_few_rows_are_told_about_how_many_would_do(run: Run, balanced: str) 
     done = run("check", balanced, "--max", f"{upper / 2:.4f}", "--statement", "l1")
     assert done.exit_code == 1
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("Estimate: about ")
-    assert last.endswith(" rows. Take fresh ones, as these chose their number.")
+    assert last.startswith("Next: label fresh rows. Estimate: about ")
     # Half the bound takes about four times the rows.
-    assert 4000 <= int(last.split()[2].replace(",", "")) <= 16_000
+    assert 4000 <= int(last.split()[6].replace(",", "")) <= 16_000
+    assert f"about {last.split()[6]} fresh rows would" in done.stdout
 
 
 @pytest.fixture
@@ -115,18 +115,18 @@ def grouped(tmp_path: Path) -> str:
 
 
 def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.group}")
+    monkeypatch.setattr("calcert.reports.verdict._plan", lambda *arguments: None)
     uppers = [calcert.certify([0.5] * 2 * k, [0, 1] * k).distance.upper for k in (1000, 500, 5)]
     assert uppers[0] < uppers[1] < 0.1 < uppers[2]
     arguments = ("check", grouped, "--statement", "distance", "--groups", "site", "--score", "p", "--label", "y")
-    assert run(*arguments, "--max", "0.1").stdout.endswith("because of c\n")
+    assert json.loads(run(*arguments, "--max", "0.1", "--json").stdout)["group"] == "c"
     within = ("--smallest-group", "100", "--junit", str(tmp_path / "out.xml"), "--max")
     above, below = (f"{uppers[1] * factor:.9f}" for factor in (1.000001, 0.999999))
     assert run(*arguments, *within, above, "--workers", "2").exit_code == 0
     done = run(*arguments, *within, below)
     assert done.exit_code == 1
     assert (
-        "worst of 2 groups (100 rows or more) of the classifier as it is.\n3,000 rows, probability 0.95" in done.stdout
+        "worst of 2 groups (100 rows or more) of the classifier as it is.\n3,000 rows, confidence 0.95" in done.stdout
     )
     case = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite/testcase")
     assert case is not None
@@ -157,7 +157,7 @@ WHOSE = {"prediction": "among", "worst": "of", "mean": "over"}
 def test_of_classes_the_bound_is_that_of_the_report(
     run: Run, three: str, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calcert.commands.check._way_out", lambda found, *others: f"because of {found.class_}")
+    monkeypatch.setattr("calcert.reports.verdict._plan", lambda *arguments: None)
     report = calcert.certify(calcert.Rows(three, label="animal", class_columns="p_*"), confidence=0.9)
     upper = report.cutoff.upper if of == "prediction" else getattr(report, of)["cutoff"].upper
     arguments = ("check", three, "--class-columns", "p_*", "--label", "animal", "--statement", "cutoff", "--of", of)
@@ -166,7 +166,6 @@ def test_of_classes_the_bound_is_that_of_the_report(
         found = json.loads(done.stdout)
         assert (done.exit_code, found["certificate"]["upper"]) == (code, upper)
         assert found["class"] == ("c" if of == "worst" else None)
-    assert found["words"][-1] == f"because of {found['class']}"
     assert f"{of} {WHOSE[of]} 3 classes of the classifier as it is." in found["words"][1]
 
 
@@ -178,7 +177,7 @@ def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:
     assert "prediction among 3 classes" in done.stdout, "unless it is said whose error, it is that of the prediction"
     assert "Estimate: about" in done.stdout
     done = run(*arguments, "--statement", "distance", "--max", "0.1", "--of", "mean")
-    assert "It is at least 0.1" in done.stdout
+    assert "Beyond 0.1 (95% confidence): the error is at least 0.1" in done.stdout
     alone = run("check", "rows.csv", "--max", "0.1", "--statement", "distance", "--of", "worst")
     assert (alone.exit_code, "--of must come with --class-columns" in alone.stderr) == (2, True)
 
@@ -229,7 +228,10 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["rows.csv", "--max", "3", "--statement", "perturbed"], "For 3% write 0.03"),
-        (["rows.csv", "--statement", "perturbed"], "Missing option '--max'"),
+        (["rows.csv", "--statement", "perturbed"], "one of --max and --max-ratio must be given; got none"),
+        (["rows.csv", "--max", "0.1", "--max-ratio", "2"], "one of --max and --max-ratio must be given; got both"),
+        (["rows.csv", "--statement", "l1", "--max-ratio", "2"], "--statement must come with --max"),
+        (["rows.csv", "--max-ratio", "1"], "1.0 is not in the range x>1.0"),
         (["none.csv", "--max", "0.1", "--statement", "distance"], "must hold at least one row"),
         (["logits.csv", "--max", "0.1", "--statement", "distance"], "got 1.75 on line 3"),
     ],
@@ -245,7 +247,7 @@ def test_a_bug_is_never_mistaken_for_an_outcome(run: Run, monkeypatch: pytest.Mo
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
 
-    monkeypatch.setattr("calcert.commands.check._verdict", broken)
+    monkeypatch.setattr("calcert.commands.check._words", broken)
     done = run("check", "rows.csv", "--max", "0.1", "--statement", "distance")
     assert done.exit_code == 70
     assert "This is a bug in calcert" in done.stderr
@@ -304,7 +306,8 @@ def test_rows_that_the_scores_were_fitted_on_do_not_pass(run: Run, refitted: str
     assert said.exit_code == 0
     assert "overrules a warning" in said.stdout
     told = run("certify", refitted, "--score", "p", "--label", "y", *groups).stdout
-    assert told.startswith("Warning: these rows agree with the scores")
+    assert "\nWarning: these rows agree with the scores" in f"\n{told}"
+    assert groups or told.startswith("Cannot tell: the scores look fitted on these rows")
 
 
 def test_a_policy_may_say_that_scores_were_fitted_on_other_rows(run: Run, refitted: str, folder: Path) -> None:
@@ -318,5 +321,31 @@ def test_a_policy_may_say_that_scores_were_fitted_on_other_rows(run: Run, refitt
 def test_a_bound_that_is_too_large_is_told_beside_the_warning(run: Run, refitted: str) -> None:
     done = run("check", refitted, "--score", "p", "--label", "y", "--max", "0.001", "--statement", "distance")
     assert done.exit_code == 1
-    assert done.stdout.startswith("Not certified: at most 0.0")
+    assert done.stdout.startswith("Cannot tell yet whether the error is within 0.001")
     assert "\nWarning: these rows agree" in done.stdout
+
+
+def test_rare_events_are_limited_by_observed_over_expected(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "fraud.csv"
+    rng = np.random.default_rng(0)
+    x = rng.beta(0.5, 50, 30_000)
+    lines = [f"{p!r},{int(y)}" for p, y in zip(x.tolist(), (rng.random(x.size) < x / 3).tolist(), strict=True)]
+    path.write_text("\n".join(["p,y", *lines]))
+    asked = ("check", str(path), "--score", "p", "--label", "y")
+    assert run(*asked, "--max", "0.03").exit_code == 0, "as every model that says 0 would"
+    done = run(*asked, "--max-ratio", "1.25", "--junit", str(tmp_path / "out.xml"))
+    assert done.exit_code == 1
+    assert done.stdout.startswith("Beyond 1/1.25 to 1.25 (95% confidence): observed / expected is 0.")
+    assert "scores are too high" in done.stdout
+    assert "observed / expected at most 1.25" in (tmp_path / "out.xml").read_text()
+    report = calcert.certify(calcert.Rows(str(path), score="p", label="y"))
+    assert report.observed_over_expected is not None
+    within = 1.000001 / report.observed_over_expected.lower
+    passed = run(*asked, "--max-ratio", f"{within:.9f}", "--json")
+    assert (passed.exit_code, json.loads(passed.stdout)["verdict"]["kind"]) == (0, "within")
+    unsure = run(*asked, "--max-ratio", f"{0.999 * within:.9f}")
+    assert (unsure.exit_code, unsure.stdout.partition(" whether")[0]) == (1, "Cannot tell yet")
+    assert "observed / expected 0." in report.verdict.sentence
+    gate = calcert.certify(calcert.Rows(str(path), score="p", label="y"), tolerance=0.03)
+    assert any("a model that always says 0 passes" in warning for warning in gate.warnings)
+    assert not any("always says" in warning for warning in report.warnings)

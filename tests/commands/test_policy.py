@@ -80,7 +80,7 @@ def test_looks_share_delta(run: Run, policy: Path, summary: Summary) -> None:
     policy.write_text(POLICY.replace("0.3", f"{upper - 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")
     done = run("check", "rows.csv", "--policy", "calibration.toml")
     assert done.exit_code == 1, "passes at delta, and must not at a quarter of it"
-    assert "probability 0.99" in done.stdout
+    assert "confidence 0.99" in done.stdout
     assert "One of the looks at 3,000, 4,000, 8,000 and 9,000 rows, which share delta." in done.stdout
     policy.write_text(POLICY.replace("0.3", f"{upper + 1e-6:.6f}") + "looks = [3000, 4000, 8000, 9000]\n")
     assert run("check", "rows.csv", "--policy", "calibration.toml").exit_code == 0

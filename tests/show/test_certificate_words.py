@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.number_text import number
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words
 from calcert.show.pages.layout import code
-from calcert.show.pictures.served_curve import reliability_description
-from calcert.show.pictures.terms import terms_description
+from calcert.show.pictures.perturbed_curve import perturbed_description
 
 SERVED = Certificate(
     quantity="L1 calibration error",
@@ -83,7 +83,7 @@ def test_assumptions_and_what_is_not_promised() -> None:
     [(0.04152, "0.0415"), (0.0051379, "0.00514"), (0.0, "0.0000"), (2.8e-12, "2.8e-12"), (1.0, "1.0000")],
 )
 def test_numbers(value: float, shown: str) -> None:
-    assert words.number(value) == shown  # type: ignore[attr-defined]
+    assert number(value) == shown
 
 
 def test_code_makes_the_same_report_again() -> None:
@@ -94,10 +94,7 @@ def test_code_makes_the_same_report_again() -> None:
 
 
 def test_pictures_are_told_to_those_who_cannot_see_them() -> None:
-    assert reliability_description(REPORT) == (
-        "Estimated chance of label 1 against the served score, with a 95% simultaneous band and the diagonal of "
-        "perfect calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
-    )
-    assert terms_description(REPORT).startswith(
-        "Stacked bars. perturbed: at most 0.0415 = plug-in 0.0392, sampling 0.0023; at least 0.0351. L1:"
+    assert perturbed_description(REPORT) == (
+        "Estimate of label 1 against the perturbed score, with a 95% simultaneous band and the diagonal of perfect "
+        "calibration; 100,000 rows. The calibration error is certified between 0.0351 and 0.0415."
     )

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 import calcert
-from calcert.certificates.monotone_band import MonotoneBand
 from calcert.certificates.score_table import ScoreTable
 from calcert.cli import main
 from calcert.foundation.number_text import at_least
@@ -36,25 +35,9 @@ def single() -> Report:
     return report_of(np.random.default_rng(2).integers(1, 10, 5_000) / 10)
 
 
-def test_the_band_is_that_of_theorem_13_and_its_assumption_is_in_the_title(spread: Report) -> None:
-    assert isinstance(spread.curve, MonotoneBand)
-    axes, *_ = spread.plot(curve="as it is").axes
-    assert "assuming that\nthe chance never falls as the score rises" in axes.get_title(loc="left")
-    filled = axes.patches[0]
-    values, edges, baseline = filled.get_data()  # type: ignore[attr-defined]
-    assert np.array_equal(edges, spread.curve.edges)
-    lower, upper = spread.curve.at((edges[1:] + edges[:-1]) / 2)
-    assert np.array_equal(values, upper)
-    assert np.array_equal(baseline, lower)
-    # Estimates are dots, and the only lines are the diagonal's.
-    assert [line.get_linestyle() for line in axes.lines].count("None") == 1
-    assert len(axes.lines) == 2
-
-
 def test_few_scores_are_points_with_limits_and_no_line_joins_them(single: Report) -> None:
     assert isinstance(single.curve, ScoreTable)
-    axes, *_ = single.plot(curve="as it is").axes
-    assert "nothing is assumed" in axes.get_title(loc="left")
+    axes, *_ = single.plot(curve="current").axes
     drawn = np.array(axes.collections[0].get_segments())  # type: ignore[attr-defined]
     assert np.allclose(drawn[:, 0, 0], single.curve.score)
     assert np.allclose(drawn[:, :, 1], np.stack([single.curve.lower, single.curve.upper], axis=1))
@@ -73,28 +56,19 @@ def test_where_rows_refute_the_assumption_no_band_is_drawn_and_that_is_said() ->
     rng = np.random.default_rng(3)
     x = rng.random(10_000)
     report = calcert.certify(x, rng.random(10_000) < 1 - x)
-    axes, *_ = report.plot(curve="as it is").axes
-    assert "refute" in axes.get_title(loc="left")
+    axes, *_ = report.plot(curve="current").axes
+    assert "no band" in axes.get_legend().get_texts()[0].get_text()  # type: ignore[union-attr]
     assert not axes.patches
     assert "The rows refute a chance that never falls" in " ".join(str(report.curve).split())
 
 
 def test_the_curve_is_checked_and_needs_rows(spread: Report) -> None:
-    with pytest.raises(ValueError, match="curve must be 'served' or 'as it is'; got 'mine'"):
+    with pytest.raises(ValueError, match="curve must be 'current' or 'perturbed'; got 'mine'"):
         spread.plot(curve="mine")  # type: ignore[arg-type]
     read = Report.from_dict(spread.to_dict())
     for name in ("curve", "moves", "band"):
         with pytest.raises(ValueError, match=f"must hold the Summary of its rows for its {name}"):
             getattr(read, name)
-
-
-def test_axes_of_the_caller_are_drawn_on(spread: Report) -> None:
-    from matplotlib.figure import Figure
-
-    left, right = Figure().subplots(1, 2)
-    spread.plot((left, right), curve="as it is")
-    assert "as it is" in left.get_title(loc="left")
-    assert "made of" in right.get_title(loc="left")
 
 
 def test_what_would_move_is_called_an_estimate_and_moves_by_the_distance_of_the_rows(spread: Report) -> None:
@@ -125,31 +99,19 @@ def run(*arguments: object, code: int = 0) -> Result:
 
 
 def test_the_command_draws_either_curve(rows: Path, tmp_path: Path) -> None:
-    done = run(rows, "--plot", tmp_path / "a.svg", "--curve", "as it is")
+    done = run(rows, "--plot", tmp_path / "a.svg", "--curve", "current")
     assert f"picture written to {tmp_path / 'a.svg'}" in done.stderr
     assert "never falls" in (tmp_path / "a.svg").read_text()
     run(rows, "--plot", tmp_path / "b.svg", "--odds", "1/16")
     assert "perturbed scores" in (tmp_path / "b.svg").read_text()
     assert "--plot must end in .png, .svg or .pdf" in run(rows, "--plot", tmp_path / "c.doc", code=2).stderr
-    assert "--curve says what --plot draws" in run(rows, "--curve", "served", code=2).stderr
+    assert "--curve says what --plot draws" in run(rows, "--curve", "perturbed", code=2).stderr
 
 
-def test_a_notebook_shows_what_every_line_assumes(spread: Report) -> None:
-    shown = spread._repr_html_() or ""
-    for certificate in spread.certificates.values():
-        assert ("nothing" if certificate.assumption == "none" else certificate.assumption) in shown
-    assert ">assuming<" in shown
-
-
-def test_a_page_draws_the_curve_as_it_is_of_few_scores_or_where_it_was_asked_for(tmp_path: Path) -> None:
-    few = report_of(np.random.default_rng(5).integers(1, 10, 3_000) / 10)
-    many = report_of(np.random.default_rng(6).random(3_000))
-    for report, before, after in ((few, True, True), (many, False, True)):
-        assert ('id="as-it-is-title"' in report.to_html(tmp_path / "a.html").read_text()) == before
-        assert report.curve.n == 3_000
-        assert ('id="as-it-is-title"' in report.to_html(tmp_path / "b.html").read_text()) == after
-    again = Report.from_dict(few.to_dict())
-    assert 'id="as-it-is-title"' not in again.to_html(tmp_path / "c.html").read_text()
+def test_a_page_draws_the_current_scores_and_needs_rows_for_it(spread: Report, tmp_path: Path) -> None:
+    assert 'id="reliability-title"' in spread.to_html(tmp_path / "a.html").read_text()
+    again = Report.from_dict(spread.to_dict())
+    assert 'id="reliability-title"' not in again.to_html(tmp_path / "b.html").read_text()
 
 
 def test_a_band_says_in_words_what_is_known_next_to_0_and_1() -> None:

@@ -21,8 +21,8 @@ from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
 from calcert.show.pictures.canvas import Picture
 from calcert.show.pictures.intervals import short
-from calcert.show.pictures.served_curve import BINS, STRETCHES, reliability
-from calcert.show.pictures.terms import TERMS, terms
+from calcert.show.pictures.perturbed_curve import BINS, STRETCHES, perturbed_curve
+from calcert.show.pictures.reliability import reliability
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
 
 
 def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
-    axes = reliability(report)
+    axes = perturbed_curve(report)
     assert report.summary is not None
     band = calibration_band(report.summary).thinned(STRETCHES)
     filled = next(p for p in axes.patches if isinstance(p, StepPatch) and p.get_fill())
@@ -84,21 +84,20 @@ def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
 
 
 def test_reliability_says_what_is_certified(report: Report) -> None:
-    axes = reliability(report)
+    axes = perturbed_curve(report)
     c = report.perturbed
     assert axes.get_title(loc="left") == (
-        "Calibration error, served with perturbed scores:\n"
-        f"certified between {at_least(c.lower)} and {at_most(c.upper)}"
+        f"Calibration error of perturbed scores:\ncertified between {at_least(c.lower)} and {at_most(c.upper)}"
     )
     assert legend(axes) == ["95% band, everywhere at once", "estimate, no guarantee", "perfect calibration"]
     assert axes.get_ylabel() == "chance of label 1"
 
 
 def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Report) -> None:
-    axes = reliability(report)
+    axes = perturbed_curve(report)
     below = next(other for other in axes.figure.axes if other is not axes)
     assert legend(below) == ["label 0", "label 1"]
-    assert below.get_xlabel() == "served score"
+    assert below.get_xlabel() == "perturbed score"
     assert below.get_xlim() == axes.get_xlim()
     negative, positive = (np.asarray(steps.get_data()[0]) for steps in outlines(below))
     assert negative.max() == positive.max() == 1
@@ -110,7 +109,7 @@ def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
     rng = np.random.default_rng(0)
     x = np.append(rng.random(4_000), np.full(1_000, score))
     report = calcert.certify(x, rng.random(5_000) < 0.2 + 0.1 * x, settings=calcert.Settings(odds=1 / 16))
-    axes = reliability(report)
+    axes = perturbed_curve(report)
     (mark,) = axes.containers
     end = report.band.ends[round(score)]
     assert mark.get_children()[0].get_xydata().tolist() == [[round(score), end.estimate]]  # type: ignore[attr-defined]
@@ -121,35 +120,54 @@ def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
 
 
 def test_lines_differ_without_colour(report: Report) -> None:
-    axes = reliability(report)
+    axes = perturbed_curve(report)
     curve, diagonal = axes.get_lines()
     assert curve.get_linestyle() != diagonal.get_linestyle()
     below = next(other for other in axes.figure.axes if other is not axes)
     assert len({steps.get_linestyle() for steps in outlines(below)}) == 2
-    hatches = {bar.get_hatch() for bar in terms(report).patches}
-    colours = {bar.get_facecolor() for bar in terms(report).patches}
-    assert len(hatches) == len(colours) >= 4
 
 
-def test_terms_stack_up_to_the_bounds(report: Report) -> None:
-    axes = terms(report)
-    for row, c in enumerate(report.certificates.values()):
-        bars = [bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 1e-9]  # type: ignore[attr-defined]
-        assert [bar.get_width() for bar in bars] == pytest.approx(  # type: ignore[attr-defined]
-            [c.terms[name] for name in TERMS if c.terms.get(name, 0) > 0]
-        )
-        assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(c.upper)  # type: ignore[attr-defined]
-    marks = [float(np.asarray(line.get_xdata())[0]) for line in axes.get_lines()]
-    assert marks == [c.lower for c in report.certificates.values() if c.lower > 0]
-    assert [text.get_text() for text in axes.texts] == [f"{at_most(c.upper)}" for c in report.certificates.values()]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        "perturbed",
-        "in the large",
-        "L1",
-        "cutoff",
-        "distance",
-    ]
-    assert legend(axes) == ["plug-in", "sampling", "group bias", "certified at least"]
+def test_the_current_scores_are_drawn_as_dots_over_the_certified_band_and_nothing_without_rows() -> None:
+    rng = np.random.default_rng(2)
+    x = np.append(rng.uniform(0.05, 0.25, 2_000), rng.uniform(0.7, 0.9, 2_000))
+    found = calcert.certify(x, rng.random(4_000) < x)
+    axes = reliability(found)
+    upper, edges, lower = axes.patches[0].get_data()  # type: ignore[attr-defined]
+    middle = (edges[1:] + edges[:-1]) / 2
+    there = ~np.isnan(upper)
+    least, most = found.curve.at(middle[there])  # type: ignore[union-attr]
+    np.testing.assert_array_equal(upper[there], most)
+    np.testing.assert_array_equal(lower[there], least)
+    assert not there[(middle > 0.3) & (middle < 0.65)].any()
+    assert there[(middle > 0.1) & (middle < 0.2)].all()
+    dots = next(line for line in axes.get_lines() if line.get_marker() == "o")
+    assert np.asarray(dots.get_xdata()).size == 20
+    assert legend(axes) == ["95% band, if the curve never falls", "rows with similar scores", "no error"]
+    few = reliability(calcert.certify(x[::20], rng.random(200) < x[::20]))
+    assert np.asarray(next(line for line in few.get_lines() if line.get_marker() == "o").get_xdata()).size == 5
+
+
+def test_a_lump_at_1_has_a_mark_with_its_share_and_stands_out_in_the_histogram() -> None:
+    rng = np.random.default_rng(3)
+    x = np.append(rng.random(9_000), np.ones(1_000))
+    y = np.append(rng.random(9_000) < x[:9_000], np.arange(1_000) < 280)
+    axes = reliability(calcert.certify(x, y))
+    mark = next(line for line in axes.get_lines() if line.get_marker() == "D")
+    assert np.asarray(mark.get_xydata()).tolist() == [[1.0, 0.28]]
+    assert "1,000 rows at 1" in legend(axes)
+    below = next(other for other in axes.figure.axes if other is not axes)
+    heights = np.asarray(below.patches[0].get_data()[0])  # type: ignore[attr-defined]
+    assert heights[-1] > 4 * heights[:-1].max()
+
+
+def test_axes_fit_the_scores_and_rows_in_clusters_have_dots_without_a_band() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.beta(0.5, 60, 20_000)
+    axes = reliability(calcert.certify(x, rng.random(x.size) < x / 3, clusters=np.arange(x.size) // 2))
+    assert np.quantile(x, 0.99) < axes.get_xlim()[1] < 0.1
+    assert axes.get_ylim()[1] < 0.15
+    assert not axes.patches
+    assert legend(axes) == ["rows with similar scores", "no error"]
 
 
 def test_plan_is_drawn_with_its_target_and_named_an_estimate(wanted: Plan) -> None:
@@ -189,7 +207,7 @@ def test_bandwidths_are_drawn_with_what_they_cost_and_buy(report: Report) -> Non
 
 
 def test_no_words_lie_on_each_other(report: Report, wanted: Plan) -> None:
-    for axes in (reliability(report), terms(report)):
+    for axes in (reliability(report), perturbed_curve(report)):
         assert overlapping_texts(axes.figure) == []  # type: ignore[arg-type]
     assert overlapping_texts(report.plot()) == overlapping_texts(wanted.plot()) == []
     crowded = Figure()
@@ -198,18 +216,15 @@ def test_no_words_lie_on_each_other(report: Report, wanted: Plan) -> None:
     assert overlapping_texts(crowded) != []
 
 
-def test_report_plots_both_pictures_or_into_the_axes_given(report: Report) -> None:
-    both = report.plot()
-    assert isinstance(both, Picture)
-    assert len(both.axes) == 3
+def test_report_plots_one_picture_or_into_the_axes_given(report: Report) -> None:
+    alone = report.plot()
+    assert isinstance(alone, Picture)
+    assert len(alone.axes) == 2
     own = Figure()
     first, second = own.subplots(1, 2)
     assert report.plot(ax=first) is own
     assert len(own.axes) == 3
     assert not second.patches
-    own = Figure()
-    assert report.plot(ax=tuple(own.subplots(1, 2))) is own
-    assert any(axes.get_title(loc="left") == "What the upper bounds are made of" for axes in own.axes)
     free = Figure()
     placed = free.add_axes((0.2, 0.2, 0.6, 0.6))
     report.plot(ax=placed)
@@ -232,7 +247,7 @@ def test_drawing_leaves_no_global_state(report: Report) -> None:
 def test_rare_events_are_shown_where_the_scores_are() -> None:
     rng = np.random.default_rng(1)
     x = rng.beta(1, 200, 30_000)
-    axes = reliability(calcert.certify(x, rng.random(x.size) < x, settings=calcert.Settings(bandwidth=2.0**-11)))
+    axes = perturbed_curve(calcert.certify(x, rng.random(x.size) < x, settings=calcert.Settings(bandwidth=2.0**-11)))
     low, high = axes.get_xlim()
     assert low == 0
     assert np.quantile(x, 0.99) < high < 0.1
@@ -244,7 +259,6 @@ def test_report_without_rows_says_so() -> None:
     stored = Report.from_dict(calcert.certify([0.2, 0.7] * 50, [0, 1] * 50).to_dict())
     with pytest.raises(ValueError, match="the report must hold the Summary of its rows"):
         stored.plot()
-    assert terms(stored).get_title(loc="left") == "What the upper bounds are made of"
 
 
 def test_vacuous_and_one_label_reports_are_drawn() -> None:

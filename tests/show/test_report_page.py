@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import calcert
 from calcert.certificates.score_table import score_table
@@ -21,15 +22,23 @@ def test_few_scores_are_judged_one_by_one_by_limits_that_hold_together() -> None
     for line in lines:
         judged = {"too high": line["upper"] < line["score"], "too low": line["lower"] > line["score"]}
         assert [verdict for verdict, holds in judged.items() if holds] == [line["verdict"]] * any(judged.values())
-        assert line["jeffreys"] <= (0.5 if line["verdict"] == "cannot tell" else 0.05), "of the side that it is on"
+        side = {"too high": line["too_high"], "too low": line["too_low"]}.get(line["verdict"], 0.0)
+        assert side <= 0.05
+        assert line["too_high"] + line["too_low"] == pytest.approx(1.0), "Jeffreys tests in both directions"
     page = as_page(report)
     assert '<h2 id="by-score">Score by score</h2>' in page
     assert page.count("too high</td>") == sum(line["verdict"] == "too high" for line in lines) > 0
 
 
-def test_many_scores_and_rows_in_clusters_have_no_such_table() -> None:
+def test_many_scores_have_no_such_table_and_rows_in_clusters_one_without_limits() -> None:
     x = RNG.random(500)
     y = RNG.random(500) < x
     assert reviewed(calcert.certify(x, y))["by_score"] == []
-    units = reviewed(calcert.certify(GRADES[:500], y, clusters=np.arange(500) // 2))
-    assert units["by_score"] == units["which_way"] == []
+    report = calcert.certify(GRADES[:500], y, clusters=np.arange(500) // 2)
+    units = reviewed(report)
+    assert units["which_way"] == []
+    assert sum(line["rows"] for line in units["by_score"]) == 500
+    assert {line["lower"] for line in units["by_score"]} == {None}
+    assert "p, if too high" in as_page(report)
+    weighed = calcert.certify(calcert.Rows(GRADES[:500], y, weights=np.arange(500) % 3 + 1))
+    assert reviewed(weighed)["by_score"] == []

@@ -161,6 +161,10 @@ class Certificate:
         """The inverse of :meth:`to_dict`."""
         return restored_fields(cls, values, "the certificate")
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In notebooks: the sentence, and not every field."""
+        printer.text(str(self))
+
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {value:.2g}" for name, value in self.terms.items())
         evidence = "" if self.e_value is None else f" E-value against an error of 0: {e_value(self.e_value)}."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.bets import betting_upper
 from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
-from calcert.certificates.units.unit_gain_lists import gap_pattern, units_lower
+from calcert.certificates.units.unit_gain_lists import Pattern, gap_pattern, units_lower
 from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.array_types import Floats
 from calcert.foundation.rounding import ROUNDING
@@ -19,6 +20,8 @@ from calcert.summary.summary import Summary
 
 FEW = 60
 """With fewer rows than that, bets are on the gains themselves; the number of rows alone decides."""
+
+Direction = Literal["too high", "too low", "overconfident", "underconfident", "mixed"]
 
 
 def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
@@ -87,3 +90,31 @@ def in_the_large_lower(summary: Summary, delta: float) -> float:
     if summary.units is not None:
         return units_lower(summary, [gap_pattern(summary)], delta)
     return gap_limit(summary, delta)
+
+
+def direction_of(summary: Summary, delta: float) -> Direction:
+    """Which way scores err on balance: the larger of two signed means, as far as its bound leaves 0 outside.
+
+    Guarantee
+        With probability at least 1 - delta over the rows, a direction other than "mixed" is that of the mean: E X > E Y
+        for "too high", E[s(X) (X - Y)] > 0 for "overconfident", with s(x) = 1 from 1/2 on and -1 below; likewise for
+        the other two. Theorem 11 (ii) for each at delta / 2: |s| = 1, so that no gain exceeds |x - y|.
+    """
+    excess = summary.score_sum.sum(axis=1) - summary.count[:, 1]
+    # 1/2 is an edge of cells, so that the sign of a cell is that of its scores.
+    outward = float(np.where(summary.left < 0.5, -excess, excess).sum()) / summary.n
+    level = summary.mean_score - summary.base_rate
+    words: tuple[tuple[Direction, Direction], ...] = (("too high", "too low"), ("overconfident", "underconfident"))
+    sizes = [_least_size(summary, mean, changes, delta / 2) for changes, mean in enumerate((level, outward))]
+    if max(sizes) <= 0:
+        return "mixed"
+    which = int(sizes[1] > sizes[0])
+    return words[which][(level, outward)[which] < 0]
+
+
+def _least_size(summary: Summary, mean: float, changes: int, delta: float) -> float:
+    """A lower bound for the size of the mean of a gain whose sign changes so often along the scores."""
+    if summary.units is None:
+        return gap_limit(summary, delta, mean)
+    pattern = Pattern(abs(mean) - ROUNDING, 1 / 2, partial(signs_squares, changes=changes))
+    return units_lower(summary, [pattern], delta)

@@ -56,12 +56,13 @@ Examples:
 )
 @options.workers("groups or classes")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+@click.option("--details", is_flag=True, help="Also print all statements, their terms and evidence, and estimates.")
 @click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
 @click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
 @click.option(
     "--curve",
-    type=click.Choice(["served", "as it is"]),
-    help="Whose curve --plot draws: perturbed scores as served, or scores as they are. [default: served]",
+    type=click.Choice(["current", "perturbed"]),
+    help="Of which scores --plot draws the curve; perturbed ones by default where noise is asked for.",
 )
 @facts
 @options.debug.option
@@ -71,6 +72,7 @@ def command(
     statements: tuple[str, ...],
     workers: int | None,
     as_json: bool,
+    details: bool,
     html: str | None,
     picture: str | None,
     curve: str | None,
@@ -84,10 +86,10 @@ def command(
     drawn = None if picture is None else picture_path(picture, "--plot")
     if curve is not None and (drawn is None or rows.groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
-    if curve == "served" and statements and "perturbed" not in statements:
+    if curve == "perturbed" and statements and "perturbed" not in statements:
         raise ValueError(
-            f"--curve served draws the statement perturbed; got --statement {statements[0]} alone. Add --statement "
-            "perturbed, or draw --curve 'as it is'."
+            f"--curve perturbed draws the statement perturbed; got --statement {statements[0]} alone. Add --statement "
+            "perturbed, or draw --curve current."
         )
     again, settings = repeat(), replace(settings, statements=statements)
     many = rows.has_classes or rows.groups is not None
@@ -107,3 +109,5 @@ def command(
         click.echo(json.dumps(report.to_dict(), indent=2, allow_nan=False))
     else:
         show(report)
+        if details:
+            click.echo(f"\n{report.details()}")

@@ -12,10 +12,10 @@ from calcert.commands import class_options, options, policy
 from calcert.commands.filed_facts import facts, facts_of, filed
 from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
-from calcert.foundation.escaped_text import visible
-from calcert.reports.gate import USUAL, Outcome, judged
-from calcert.reports.statements import LEADING
-from calcert.show.certificate_words import verdict as _verdict
+from calcert.foundation.number_text import given
+from calcert.reports.gate import USUAL, Outcome, judged, judged_ratio
+from calcert.reports.verdict import JUDGED
+from calcert.show import certificate_words
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts
@@ -35,7 +35,7 @@ Exit codes: 0 certified, 1 not certified, 2 bad input.
 \b
 Examples:
   calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
-  calcert check predictions.csv --max 0.05 --statement l1 --variation 1
+  calcert check fraud.csv --score p --label y --max-ratio 1.25
   calcert check predictions.csv --max 0.05 --junit calibration.xml
   calcert check predictions.csv --max 0.05 --groups region --smallest-group 500
   calcert check predictions.csv --max 0.05 --class-columns 'p_*' --label animal --of worst
@@ -44,15 +44,16 @@ Examples:
 )
 @options.rows(sampling=True, groups="Pass only if no group that this column names is worse than --max.", classes=True)
 @policy.option
+@click.option("--max", "largest", type=options.Probability(), help="The largest error that passes, such as 0.03.")
 @click.option(
-    "--max", "largest", type=options.Probability(), required=True, help="The largest error that passes, such as 0.03."
+    "--max-ratio",
+    type=click.FloatRange(1.0, min_open=True),
+    help="The largest observed / expected that passes, and 1 over it the smallest, such as 1.25; for rare events.",
 )
 @click.option(
     "--statement",
     type=options.statement,
-    default=LEADING,
-    show_default=True,
-    help="Which statement must hold; `calcert certify --help` says what each bounds.",
+    help=f"Which statement --max limits; `calcert certify --help` says what each bounds. [default: {JUDGED}]",
 )
 @options.settings
 @class_options.of
@@ -71,8 +72,9 @@ Examples:
 @options.debug.option
 def command(
     rows: Rows,
-    largest: float,
-    statement: str,
+    largest: float | None,
+    max_ratio: float | None,
+    statement: str | None,
     settings: Settings,
     of: str | None,
     fitted_on_other_rows: bool,
@@ -84,7 +86,9 @@ def command(
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
-    A failure says how far off the bound is, and about how many fresh rows would do (an estimate). Fix --max,
+    With --max-ratio, pass if observed / expected is certified to be near 1: the limit for rare events, where every
+    model that says 0 has a small error. A failure says whether the error is certainly larger, or about how many fresh
+    rows would tell (an estimate). Fix --max,
     --statement, --groups, --confidence and all other settings, and the number of rows, before you see the rows; trying
     values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
     beforehand at which numbers of rows there are looks, which share the probability of failure. With --groups the worst
@@ -96,35 +100,39 @@ def command(
 
     refuse_overwriting(rows.source.value, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})
     started = time.monotonic()
+    if (largest is None) == (max_ratio is None):
+        given_now = "none" if largest is None else "both"
+        raise click.UsageError(f"one of --max and --max-ratio must be given; got {given_now}.")
+    if max_ratio is not None and statement is not None:
+        raise click.UsageError("--statement must come with --max; got it with --max-ratio.")
+    statement, limit = statement or JUDGED, max_ratio if largest is None else largest
+    assert limit is not None
     about = statement if rows.groups is None else f"{statement} of every group by {rows.groups}"
-    if rows.has_classes:
+    if max_ratio is not None:
+        about = "observed / expected"
+    elif rows.has_classes:
         about = f"{statement} of {class_options.OF[of or USUAL]}"
     elif of is not None:
         raise click.UsageError("--of must come with --class-columns; got it alone.")
     demanded = policy.chosen(click.get_current_context())
     version = None if demanded is None else demanded.version
-    outcome = JUnitOutcome(about, largest, policy=version)
+    outcome = JUnitOutcome(f"{about} at most {given(limit)}", limit, policy=version)
     if rows.groups is None and not rows.has_classes:
         options.refuse_of_many(workers)
     if demanded is not None:
         settings = settings.at(settings.delta / demanded.shares)
     try:
-        found = judged(rows, largest, statement, settings, of, workers)
+        if max_ratio is not None:
+            found = judged_ratio(rows, limit, settings)
+        else:
+            found = judged(rows, limit, statement, settings, of, workers)
         found = replace(found, fitted_on_other_rows=fitted_on_other_rows)
         if demanded is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             demanded.check_look(found.rows + sum(rows.account.dropped.values()))
         few = "" if demanded is None else demanded.too_few(found.rows)
-        doubt = found.refused_as
         passed = found.passed and not few
-        words = _verdict(found.certificate, largest, doubt.removesuffix(".") or few)
-        if doubt:
-            words += "" if found.is_small else f"\nWarning: {doubt}"
-            words += "\nIf no score was fitted on these rows, say --fitted-on-other-rows."
-        elif found.doubt:
-            words += f"\n--fitted-on-other-rows overrules a warning: {found.doubt}"
-        if not found.is_small:
-            words += "\n" + _way_out(found, statement, largest, settings)
+        words = _words(found, few)
         if demanded is not None:
             words += f"\n{demanded.words}"
         if html is not None:
@@ -132,23 +140,41 @@ def command(
             beside |= {} if demanded is None else {"policy": demanded.words}
             again = repeat(policy=demanded.file if demanded else None)
             write_page(filed(found.report, said | beside, rows), html, again)
-        outcome = JUnitOutcome(about, largest, found.certificate, words, passed, version)
+        outcome = replace(outcome, certificate=found.certificate, words=words, passed=passed)
     except Exception as error:
-        outcome = JUnitOutcome(about, largest, words=str(error), policy=version)
+        outcome = replace(outcome, words=str(error))
         raise
     finally:
         if junit is not None:
             outcome.write(junit, time.monotonic() - started)
     if as_json:
-        _write_json(found, passed, words, about, largest, demanded, facts_of(said, rows))
+        _write_json(found, passed, words, about, demanded, facts_of(said, rows))
     else:
         click.echo(words, err=html == STANDARD_OUTPUT)
     if not passed:
         click.get_current_context().exit(NOT_CERTIFIED)
 
 
+def _words(found: Outcome, few: str) -> str:
+    """The outcome for people: the verdict, or why rows do not count, what was judged, and what to do next."""
+    from calcert.commands.output import working
+
+    doubt = found.refused_as
+    with working("estimating how many rows would do"):
+        verdict = found.verdict
+    why_not = doubt.removesuffix(".") or few
+    lines = [f"Not certified: {why_not}." if found.is_small and why_not else verdict.sentence]
+    lines.append(certificate_words.judged(found.certificate))
+    if doubt:
+        lines += [] if found.is_small else [f"Warning: {doubt}"]
+        lines.append("If no score was fitted on these rows, say --fitted-on-other-rows.")
+    elif found.doubt:
+        lines.append(f"--fitted-on-other-rows overrules a warning: {found.doubt}")
+    return "\n".join([*lines, *([] if found.is_small else [f"Next: {verdict.next}"])])
+
+
 def _write_json(
-    found: Outcome, passed: bool, words: str, about: str, largest: float, demanded: policy.Policy | None, filed: Facts
+    found: Outcome, passed: bool, words: str, about: str, demanded: policy.Policy | None, filed: Facts
 ) -> None:
     """The outcome for programs."""
     import json
@@ -159,8 +185,9 @@ def _write_json(
         "kind": "check",
         "schema": 1,
         "passed": passed,
+        "verdict": found.verdict,
         "statement": about,
-        "max": largest,
+        "max" if found.max < 1 else "max_ratio": found.max,
         "certificate": found.certificate,
         "rows": found.rows,
         "group": found.group,
@@ -171,22 +198,3 @@ def _write_json(
         "facts": filed,
     }
     click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
-
-
-def _way_out(found: Outcome, statement: str, largest: float, settings: Settings) -> str:
-    """What would make the check pass; of groups, or classes, that with the largest bound."""
-    summary, whose = found.summary, ""
-    if found.group is not None:
-        whose = f" of the group {visible(found.group)} (the largest bound)"
-    if found.class_ is not None:
-        whose = f" for the class {visible(found.class_)} (the largest bound)"
-    from calcert.commands.output import working
-    from calcert.reports.advice_and_warnings import what_now
-    from calcert.reports.plan import plan
-
-    said = what_now(found.certificate, largest, summary)
-    if said or summary is None or (summary.units is not None and summary.units.design.soft):
-        return said or "More rows would tighten the bound. Take fresh ones."
-    with working("estimating how many rows would do"):
-        wanted = plan(summary, largest, statement=statement, settings=settings)
-    return f"{wanted.answer(whose)} Take fresh ones, as these chose their number."

@@ -8,6 +8,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 MOST = 1e15
 """Larger numbers are shown as they are."""
 
+NARROW = 0.05
+"""An interval of ratios up to this wide deserves three decimals."""
+
 ALMOST_SURE = 1e-9
 """A smaller delta is shown as itself: nobody counts nines."""
 
@@ -43,6 +46,43 @@ def at_least(bound: float) -> str:
     ('0.0415', '0.00123')
     """
     return _rounded(bound, ROUND_FLOOR)
+
+
+def short_at_most(bound: float) -> str:
+    """An upper bound for a first screen: three decimals, or two significant digits below 0.01, rounded up.
+
+    Examples
+    --------
+    >>> short_at_most(0.04151), short_at_most(0.001234), short_at_most(1.0)
+    ('0.042', '0.0013', '1')
+    """
+    return _bare(_rounded(bound, ROUND_CEILING, 3))
+
+
+def short_at_least(bound: float) -> str:
+    """A lower bound likewise, rounded down.
+
+    Examples
+    --------
+    >>> short_at_least(0.04159), short_at_least(0.001239), short_at_least(0.0)
+    ('0.041', '0.0012', '0')
+    """
+    return _bare(_rounded(bound, ROUND_FLOOR, 3))
+
+
+def span(lower: float, upper: float, *, ratio: bool = False) -> str:
+    """Two bounds, rounded outward for a first screen; a ratio has two decimals, or three next to a narrow interval.
+
+    Examples
+    --------
+    >>> span(0.0313, 0.0617), span(0.0, 0.0021), span(0.913, 0.938, ratio=True), span(2.913, 3.38, ratio=True)
+    ('0.031 - 0.062', '0 - 0.0021', '0.913 - 0.938', '2.91 - 3.38')
+    """
+    if not ratio:
+        return f"{short_at_least(lower)} - {short_at_most(upper)}"
+    digits = 3 if upper - lower < NARROW else 2
+    low, high = (f"{_to(value, digits, side)}" for value, side in ((lower, ROUND_FLOOR), (upper, ROUND_CEILING)))
+    return f"{low} - {high}"
 
 
 def e_value(value: float) -> str:
@@ -146,14 +186,24 @@ def rows_about(rows: int) -> str:
     return f"{-(-rows // unit) * unit:,}"
 
 
-def _rounded(value: float, direction: str) -> str:
-    """Four decimals, or three significant digits below 0.01; what is printed is never on the wrong side as a double."""
+def _bare(digits: str) -> str:
+    """Without zeros at the end of decimals."""
+    return digits if "e" in digits or "." not in digits else digits.rstrip("0").rstrip(".")
+
+
+def _rounded(value: float, direction: str, digits: int = 4) -> str:
+    """So many decimals, or one digit fewer below 0.01; what is printed is never on the wrong side as a double."""
+    exact = Decimal(repr(float(value)))
+    if not abs(value) < MOST or abs(exact) >= Decimal("0.01") or exact == 0:
+        return _to(value, digits, direction)
+    return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 2), direction)):.{digits - 1}g}"
+
+
+def _to(value: float, decimals: int, direction: str) -> str:
+    """So many decimals."""
     if not abs(value) < MOST:
         return "none" if math.isnan(value) else "infinite" if value == math.inf else repr(float(value))
-    exact = Decimal(repr(float(value)))
-    if abs(exact) >= Decimal("0.01") or exact == 0:
-        return f"{exact.quantize(Decimal('0.0001'), direction):f}"
-    return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), direction)):.3g}"
+    return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), direction):f}"
 
 
 def _fails(delta: float) -> Decimal:

@@ -98,6 +98,12 @@ class Result:
 
         return show.as_text(self)
 
+    def details(self) -> str:
+        """Everything that the text of a report leaves out; of any other result, its text."""
+        from calcert import show
+
+        return show.details(self)
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw it (matplotlib), on `ax` or a figure of its own, and return the figure."""
         from calcert import show

@@ -104,6 +104,14 @@ def check_variation(variation: float) -> float:
     return _positive("variation", variation, "1.0 (a monotone calibration function)")
 
 
+def check_tolerance(tolerance: float) -> float:
+    """The largest acceptable error: between 0 and 1."""
+    value = _positive("tolerance", tolerance, "0.03")
+    if value >= 1:
+        raise ValueError(f"tolerance must be below 1, such as 0.03; got {no_secret(tolerance)}.")
+    return value
+
+
 def check_constant(constant: float) -> float:
     """The Lipschitz constant L of the calibration function."""
     return _positive("constant", constant, "2.0")

@@ -1,4 +1,4 @@
-"""What a report advises and warns of, in plain words."""
+"""What a report warns of, and what to do where rows do not suffice, in plain words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.too_good_to_be_true import is_too_good
-from calcert.foundation.number_text import at_least, at_most, confidence, number, percent
+from calcert.foundation.number_text import at_least, at_most, confidence, given, percent
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved, statements_of
@@ -58,32 +58,6 @@ def nearly_meeting(c: Certificate) -> str:
     return f"The bounds nearly meet: more rows can lower the upper one by at most {gap}, recalibrating by more."
 
 
-def advise(certificates: Mapping[str, Certificate]) -> str:
-    """What would tighten the bounds most, in plain words: of the statement whose bounds are nearest to each other."""
-    served, plain = certificates.get("perturbed"), certificates.get("l1")
-    name, c = max(certificates.items(), key=lambda each: each[1].lower / each[1].upper)
-    gap = number(c.upper - c.lower)
-    if not any(each.telling for each in certificates.values()):
-        first = "Too few rows to say anything yet: collect more labelled rows."
-    elif served is not None and "bandwidth" in served.parameters and _is_hidden(served):
-        first = "Perturbed: a larger bandwidth would tighten the bound most; this one is finer than the cells."
-    else:
-        more = f"More rows: four times as many would about halve the gap of {gap}."
-        first = f"{name.replace('_', ' ').capitalize()}: {_lower_case(nearly_meeting(c) or more)}"
-    if plain is not None and plain.terms.get("group bias", 0.0) > plain.terms["sampling"]:
-        return f"{first} L1: a smaller variation, if you can argue for one; or leave it out."
-    return first
-
-
-def _is_hidden(served: Certificate) -> bool:
-    """True where most of the gap between the bounds is what cells hide."""
-    return served.terms["discretisation"] > (served.upper - served.lower) / 2
-
-
-def _lower_case(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
 def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], settings: Settings) -> tuple[str, ...]:
     """What looks wrong, in plain words."""
     refuted = [c for c in certificates.values() if c.assumption != "none" and c.lower >= c.upper]
@@ -93,6 +67,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
         *too_good(summary),
         *decisions(summary),
         *_backwards(summary),
+        *_passed_by_constant(summary, settings.tolerance),
         *(_rare_events(summary, settings.noise) if settings.asks_for_noise else ()),
         *map(_contradiction, refuted),
         *left_out,
@@ -115,19 +90,35 @@ def decisions(summary: Summary) -> list[str]:
     ]
 
 
-def _backwards(summary: Summary) -> list[str]:
-    """A warning where rows of label 0 outscore those of label 1, by far more than chance would have it."""
+def ranks_backwards(summary: Summary) -> bool:
+    """True where rows of label 0 outscore those of label 1, by far more than noise would have it."""
     ranked = auroc(summary)
     if not ranked < 0.5:
-        return []
+        return False
     tied, base = summary.points.count.sum(axis=1) / summary.n, summary.base_rate
     spread = 12 * base * (1 - base) / max(1 - float((tied**3).sum()), 1e-300)
     # The variance of Mann and Whitney's statistic where ranks say nothing, with ties; rows count as independent ones.
-    if (0.5 - ranked) * math.sqrt(spread * summary.rows / design_effect(summary)) <= BACKWARDS:
+    return (0.5 - ranked) * math.sqrt(spread * summary.rows / design_effect(summary)) > BACKWARDS
+
+
+def _backwards(summary: Summary) -> list[str]:
+    if not ranks_backwards(summary):
         return []
     return [
-        f"scores rank labels backwards (AUROC {ranked:.2g}): are they of another class than the label, or is the label "
+        f"scores rank labels backwards (AUROC {auroc(summary):.2g}). Are they for another class, or is the label "
         "the other way round?"
+    ]
+
+
+def _passed_by_constant(summary: Summary, tolerance: float | None) -> list[str]:
+    """A warning where a constant score is within the tolerance: its L1 error is the share of the rarer label."""
+    rarer = min(summary.base_rate, 1 - summary.base_rate)
+    if tolerance is None or not rarer <= tolerance:
+        return []
+    constant = 0 if summary.base_rate < 0.5 else 1
+    return [
+        f"the tolerance {given(tolerance)} is above the share of the rarer label, {rarer:.2g}: a model that always "
+        f"says {constant} passes. Limit observed / expected instead (calcert check --max-ratio 1.25)."
     ]
 
 

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 @overload
-def certify(scores: Rows, *, confidence: float | None = None, settings: Settings | None = None) -> Any: ...
+def certify(
+    scores: Rows,
+    *,
+    confidence: float | None = None,
+    tolerance: float | None = None,
+    settings: Settings | None = None,
+) -> Any: ...
 @overload
 def certify(
     scores: Any,
@@ -27,6 +33,7 @@ def certify(
     groups: None = None,
     threshold: float | None = None,
     confidence: float | None = None,
+    tolerance: float | None = None,
     settings: Settings | None = None,
 ) -> Report: ...
 
@@ -42,6 +49,7 @@ def certify(
     groups: Sized,
     threshold: float | None = None,
     confidence: float | None = None,
+    tolerance: float | None = None,
     settings: Settings | None = None,
 ) -> GroupReport: ...
 
@@ -56,6 +64,7 @@ def certify(
     groups: Any = None,
     threshold: float | None = None,
     confidence: float | None = None,
+    tolerance: float | None = None,
     settings: Settings | None = None,
 ) -> Report | GroupReport:
     """Certify how well calibrated a classifier is, from its scores on labelled rows.
@@ -88,6 +97,8 @@ def certify(
         The score from which on people act: what that loses against the best threshold is certified, too.
     confidence
         Probability with which each bound holds, 0.95 where left out.
+    tolerance
+        The largest L1 calibration error that is acceptable, such as 0.03; the verdict says whether it is met.
     settings
         Everything that is fixed beforehand (:class:`calcert.Settings`), confidence and threshold among it.
 
@@ -105,7 +116,7 @@ def certify(
     >>> round(report.perturbed.upper, 4)
     0.0111
     """
-    fixed = Settings.of(settings, confidence)
+    fixed = Settings.of(settings, confidence, tolerance)
     if threshold is not None:
         fixed = replace(fixed, threshold=threshold).at(fixed.delta)
     return certify_rows(Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed)
@@ -121,4 +132,7 @@ def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> 
         from calcert.reports.groups import certify_groups
 
         return certify_groups(rows, settings, workers)
-    return certify_summary(rows.summary(), settings)
+    summary = rows.summary()
+    report = certify_summary(summary, settings, tuple(dict.fromkeys(rows.account.warnings)))
+    _ = report.verdict  # Computed once, here, and not where it is shown.
+    return report

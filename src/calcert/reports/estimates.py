@@ -16,6 +16,9 @@ from calcert.summary.design import GAIN
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
+FEW_SCORES = 40
+"""So many distinct scores are drawn and judged one by one."""
+
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from calcert.certificates.certificate import Certificate
-from calcert.foundation.number_text import at_most, given
+from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.result import Result
-from calcert.reports.advice_and_warnings import too_good, what_now
+from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, STATEMENTS, check_statement
+from calcert.reports.statements import STATEMENTS, check_statement
+from calcert.reports.verdict import JUDGED, Verdict, judge, judge_ratio
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 USUAL = "prediction"
 """Whose error it is where there are many classes and nobody says."""
-
-MORE_ROWS = (
-    "It may yet be small enough: more rows would tighten the bound. Take fresh ones; calcert.plan says how many."
-)
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,11 @@ class Outcome:
     Attributes
     ----------
     certificate
-        What was judged: of all rows, of the worst group, or of a class.
+        What was judged: of all rows, of the worst group, or of a class; or observed over expected.
     max
-        The largest error that passes.
+        The largest error that passes, or the largest observed over expected, one over it being the smallest.
+    statement, settings
+        Which error it is, and what was fixed beforehand.
     rows
         How many rows there are.
     summary
@@ -54,8 +55,10 @@ class Outcome:
     True
     """
 
-    certificate: Certificate
+    certificate: Certificate | Ratio
     max: float
+    statement: str
+    settings: Settings
     rows: int
     summary: Summary | None
     certify: Callable[[], Result]
@@ -66,8 +69,19 @@ class Outcome:
 
     @property
     def is_small(self) -> bool:
-        """True where the bound is at most `max`."""
-        return self.certificate.upper <= self.max
+        """True where the bound is at most `max`; of a ratio, where both are."""
+        c = self.certificate
+        return c.upper <= self.max and (isinstance(c, Certificate) or c.lower >= 1 / self.max)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Within, beyond or cannot tell yet, and what to do next, as in :attr:`calcert.Report.verdict`."""
+        if isinstance(self.certificate, Ratio):
+            return judge_ratio(self.certificate, self.max)
+        whose = "" if self.class_ is None else f" for the class {visible(self.class_)} (the largest bound)"
+        if self.group is not None:
+            whose = f" of the group {visible(self.group)} (the largest bound)"
+        return judge(self.certificate, self.max, self.statement, self.settings, self.summary, whose=whose)
 
     @property
     def refused_as(self) -> str:
@@ -83,10 +97,7 @@ class Outcome:
     def reasons(self) -> tuple[str, ...]:
         """Why it did not pass, and what to do about it; empty where it passed."""
         doubt = (self.refused_as,) if self.refused_as else ()
-        if self.is_small:
-            return doubt
-        above = f"the error is certified to be at most {at_most(self.certificate.upper)}, above {given(self.max)}."
-        return *doubt, above, what_now(self.certificate, self.max, self.summary) or MORE_ROWS
+        return doubt if self.is_small else (*doubt, self.verdict.sentence, f"Next: {self.verdict.next}")
 
     @cached_property
     def report(self) -> Result:
@@ -98,8 +109,9 @@ def check(
     scores: Any,
     labels: Any = None,
     *,
-    max: float,
-    statement: str = LEADING,
+    max: float | None = None,
+    max_ratio: float | None = None,
+    statement: str = JUDGED,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -119,6 +131,9 @@ def check(
         classes, shape (rows, K), and labels from 0 to K - 1.
     max
         The largest error that passes, such as 0.05.
+    max_ratio
+        In its place, for rare events: the largest observed over expected that passes, such as 1.25, and one over it the
+        smallest.
     statement
         Which error: "distance", "in_the_large", "l1", "cutoff" or "perturbed".
     confidence, settings
@@ -138,13 +153,17 @@ def check(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5_000)
     >>> outcome = calcert.check(x, rng.random(5_000) < x**2, max=0.05)
-    >>> outcome.passed, outcome.reasons[0]
-    (False, 'the error is certified to be at most 0.1872, above 0.05.')
+    >>> print(outcome.passed, *outcome.reasons, sep="\\n")
+    False
     """
+    fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
+    if (max is None) == (max_ratio is None):
+        raise TypeError(f"one of max and max_ratio must be given; got {'none' if max is None else 'both'}.")
+    if max_ratio is not None:
+        return replace(judged_ratio(asked, max_ratio, fixed), fitted_on_other_rows=fitted_on_other_rows)
     if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
         raise ValueError(f"max must lie strictly between 0 and 1, such as 0.05; got {max!r}.")
-    fixed = Settings.of(settings, confidence)
-    found = judged(Rows.of(scores, labels, **rows), max, statement, fixed, of, workers)
+    found = judged(asked, max, statement, fixed, of, workers)
     return replace(found, fitted_on_other_rows=fitted_on_other_rows)
 
 
@@ -169,11 +188,26 @@ def judged(
         among = GroupRows.read(rows)
         worst, highest = among.certify_worst(statement, settings, workers)
         chosen, report, doubt = among.summaries[highest], partial(among.certify, settings, workers), among.warnings
-        return Outcome(worst, largest, among.n, chosen, report, group=highest, doubt=" ".join(doubt))
+        return Outcome(
+            worst, largest, statement, settings, among.n, chosen, report, group=highest, doubt=" ".join(doubt)
+        )
     summary = rows.summary()
     found, doubt = STATEMENTS[statement].certify(summary, settings), too_good(summary)
     report = partial(certify_summary, summary, settings)
-    return Outcome(found, largest, summary.rows, summary, report, doubt=" ".join(doubt))
+    return Outcome(found, largest, statement, settings, summary.rows, summary, report, doubt=" ".join(doubt))
+
+
+def judged_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
+    """Observed over expected of all rows."""
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 1 < limit < math.inf:
+        raise ValueError(f"max_ratio must be above 1, such as 1.25; got {limit!r}.")
+    if rows.groups is not None or rows.has_classes:
+        many = "groups" if rows.groups is not None else "classes"
+        raise TypeError(f"max_ratio must come without {many}; got both. Check each of the {many} apart.")
+    summary = rows.summary()
+    found, doubt = observed_over_expected(summary, delta=settings.delta), " ".join(too_good(summary))
+    report = partial(certify_summary, summary, settings)
+    return Outcome(found, limit, "observed over expected", settings, summary.rows, summary, report, doubt=doubt)
 
 
 def _of_classes(
@@ -187,4 +221,4 @@ def _of_classes(
     summary = None if of == "mean" else summary_of(read, highest)
     report = partial(certify_classes, read, settings, workers)
     doubt = " ".join(too_good(summary_of(read) if summary is None else summary))
-    return Outcome(found, largest, read.labels.size, summary, report, class_=called, doubt=doubt)
+    return Outcome(found, largest, statement, settings, read.labels.size, summary, report, class_=called, doubt=doubt)

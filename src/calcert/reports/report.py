@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from calcert.certificates.certificate import Certificate
+from calcert.certificates.cutoff import WorstRange, worst_range
+from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
 from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
-from calcert.reports.advice_and_warnings import advise, warnings_of
-from calcert.reports.estimates import estimates, sample_words
+from calcert.reports.advice_and_warnings import warnings_of
+from calcert.reports.estimates import FEW_SCORES, estimates, sample_words
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
+from calcert.reports.verdict import Verdict, verdict_of
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
@@ -26,22 +29,18 @@ if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
     from calcert.certificates.bends import Bend
     from calcert.certificates.monotone_band import MonotoneBand
-    from calcert.certificates.observed_over_expected import Ratio
     from calcert.certificates.score_table import ScoreTable
     from calcert.certificates.sides import Sides
     from calcert.reports.moves import Moves
 
-Curve = Literal["served", "as it is"]
-
-FEW_SCORES = 40
-"""So many distinct scores are drawn one by one."""
+Curve = Literal["current", "perturbed"]
 
 ENOUGH_VARIANCE, ENOUGH_SHARE = 20, 1 / 8
 """Which error shows is known if the number of labels 1 varies so much, given scores, also next to not given them."""
 
 NO_ROWS = (
     "the report must hold the Summary of its rows for its {}; it has none, as after a round trip through JSON. Certify "
-    "the rows again, or draw calcert.show.pictures.terms.terms(report), which needs none."
+    "the rows again."
 )
 
 
@@ -60,8 +59,8 @@ class Report(Certified, Result):
         What was fixed before the rows were seen.
     estimates
         Point estimates without any guarantee (base rate, Brier score, ECE, AUROC).
-    advice, warnings
-        In plain words: what would tighten the bounds most, and what looks wrong.
+    warnings
+        What looks wrong, in plain words.
     summary
         The rows' Summary, for pictures; absent after a round trip through JSON.
 
@@ -81,12 +80,18 @@ class Report(Certified, Result):
     kind: ClassVar = "report"
     noun: ClassVar = "the report"
     flat: ClassVar = "certificates"
-    derived: ClassVar[tuple[str, ...]] = ("observed_over_expected", "bends", "fingerprint", "detectable")
+    derived: ClassVar[tuple[str, ...]] = (
+        "verdict",
+        "observed_over_expected",
+        "worst_range",
+        "bends",
+        "fingerprint",
+        "detectable",
+    )
 
     certificates: Mapping[str, Certificate]
     settings: Settings
     estimates: Mapping[str, float]
-    advice: str
     warnings: tuple[str, ...] = ()
     summary: Summary | None = field(default=None, compare=False, repr=False, metadata=UNSAVED)
 
@@ -94,6 +99,28 @@ class Report(Certified, Result):
     def n(self) -> int:
         """The number of rows."""
         return next(iter(self.certificates.values())).n
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the report comes to, by a rule that was fixed before the rows were seen, and what to do next."""
+        return verdict_of(self.certificates, self.settings, self.summary, self.observed_over_expected)
+
+    @cached_property
+    def observed_over_expected(self) -> Ratio | None:
+        """Observed over expected positives, certified, beside :attr:`in_the_large`.
+
+        None where that is not proved, for rows in clusters or with weights, and where nothing is expected.
+        """
+        if self.summary is None or self.summary.units is not None or not self.summary.mean_score > 0:
+            return None
+        return observed_over_expected(self.summary, delta=self.settings.delta)
+
+    @cached_property
+    def worst_range(self) -> WorstRange | None:
+        """The score range that is furthest off in these rows, an estimate; None in clusters or with weights."""
+        if self.summary is None or self.summary.units is not None:
+            return None
+        return worst_range(self.summary)
 
     @property
     def sample(self) -> str:
@@ -140,18 +167,11 @@ class Report(Certified, Result):
             return None
         return math.sqrt(2 * variance * math.log(1 / self.settings.delta)) / n
 
-    @cached_property
-    def observed_over_expected(self) -> Ratio | None:
-        """Positives per expected positive, certified, beside :attr:`in_the_large`.
-
-        None where that is not proved, for rows in clusters or with weights, and where nothing is expected.
-        """
-        summary = self.summary
-        if summary is None or summary.units is not None or not summary.mean_score > 0:
-            return None
-        from calcert.certificates.observed_over_expected import observed_over_expected
-
-        return observed_over_expected(summary, delta=self.settings.delta)
+    def known_rows(self, purpose: str) -> Summary:
+        """The Summary of the rows; an error where there is none for what is asked."""
+        if self.summary is None:
+            raise ValueError(NO_ROWS.format(purpose))
+        return self.summary
 
     @property
     def has_band(self) -> bool:
@@ -168,11 +188,10 @@ class Report(Certified, Result):
 
         Computed when first asked for, from the Summary of the rows.
         """
-        if self.summary is None:
-            raise ValueError(NO_ROWS.format("band"))
+        rows = self.known_rows("band")
         from calcert.certificates.band import served_band
 
-        return served_band(self.summary, self.settings.noise, self.settings.delta)
+        return served_band(rows, self.settings.noise, self.settings.delta)
 
     @cached_property
     def bends(self) -> tuple[Bend, ...] | None:
@@ -207,17 +226,11 @@ class Report(Certified, Result):
         >>> print(calcert.certify(x, rng.random(40_000) < x**1.5).curve.bends[0])
         between 0.17 and 0.64 the chance is below the score by at least 0.041
         """
-        if self.summary is None:
-            raise ValueError(NO_ROWS.format("curve"))
+        rows = self.known_rows("curve")
         from calcert.certificates.monotone_band import monotone_band
         from calcert.certificates.score_table import score_table
 
-        return (score_table if self.has_few_scores else monotone_band)(self.summary, delta=self.settings.delta)
-
-    @property
-    def shows_curve(self) -> bool:
-        """True where pages draw :attr:`curve`: if scores are few, if it was asked for, or if there is no other."""
-        return self.has_few_scores or "curve" in vars(self) or (self._has_plain_rows and not self.has_band)
+        return (score_table if self.has_few_scores else monotone_band)(rows, delta=self.settings.delta)
 
     @property
     def has_few_scores(self) -> bool:
@@ -248,21 +261,18 @@ class Report(Certified, Result):
     @cached_property
     def moves(self) -> Moves:
         """What would move where: the calibrated score that lies nearest to the rows. An estimate, without guarantee."""
-        if self.summary is None:
-            raise ValueError(NO_ROWS.format("moves"))
+        rows = self.known_rows("moves")
         from calcert.reports.moves import distance_plan
 
-        return distance_plan(self.summary)
+        return distance_plan(rows)
 
-    def plot(self, ax: Axes | tuple[Axes, Axes] | None = None, *, curve: Curve | None = None, **options: Any) -> Figure:
-        """Draw the reliability picture in its certified band and, beside it, what the bounds are made of.
+    def plot(self, ax: Axes | None = None, *, curve: Curve | None = None, **options: Any) -> Figure:
+        """Draw the reliability diagram: dots over a certified band, and a histogram of the scores below.
 
-        One `ax` takes the reliability picture alone, a pair of them takes both; without, there is a new figure.
-        Needs matplotlib, and the report as :func:`calcert.certify` returned it.
+        Needs matplotlib, and the report as :func:`calcert.certify` returned it. Without `ax` there is a new figure.
 
-        `curve` says whose calibration curve: "served" for the classifier that serves perturbed scores, in a band that
-        assumes nothing, or "as it is" for :attr:`curve`, with what it assumes in the title. Left out, it is "served" if
-        ``perturbed`` is certified.
+        `curve` says of which scores: "current", or "perturbed" for those with noise, whose band assumes nothing. Left
+        out, it is "perturbed" only if ``perturbed`` is certified.
 
         Examples
         --------
@@ -270,7 +280,7 @@ class Report(Certified, Result):
         >>> import tempfile, pathlib
         >>> report.plot().savefig(pathlib.Path(tempfile.mkdtemp()) / "calibration.pdf")
         """
-        curve = curve or ("served" if "perturbed" in self.certificates else "as it is")
+        curve = curve or ("perturbed" if self.has_band else "current")
         check_one_of("curve", curve, get_args(Curve))
         figure: Figure = super().plot(ax, curve=curve, **options)
         return figure
@@ -280,23 +290,21 @@ class Report(Certified, Result):
 
     def _remember(self, values: Mapping[str, Any]) -> None:
         from calcert.certificates.bends import Bend
-        from calcert.certificates.observed_over_expected import Ratio
 
-        types = {"observed_over_expected": Ratio, "bends": tuple[Bend, ...], "fingerprint": str, "detectable": float}
-        for name, type_ in types.items():
+        types: tuple[Any, ...] = (Verdict, Ratio, WorstRange, tuple[Bend, ...], str, float)
+        for name, type_ in zip(self.derived, types, strict=False):  # Those of classes come after these.
             if values.get(name) is not None:
                 vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")
 
 
-def certify_summary(summary: Summary, settings: Settings) -> Report:
-    """The Report of rows that were summarised."""
+def certify_summary(summary: Summary, settings: Settings, beside: Sequence[str] = ()) -> Report:
+    """The Report of rows that were summarised; `beside` is what looked wrong when they were read."""
     certificates = certificates_of(summary, settings)
     return Report(
         certificates=certificates,
         settings=settings,
         estimates=estimates(summary),
-        advice=advise(certificates),
-        warnings=warnings_of(summary, certificates, settings),
+        warnings=(*warnings_of(summary, certificates, settings), *beside),
         summary=summary,
     )
 

@@ -14,6 +14,7 @@ from calcert.foundation.validation import (
     check_crossings,
     check_seed,
     check_threshold,
+    check_tolerance,
     check_variation,
     complement,
 )
@@ -41,6 +42,8 @@ class Settings:
         ``(30, 70, "EUR")``; either is enough. Where one is given, ``regret`` is certified too.
     seed
         Sets the random split of the rows for the lower bounds.
+    tolerance
+        The largest L1 calibration error that is acceptable, such as 0.03; the verdict then says whether it is met.
     statements
         Names of the statements to certify, such as "distance"; all that apply where none is named.
 
@@ -59,6 +62,8 @@ class Settings:
     threshold: float | None = None
     costs: tuple[float | str, ...] | None = None
     statements: str | tuple[str, ...] = ()
+    tolerance: float | None = None
+    together: int = field(default=1, init=False, repr=False, compare=False)
     noise: Noise = field(init=False, repr=False, compare=False)
     delta: float = field(init=False, repr=False, compare=False)
 
@@ -73,6 +78,7 @@ class Settings:
             seed=check_seed(self.seed),
             threshold=None if self.threshold is None else check_threshold(self.threshold),
             costs=None if self.costs is None else check_costs(self.costs),
+            tolerance=None if self.tolerance is None else check_tolerance(self.tolerance),
             statements=statements,
             noise=noise,
             **(noise.parameters if asked else {}),
@@ -94,22 +100,26 @@ class Settings:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, settings: Settings | None, confidence: float | None = None) -> Settings:
-        """What was given, or the usual; the confidence may be given alone."""
+    def of(cls, settings: Settings | None, confidence: float | None = None, tolerance: float | None = None) -> Settings:
+        """What was given, or the usual; confidence and tolerance may be given alone."""
+        alone = {"confidence": confidence, "tolerance": tolerance}
+        alone = {name: value for name, value in alone.items() if value is not None}
         if settings is None:
-            return cls() if confidence is None else cls(confidence=confidence)
+            return cls(**alone)  # type: ignore[arg-type]
         if not isinstance(settings, Settings):
             raise TypeError(f"settings must be calcert.Settings(...); got {type(settings).__name__}.")
-        if confidence is not None:
+        for name, value in alone.items():
             raise TypeError(
-                "confidence must be said once; got it beside settings, which have their own. Pass "
-                f"settings=calcert.Settings(confidence={confidence!r}, ...)."
+                f"{name} must be said once; got it beside settings, which have their own. Pass "
+                f"settings=calcert.Settings({name}={value!r}, ...)."
             )
         return settings
 
     def shared(self, statements: int) -> Settings:
         """The same for each of so many statements that are to hold together."""
-        return self.at(share(self.delta, statements))
+        changed = self.at(share(self.delta, statements))
+        changed._set(together=statements)
+        return changed
 
     def at(self, delta: float) -> Settings:
         """The same with bounds that may fail with probability `delta`, kept to the last bit."""
@@ -127,6 +137,7 @@ class Settings:
             "seed": self.seed,
             **({} if self.threshold is None else {"threshold": self.threshold}),
             **({} if self.costs is None else {"costs": list(self.costs)}),
+            **({} if self.tolerance is None else {"tolerance": self.tolerance}),
             **({"statements": list(self.statements)} if self.statements else {}),
         }
 

@@ -37,6 +37,14 @@ def as_text(result: Result) -> str:
     return plain(as_view(result))
 
 
+def details(result: Result) -> str:
+    """What the text of a result leaves out, as plain text; all of it where it leaves out nothing."""
+    from calcert.show.blocks import DETAILS
+    from calcert.show.text.tables import plain, view_of
+
+    return plain(view_of(DETAILS[result.kind](result))) if result.kind in DETAILS else as_text(result)
+
+
 def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
     """The result drawn with matplotlib, on `ax` or a figure of its own."""
     from calcert.show.pictures import PICTURES

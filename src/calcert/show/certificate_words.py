@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation import number_text
-from calcert.foundation.number_text import at_least, at_most, e_value, given, number, percent_sure, rows_text
+from calcert.foundation.number_text import at_least, at_most, e_value, given, percent_sure, rows_text
 from calcert.serving.noise import Noise
 
 if TYPE_CHECKING:
+    from calcert.certificates.observed_over_expected import Ratio
     from calcert.reports.report import Report
     from calcert.show.interval_lines import Line
 
@@ -152,19 +153,15 @@ def between(lower: float, upper: float) -> str:
     return f"between {at_least(lower)} and {at_most(upper)}"
 
 
-def verdict(certificate: Certificate, largest: float, why_not: str = "") -> str:
-    """Whether an upper bound is small enough, of what and how sure; `why_not` says why rows do not pass even so."""
-    c = certificate
-    about_what = (
+def judged(certificate: Certificate | Ratio) -> str:
+    """What a gate judged, from how many rows, how sure and what is assumed."""
+    c, sure = certificate, number_text.confidence(certificate.delta)
+    if not isinstance(c, Certificate):
+        return f"Observed / expected: {c.observed:,} positives, {c.expected:,.0f} expected.\n{rows_text(c.n)}."
+    return (
         f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{rows_text(c.n)}, probability {number_text.confidence(c.delta)}, assuming {assumed(c.assumption)}."
+        f"{rows_text(c.n)}, confidence {sure}, assuming {assumed(c.assumption)}."
     )
-    if c.upper <= largest and why_not:
-        return f"Not certified: {why_not}.\n{about_what}"
-    if c.upper <= largest:
-        return f"Certified: at most {at_most(c.upper)}, within {given(largest)}.\n{about_what}"
-    above = f"which is {number(c.upper - largest)} above {given(largest)}"
-    return f"Not certified: at most {at_most(c.upper)}, {above}.\n{about_what}"
 
 
 def confidence(delta: float) -> str:

@@ -13,6 +13,7 @@ from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import NoRows, missing_message, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.parsed_values import text_label_hint
+from calcert.sources.row_order import RowOrder
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
@@ -23,8 +24,8 @@ SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up: half-precision softmax stays within."""
 
 
-def summarize_arrays(scores: Any, labels: Any) -> Summary:
-    """The Summary of two one-dimensional columns of equal length."""
+def summarize_arrays(scores: Any, labels: Any, order: RowOrder | None = None) -> Summary:
+    """The Summary of two one-dimensional columns of equal length; `order` looks at the rows as they come."""
     x, y = checked_array("scores", scores), checked_array("labels", labels)
     _check_lengths(x, y)
     check_indexes(scores=scores, labels=labels)
@@ -34,7 +35,10 @@ def summarize_arrays(scores: Any, labels: Any) -> Summary:
             stop = start + STRIDE
             collector.add(x[start:stop], y[start:stop])
             progress.advance_to(min(stop, x.size))
-    return collector.summary()
+    summary = collector.summary()
+    if order is not None:
+        order.add(x, y)
+    return summary
 
 
 def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:

@@ -25,6 +25,7 @@ from calcert.sources.files.value_columns import Numbers, Values, coded
 from calcert.sources.groups.group_names import GroupNumbers
 from calcert.sources.groups.rows_by_group import RowsByGroup
 from calcert.sources.parsed_values import Unreadable
+from calcert.sources.row_order import RowOrder
 from calcert.sources.units.cluster_names import Numbering
 from calcert.sources.units.weighed_arrays import Weigher
 from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
@@ -69,7 +70,10 @@ def file_summaries(
     def start(place: Place, groups: Mapping[str, int]) -> AllRows | RowsByGroup:
         return AllRows(sampling, place) if group is None else RowsByGroup(sampling, place, groups)
 
-    return _read(table, score, label, start, sampling, {} if group is None else {"groups": group}).summaries()
+    found = _read(table, score, label, start, sampling, {} if group is None else {"groups": group})
+    if isinstance(found, AllRows):
+        table.account.warnings += found.order.warnings
+    return found.summaries()
 
 
 def read_rows(
@@ -206,10 +210,13 @@ class AllRows:
     def __init__(self, sampling: Weighing, place: Place) -> None:
         self._sink: Any = Weigher(sampling, place) if sampling.given else Collector(place)
         self._weighed = bool(sampling.given)
+        self.order = RowOrder()
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
         """Add rows, which are in no groups."""
         self._sink.add(scores, labels, *([others] if self._weighed else []))
+        if not self._weighed:
+            self.order.add(scores, labels)
 
     def settle(self) -> None:
         """Wait until everything is counted."""

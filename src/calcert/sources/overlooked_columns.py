@@ -38,8 +38,8 @@ def remark_on_clusters(
     values: Callable[[str], Iterable[Any]],
     *,
     by_values: bool = False,
-) -> None:
-    """Say, through the logger ``calcert``, that rows of one user may not be independent, if there seem to be users.
+) -> list[str]:
+    """Say through the logger ``calcert``, and return, that rows of one user may not be independent, if there are users.
 
     `values` gives the first values of a column; `by_values` says that it is cheap to look at those of every column.
     """
@@ -50,14 +50,13 @@ def remark_on_clusters(
     for column in [*named, *(column for column in others if by_values and column not in named)]:
         seen = [str(value) for value in values(column.name) if value is not None and value != ""]
         if FEWEST <= len(set(seen)) < len(seen) and (column in named or all(map(KEY.fullmatch, set(seen)))):
-            LOG.warning(
-                "%s: column %r has values that come again, and rows of one of them may not be independent; if so, name "
-                "it: clusters=%r (--cluster), or keep one row of each",
-                source,
-                column.name,
-                column.name,
+            words = (
+                f"column {column.name!r} has values that come again, and rows of one of them may not be independent; "
+                f"if so, name it: clusters={column.name!r} (--cluster), or keep one row of each"
             )
-            return
+            LOG.warning("%s: %s", source, words)
+            return [f"{words}."]
+    return []
 
 
 def _remark_on_weights(columns: Sequence[Column], source: str, values: Callable[[str], Iterable[Any]]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.validation import check_count
 from calcert.sources.arrays import second_column, summarize_arrays
 from calcert.sources.parsed_values import PLAIN, Reading
+from calcert.sources.row_order import RowOrder
 from calcert.sources.source_argument import Source, refuse_ignored, source_of
 from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
@@ -164,10 +165,12 @@ class Rows:
 
     @property
     def account(self) -> Account:
-        """What reading came to: columns, rows of each file, rows left out; empty where rows are not in files."""
+        """What reading came to: columns, rows of each file, rows left out, and warnings; known when rows were read."""
         from calcert.sources.files.reading_account import Account
 
-        return self.source.value.account if self.source.kind == "files" else Account()
+        if self.source.kind == "files":
+            return self.source.value.account
+        return vars(self).setdefault("_account", Account())
 
     def summary(self) -> Summary:
         """All rows, counted."""
@@ -192,7 +195,7 @@ class Rows:
             from calcert.sources.engines.tables import chosen_columns, columns_in_memory, remark
 
             if not sampling.given:
-                remark(value, self.score, self.label)
+                self.account.warnings += remark(value, self.score, self.label)
             chosen = chosen_columns(value, self.score, self.label, sampling)
             if not self.source.in_memory:
                 return table_summaries(value, chosen, sampling)[None]
@@ -201,7 +204,12 @@ class Rows:
             from calcert.sources.units.weighed_arrays import weigh_arrays
 
             return weigh_arrays(scores, labels, sampling)
-        return value if isinstance(value, Summary) else summarize_arrays(scores, labels)
+        if isinstance(value, Summary):
+            return value
+        order = RowOrder()
+        summary = summarize_arrays(scores, labels, order)
+        self.account.warnings += order.warnings
+        return summary
 
     def _may_be_saved_query(self) -> bool:
         """True where nothing was said that the query of ``calcert sql`` has not counted already."""

@@ -75,9 +75,12 @@ def largest_mean_terms(
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - seen}
 
 
-def gap_limit(summary: Summary, delta: float) -> float:
-    """Theorem 11 (ii): a lower bound for |E X - E Y| at confidence 1 - delta, from independent rows of equal weight."""
-    gap = abs(summary.mean_score - summary.base_rate) - ROUNDING
+def gap_limit(summary: Summary, delta: float, mean: float | None = None) -> float:
+    """Theorem 11 (ii): a lower bound for |E X - E Y| at confidence 1 - delta, from independent rows of equal weight.
+
+    With `mean`, that of the rows of another gain, up to |x - y| in size, it is one for the size of the mean of that.
+    """
+    gap = abs(summary.mean_score - summary.base_rate if mean is None else mean) - ROUNDING
     level = share_for_mean(summary.n) * delta
     return least_size(gap, brier_squares(summary).upper(summary.n, delta), summary.n, level)
 

@@ -12,9 +12,11 @@ from calcert.show.blocks.plan import plan_blocks
 from calcert.show.blocks.published import published_blocks
 from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks, sides_blocks
 from calcert.show.blocks.recalibration import recalibration_blocks
+from calcert.show.blocks.report import details_blocks, report_blocks
 
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,
+    "report": report_blocks,
     "plan": plan_blocks,
     "noise costs": noise_costs_blocks,
     "recalibration": recalibration_blocks,
@@ -28,3 +30,6 @@ BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "test": p_value_blocks,
     "published": published_blocks,
 }
+
+DETAILS: dict[str, Callable[..., list[Block]]] = {"report": details_blocks, "classes": details_blocks}
+"""What the blocks above leave out."""

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer, in a sentence or two: what a reader in a hurry is to see."""
+    """The answer, in a sentence or two: what a reader in a hurry is to see; `aside`, how many rows it is from."""
+
+    words: str
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Something that looks wrong."""
 
     words: str
 
@@ -40,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, to be filled row by row."""
+    """A table, to be filled row by row; one whose columns have no names is a list of lines."""
 
     columns: Sequence[Column]
     rows: list[Row] = field(default_factory=list)
@@ -51,7 +59,7 @@ class Table:
         self.rows.append(Row(filled, style, begins and bool(self.rows)))
 
 
-Block = Verdict | Paragraph | Table
+Block = Verdict | Warned | Paragraph | Table
 
 
 def numbers(*names: str) -> Table:

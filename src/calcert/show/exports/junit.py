@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.number_text import given
 from calcert.foundation.whole_regular_file import replacing
+
+if TYPE_CHECKING:
+    from calcert.certificates.certificate import Certificate
+    from calcert.certificates.observed_over_expected import Ratio
 
 
 @dataclass(frozen=True)
 class JUnitOutcome:
     """One check, by the version of a policy: passed or not or, without a certificate, impossible for a reason."""
 
-    statement: str
+    name: str
     largest: float
-    certificate: Certificate | None = None
+    certificate: Certificate | Ratio | None = None
     words: str = "interrupted"
     passed: bool = False
     policy: str | None = None
@@ -45,7 +48,7 @@ class JUnitOutcome:
         facts |= {} if self.policy is None else {"policy": self.policy}
         if found is not None:
             facts |= {"upper": found.upper, "lower": found.lower, "confidence": found.confidence, "rows": found.n}
-            facts |= found.parameters
+            facts |= getattr(found, "parameters", {})
         properties = ElementTree.SubElement(suite, "properties")
         for name, value in facts.items():
             ElementTree.SubElement(properties, "property", name=name, value=str(value))
@@ -53,7 +56,7 @@ class JUnitOutcome:
             suite,
             "testcase",
             classname="calcert.check",
-            name=f"{self.statement} at most {given(self.largest)}",
+            name=self.name,
             time=f"{seconds:.3f}",
         )
         if found is None or failed:

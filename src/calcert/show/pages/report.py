@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from scipy.stats import beta
 
 from calcert.foundation.requirements import needed_for_reports
-from calcert.reports.estimates import log_loss, net_benefit, score_quantiles
+from calcert.reports.estimates import FEW_SCORES, log_loss, score_quantiles
 from calcert.show import certificate_words as words
+from calcert.show.blocks.report import bends_lead, ece_words, power, statement_lines
 from calcert.show.pages.layout import Card, Picture, card, code, fragment, picture, render
 from calcert.show.side_words import which_way
-from calcert.show.text.report import bends_lead, power
 
 with needed_for_reports():
     from calcert.show.pictures.canvas import figure_of
-    from calcert.show.pictures.curve_as_it_is import curve_as_it_is
-    from calcert.show.pictures.served_curve import reliability, reliability_description
-    from calcert.show.pictures.terms import terms, terms_description
+    from calcert.show.pictures.perturbed_curve import perturbed_curve, perturbed_description
+    from calcert.show.pictures.reliability import reliability, reliability_description
 
 if TYPE_CHECKING:
     from calcert.reports.report import Report
 
 TITLE = "Calibration certificate"
-
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
@@ -38,19 +36,11 @@ TERM_MEANING = {
 }
 
 READING = {
-    "reliability": "The thick curve is the estimated chance of label 1 at each served score; a calibrated classifier "
-    "lies on the dashed diagonal. The band holds the true curve everywhere at once, with the stated probability: where "
-    "it leaves the diagonal outside, the served classifier is off there; where it is wide, there are few rows. "
-    "A mark at 0 or 1 is the mean chance of served scores within a millionth of it, between its limits. "
-    "Below are the densities of the served scores of either label, each drawn to its own peak.",
-    "as it is": "Of the scores as they are, without noise. Few distinct scores are points, each with limits that hold "
-    "together and assume nothing; nothing is said between them. More of them have a band that holds the curve "
-    "everywhere at once if the chance of label 1 never falls as the score rises, and dots that are estimates. Where "
-    "the dashed diagonal is outside, the classifier is off. Below: where the scores of either label are.",
-    "terms": "The whole bar is what is certified. The plug-in is the error that the rows show, sampling noise "
-    "included; everything after it is the price of certainty, of which sampling and group bias shrink with more rows. "
-    "The upright mark is the lower bound: the true value lies between it and the end of the bar, with the stated "
-    "probability and if what the line assumes is true.",
+    "current": "Dots are the shares of label 1 among rows with similar scores. Where the dashed diagonal leaves the "
+    "band, or the limits of a score, scores are off. The band assumes that the true curve never falls; limits of "
+    "few scores assume nothing.",
+    "perturbed": "The curve is the estimated probability of label 1 at each perturbed score. The band holds the whole "
+    "true curve and assumes nothing. Below are the scores of either label, each to its own peak.",
 }
 
 
@@ -89,7 +79,6 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
         | reviewed(report)
         | {
             "never_promised": words.never_promised(report),
-            "has_rows": report.summary is not None,
             "terms": _terms(report),
             "quantiles": score_quantiles(report.summary) if report.summary is not None else {},
             "fingerprint": report.fingerprint,
@@ -117,12 +106,14 @@ def shown(report: Report) -> dict[str, Any]:
         "n": report.n,
         "sample": report.sample,
         "power": power(report),
+        "verdict": report.verdict,
+        "answer": list(statement_lines(report)),
+        "ece": ece_words(report),
         "statements": _cards(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
         "bends": [str(bend) for bend in report.bends or ()],
         "bends_lead": bends_lead(report),
         "warnings": report.warnings,
-        "advice": report.advice,
         "estimates": _estimates(report),
         "pictures": _pictures(report),
     }
@@ -157,46 +148,37 @@ def _estimates(report: Report) -> dict[str, float]:
 
 def _pictures(report: Report) -> list[Picture]:
     drawn = []
-    if report.shows_curve:
-        title, reading = "The calibration curve as it is", READING["as it is"]
-        drawn.append(picture(figure_of(curve_as_it_is(report)), "as-it-is", title, str(report.curve), reading))
     if report.has_band:
-        title, description = "Reliability of the perturbed classifier", reliability_description(report)
-        figure = figure_of(reliability(report))
-        drawn.append(picture(figure, "reliability", title, description, READING["reliability"]))
-    title, description = "What the upper bounds are made of", terms_description(report)
-    drawn.append(picture(figure_of(terms(report)), "made-of", title, description, READING["terms"]))
+        figure, words = figure_of(perturbed_curve(report)), perturbed_description(report)
+        drawn.append(picture(figure, "perturbed", "Reliability of perturbed scores", words, READING["perturbed"]))
+    if report.summary is not None:
+        figure, words = figure_of(reliability(report)), reliability_description(report)
+        drawn.append(picture(figure, "reliability", "Reliability diagram", words, READING["current"]))
     return drawn
 
 
 def reviewed(report: Report) -> dict[str, Any]:
-    """What the template of a report shows of it; nothing without the Summary of the rows."""
-    return {"which_way": which_way(report), "by_score": _by_score(report), "benefits": _benefits(report)}
+    """What reviewers ask for; nothing without the Summary of the rows."""
+    return {"which_way": which_way(report), "by_score": _by_score(report)}
 
 
 def _by_score(report: Report) -> list[dict[str, Any]]:
-    """Each of a few distinct scores: said, seen, between, and what follows."""
-    if not report.has_few_scores:
+    """Each of a few distinct scores: rows, positives, limits where rows are independent, and tests both ways."""
+    rows = report.summary
+    if rows is None or not rows.is_finite or rows.values.size > FEW_SCORES:
         return []
+    if rows.units is not None and not (rows.units.design.clustered and rows.n == rows.units.rows):
+        return []
+    limits: Iterable[tuple[Any, Any]] = [(None, None)] * rows.values.size
+    if report.has_few_scores:
+        limits = [(line["lower"], line["upper"]) for line in report.curve._rows()]
     lines = []
-    for line in report.curve._rows():
-        x, lower, upper = line["score"], line["lower"], line["upper"]
-        verdict = "too low" if lower > x else "too high" if upper < x else "cannot tell"
-        rows, positives = line["rows"], line["positives"]
-        below = float(beta.cdf(x, positives + 0.5, rows - positives + 0.5))
-        lines.append(line | {"verdict": verdict, "jeffreys": min(below, 1 - below)})
+    for x, count, (lower, upper) in zip(rows.values.tolist(), rows.points.count.tolist(), limits, strict=True):
+        number, positives = int(sum(count)), int(count[1])
+        below = float(beta.cdf(x, positives + 0.5, number - positives + 0.5))
+        verdict = None if lower is None else "too low" if lower > x else "too high" if upper < x else "cannot tell"
+        lines.append(
+            {"score": x, "rows": number, "positives": positives, "estimate": positives / number, "lower": lower}
+            | {"upper": upper, "verdict": verdict, "too_low": below, "too_high": 1 - below}
+        )
     return lines
-
-
-def _benefits(report: Report) -> list[dict[str, float]]:
-    if report.summary is None:
-        return []
-    rate = report.summary.base_rate
-    return [
-        {
-            "threshold": t,
-            "model": net_benefit(report.summary, t),
-            "all": rate - (1 - rate) * t / (1 - t),
-        }
-        for t in THRESHOLDS
-    ]

@@ -9,12 +9,12 @@ from calcert.show.pictures.monitor import status_picture
 from calcert.show.pictures.monotone_band_and_score_table import monotone_picture, table_picture
 from calcert.show.pictures.moves import moves_picture
 from calcert.show.pictures.noise_costs import noise_costs_picture
+from calcert.show.pictures.perturbed_curve import band_picture
 from calcert.show.pictures.plan import plan_picture
 from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
 from calcert.show.pictures.recalibration import recalibration_picture
 from calcert.show.pictures.report import report_picture
-from calcert.show.pictures.served_curve import band_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

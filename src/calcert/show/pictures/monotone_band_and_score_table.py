@@ -55,7 +55,7 @@ def draw_score_table(axes: Axes, table: ScoreTable) -> None:
     """Each single score as a point between its limits."""
     label = f"{percent_sure(table.delta)} limits, all together"
     axes.vlines(table.score, table.lower, table.upper, color=BLUE, lw=2.0, alpha=0.6, label=label)
-    axes.plot(table.score, table.estimate, "o", color=BLUE, ms=4.5, label="share of label 1, no guarantee")
+    axes.plot(table.score, table.estimate, "o", color=BLUE, ms=4.5, label="share of label 1")
     scores = f"{table.score.size} scores" if table.score.size > 1 else f"score {given(float(table.score[0]))}"
     axes.set_title(f"Chance of label 1 at the {scores}, as they are;\nnothing is assumed, or said of other scores")
     frame_of_the_curve(axes)
@@ -63,7 +63,7 @@ def draw_score_table(axes: Axes, table: ScoreTable) -> None:
 
 def frame_of_the_curve(axes: Axes) -> None:
     """The diagonal of perfect calibration, and axes from 0 to 1."""
-    axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="perfect calibration")
+    axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="no error")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_ylabel("chance of label 1")

@@ -7,10 +7,8 @@ from rich.console import RenderableType
 from calcert.show.text.classes import classes_view
 from calcert.show.text.groups import groups_view
 from calcert.show.text.monitor import status_view
-from calcert.show.text.report import report_view
 
 VIEWS: dict[str, Callable[..., RenderableType]] = {
-    "report": report_view,
     "groups": groups_view,
     "classes": classes_view,
     "status": status_view,

@@ -9,10 +9,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from calcert.foundation.number_text import at_least, at_most
+from calcert.show.blocks.report import report_blocks
 from calcert.show.certificate_words import STATEMENTS, each_side, worst
 from calcert.show.interval_lines import class_columns, class_lines, meanings, order
-from calcert.show.text.report import report_view
-from calcert.show.text.tables import interval_table
+from calcert.show.text.tables import interval_table, view_of
 
 if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
@@ -27,7 +27,7 @@ def classes_view(report: ClassReport) -> RenderableType:
     of_classes = class_lines(report, shown)
     lines: list[RenderableType] = [
         Text("The prediction: its probability against how often it is right", style="italic"),
-        report_view(report),
+        view_of(report_blocks(report)),
         Text(""),
         Text(f"Each of {len(report.classes)} classes against the rest, {order(of_classes)}", style="italic"),
         interval_table("class", shown, of_classes[:SHOWN]),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -33,9 +34,14 @@ def view_of(said: Iterable[Block]) -> RenderableType:
 
 
 def _rendered(block: Block) -> list[RenderableType]:
-    if not isinstance(block, blocks.Table):
-        return [Text(block.words, style="bold" if isinstance(block, blocks.Verdict) else "")]
-    shown = table()
+    if isinstance(block, blocks.Verdict):
+        return [_verdict(block)]
+    if isinstance(block, blocks.Warned):
+        return [Text(f"Warning: {block.words}", style="yellow")]
+    if isinstance(block, blocks.Paragraph):
+        return [Text(block.words)]
+    named = any(column.name for column in block.columns)
+    shown = table() if named else Table.grid(padding=(0, 2, 0, 0))
     for column in block.columns:
         unbroken = not (column.of_words or column.wraps)
         shown.add_column(column.name, justify="left" if column.of_words else "right", no_wrap=unbroken)
@@ -43,7 +49,17 @@ def _rendered(block: Block) -> list[RenderableType]:
         if row.begins:
             shown.add_section()
         shown.add_row(*map(Text, row.cells), style=row.style)
-    return [Text(""), shown]
+    return [Text(""), shown] if named else [Padding(shown, (0, 0, 0, 2))]
+
+
+def _verdict(block: blocks.Verdict) -> RenderableType:
+    """The sentence, and what it is from at the right edge where there is room for it, else below."""
+    words, aside = Text(block.words, style="bold"), Text(block.aside, style="dim")
+    if not block.aside:
+        return words
+    if len(block.words) + len(block.aside) + 2 > WIDTH:
+        return Group(words, Padding(aside, (0, 0, 0, 2)))
+    return Text.assemble(words, " " * (WIDTH - len(block.words) - len(block.aside)), aside)
 
 
 def interval_table(first: str, statements: Iterable[str], lines: Iterable[Line]) -> Table:
@@ -73,7 +89,15 @@ def _interval_cell(c: Certificate) -> str:
 
 def plain(view: RenderableType, width: int = WIDTH) -> str:
     """A view without colour, lines ending where their text ends."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    # Inside a notebook rich would display the view, and the text would be empty.
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        legacy_windows=False,
+        force_terminal=False,
+        force_jupyter=False,
+    )
     console.print(view)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines())

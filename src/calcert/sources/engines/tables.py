@@ -65,11 +65,11 @@ def columns_in_memory(frame: nw.DataFrame[Any], chosen: Chosen, weighing: Weighi
     return x, y, replace(weighing, **others)
 
 
-def remark(frame: Frame, *taken: str | None) -> None:
-    """Say where rows of one user, or the like, may not be independent."""
+def remark(frame: Frame, *taken: str | None) -> list[str]:
+    """Say where rows of one user, or the like, may not be independent, and return what was said."""
     columns = columns_in(frame)
     named = [column for column in columns if column.name in taken]
-    remark_on_clusters(columns, named, _kind(frame), lambda name: _head(frame, name, LOOKED_AT))
+    return remark_on_clusters(columns, named, _kind(frame), lambda name: _head(frame, name, LOOKED_AT))
 
 
 def columns_in(frame: Frame) -> list[Column]:

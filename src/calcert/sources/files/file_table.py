@@ -155,7 +155,7 @@ class FileTable:
         """The columns that were chosen must be those of every file; what is beside them may be remarked on."""
         if remark:
             flat = [column for column in self.columns() if "<" not in column.type]
-            remark_on_clusters(flat, chosen, self.name, self.examples, by_values=True)
+            self.account.warnings += remark_on_clusters(flat, chosen, self.name, self.examples, by_values=True)
         self._check_same({column.name for column in chosen})
         self.account.columns = account
 

@@ -30,6 +30,7 @@ class Account:
     labels: Counter[str] = field(default_factory=Counter)
     files: list[ReadFile] = field(default_factory=list)
     low: int = 0
+    warnings: list[str] = field(default_factory=list)
 
     def begin(self) -> None:
         """Forget the rows that were counted: they are read again."""

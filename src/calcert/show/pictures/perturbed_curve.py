@@ -29,13 +29,13 @@ BINS = 64
 """Of the served scores of either label, below the curve: wide enough that a crowded score leaves the others visible."""
 
 
-def reliability(report: Report, ax: Axes | None = None) -> Axes:
+def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
     """The calibration curve of the perturbed classifier in its band, over the densities of both labels.
 
-    How to read it: the curve is the estimated chance of label 1 at each served score; a calibrated classifier lies on
-    the dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
+    How to read it: the curve is the estimated probability of label 1 at each perturbed score; without error it is the
+    dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
     leaves the diagonal outside, the classifier is off there. A mark next to 0 or 1 is the mean chance there, between
-    its limits. Below: where the served scores of either label are.
+    its limits. Below: where the perturbed scores of either label are.
 
     Parameters
     ----------
@@ -48,20 +48,20 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5000)
-    >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
+    >>> ax = perturbed_curve(calcert.certify(x, rng.random(5000) < x, settings=calcert.Settings(odds=1 / 16)))
     >>> print(ax.get_title(loc="left"))
-    Calibration error, served with perturbed scores:
+    Calibration error of perturbed scores:
     certified at most 0.0299
     """
-    title = f"Calibration error, served with perturbed scores:\ncertified {words.interval(report.perturbed)}"
+    title = f"Calibration error of perturbed scores:\ncertified {words.interval(report.perturbed)}"
     return draw_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)
 
 
-def reliability_description(report: Report) -> str:
+def perturbed_description(report: Report) -> str:
     """The reliability picture for somebody who cannot see it."""
     c = report.perturbed
     return (
-        f"Estimated chance of label 1 against the served score, with a {percent_sure(c.delta)} simultaneous band and "
+        f"Estimate of label 1 against the perturbed score, with a {percent_sure(c.delta)} simultaneous band and "
         f"the diagonal of perfect calibration; {c.n:,} rows. The calibration error is certified {words.interval(c)}."
     )
 
@@ -139,5 +139,5 @@ def _draw_densities(axes: Axes, band: CalibrationBand) -> None:
     axes.set_ylim(0, 1.45)
     axes.set_yticks([])
     axes.set_ylabel("density")
-    axes.set_xlabel("served score")
+    axes.set_xlabel("perturbed score")
     axes.legend(loc="upper center", ncols=2)

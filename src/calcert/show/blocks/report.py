@@ -1,0 +1,129 @@
+"""A report as blocks: the answer that fits a screen, and the details behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from calcert.foundation.number_text import at_least, at_most, confidence, given, number, span
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.show.certificate_words import STATEMENTS, evidence, in_money
+from calcert.show.side_words import which_way
+
+if TYPE_CHECKING:
+    from calcert.certificates.certificate import Certificate
+    from calcert.reports.report import Report
+
+ASSUMING = {"crossings": "upper if at most {} crossings", "variation": "upper if variation at most {}"}
+"""What the upper bound of the L1 error assumes, by the setting that it depends on."""
+
+
+def report_blocks(report: Report) -> list[Block]:
+    """The answer: verdict, warnings, a line for each statement, the ECE with its noise, and what to do next."""
+    said = report.verdict
+    lines = Table([Column("", of_words=True), Column(""), Column("", of_words=True)])
+    for title, interval, note in statement_lines(report):
+        lines.add(title, interval, note)
+    return [
+        Verdict(said.sentence, report.sample),
+        *map(Warned, report.warnings),
+        lines,
+        *([Paragraph(f"  {words}")] if (words := ece_words(report)) else []),
+        Paragraph(f"Next: {said.next}"),
+    ]
+
+
+def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
+    """What each line of the answer is called, its bounds, and what they are about."""
+    found, ratio, worst = report.certificates, report.observed_over_expected, report.worst_range
+    if "perturbed" in found:
+        yield "Perturbed scores", _span(found["perturbed"]), f"L1 with noise, {report.settings.noise.shown}"
+    if "in_the_large" in found and ratio is not None:
+        counts = f"{ratio.observed:,} observed, {ratio.expected:,.0f} expected"
+        yield "Observed / expected", span(ratio.lower, ratio.upper, ratio=True), counts
+    elif "in_the_large" in found:
+        yield "In the large", _span(found["in_the_large"]), "mean score against share of label 1"
+    if "l1" in found:
+        yield "Calibration error", _span(found["l1"]), f"L1; {_assuming(found['l1'])}"
+    if "cutoff" in found:
+        where = "cutoff error; no assumption"
+        if worst is not None and found["cutoff"].upper < 1:
+            counts = f"{worst.observed:,} against {worst.expected:,.0f} expected"
+            where = f"{_ends(worst.low, worst.high)}: {counts}"
+        yield "Worst score range", _span(found["cutoff"]), where
+    if "regret" in found:
+        threshold = given(found["regret"].parameters["threshold"])
+        yield "Loss at threshold", _span(found["regret"]), f"{threshold}; against the best threshold"
+    if "distance" in found:
+        yield "Distance", _span(found["distance"]), "mean shift of scores that repairs them"
+
+
+def _ends(low: float, high: float) -> str:
+    """A range of scores, with as many decimals as its width deserves."""
+    decimals = max(1 - math.floor(math.log10(max(high - low, 1e-6))), 2)
+    return f"{low:.{decimals}f}-{high:.{decimals}f}" if high > low else given(low)
+
+
+def _span(c: Certificate) -> str:
+    return "too few rows" if c.vacuous else span(c.lower, c.upper)
+
+
+def _assuming(c: Certificate) -> str:
+    if c.assumption == "none":
+        return "no assumption"
+    name = "variation" if "variation" in c.parameters else "crossings"
+    return ASSUMING[name].format(given(c.parameters[name]))
+
+
+def ece_words(report: Report) -> str:
+    """The ECE, and how much of it noise alone would make."""
+    ece, floor = (report.estimates.get(name, math.nan) for name in ("ECE (15 bins)", "noise floor of ECE"))
+    return "" if math.isnan(ece + floor) else f"ECE {ece:.2g} (15 bins; noise alone gives about {floor:.2g})"
+
+
+def details_blocks(report: Report) -> list[Block]:
+    """What the answer leaves out: every statement with its terms, evidence, ranges and sides, and all estimates."""
+    words = [Column("statement", of_words=True), Column("assuming", of_words=True)]
+    shown = Table([*words, Column("at least"), Column("at most"), Column("proof", of_words=True)])
+    for name, c in report.certificates.items():
+        assumption = "nothing" if c.assumption == "none" else c.assumption
+        shown.add(STATEMENTS[name].short, assumption, at_least(c.lower), at_most(c.upper), c.theorem)
+    names = list(dict.fromkeys(term for c in report.certificates.values() for term in c.terms))
+    terms = Table([Column("upper bound", of_words=True), *map(Column, names)])
+    for name, c in report.certificates.items():
+        terms.add(STATEMENTS[name].short, *(number(c.terms[term]) if term in c.terms else "" for term in names))
+    one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
+    known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
+    said = [
+        f"Each bound holds with confidence {one}, both sides of a line together with {both}.",
+        in_money(report.certificates, report.settings.costs),
+        evidence(report.certificates),
+        *bend_lines(report),
+        *which_way(report),
+        f"Estimates, without guarantee: {known}.",
+        f"Settings: {', '.join(f'{name} {value}' for name, value in report.settings.to_dict().items())}.",
+    ]
+    return [shown, terms, *(Paragraph(line) for line in said if line)]
+
+
+def bend_lines(report: Report) -> list[str]:
+    """Where the perturbed curve is certainly off the diagonal; nothing where it is not known to be."""
+    if not report.bends:
+        return []
+    return [bends_lead(report), *(f"  {bend}" for bend in report.bends)]
+
+
+def bends_lead(report: Report) -> str:
+    """What comes before the ranges in which the perturbed curve is off the diagonal."""
+    noise, sure = report.settings.noise.words, confidence(report.settings.delta)
+    return (
+        f"Score ranges with certified miscalibration, with perturbed scores, {noise}; simultaneous confidence {sure}:"
+    )
+
+
+def power(report: Report) -> str:
+    """What so many rows can show; nothing where that is not known."""
+    if report.detectable is None:
+        return ""
+    return f"So many rows show an error of about {report.detectable:.2g} in one direction in every other sample."
