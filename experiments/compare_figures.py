@@ -28,6 +28,8 @@ TOLERANCE = 2e-6
 
 MEASURED = {
     "faults.csv": 7,
+    "few_values.csv": 2,
+    "fix.csv": 2,
     "gate.csv": 2,
     "real.csv": 4,
     "real_networks.csv": 1,

@@ -19,7 +19,7 @@ from calcert import published
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 import experiments
-from experiments import faults, gate, rates, reconstruction, results, samples, synthetic, tradeoff
+from experiments import faults, few_values, fix, gate, rates, reconstruction, results, samples, synthetic, tradeoff
 from experiments.__main__ import commands
 from experiments.laws import BANDWIDTH, LAWS
 from experiments.results import read
@@ -239,3 +239,17 @@ def test_a_bound_at_a_price_lies_between_those_of_its_neighbours() -> None:
     found = tradeoff.at_the_price([line(0.2, 1e-2, 0.04), line(0.1, 1e-4, 0.01)])
     assert found == pytest.approx(0.02)
     assert np.isnan(tradeoff.at_the_price([line(0.1, 1e-5, 0.1), line(0.2, 1e-4, 0.1)]))
+
+
+def test_recalibrating_is_measured_beside_scikit_learn(tmp_path: Path) -> None:
+    assert "covered" in run(fix.main, "--quick", "--out", str(tmp_path))
+    (line,) = results.read(tmp_path / "fix.csv")
+    assert float(line["truth"]) < float(line["bound"]) < 0.105
+    assert line["covered"] == "100.00%"
+    assert float(line["log loss"]) < 1.01 * float(line["scikit-learn, same half"])
+
+
+def test_few_values_are_measured_beside_noise(tmp_path: Path) -> None:
+    assert "AUROC lost" in run(few_values.main, "--quick", "--out", str(tmp_path))
+    bound = {line["deployed"]: float(line["L1 bound"]) for line in results.read(tmp_path / "few_values.csv")}
+    assert bound["10 levels"] < bound["21 levels"] < bound["101 levels"] < 0.05

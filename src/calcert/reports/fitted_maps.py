@@ -49,7 +49,8 @@ class Tallied:
         """The rows of a set, whose weights are made to be 1 on average."""
         score, place = np.unique(rows.scores, return_inverse=True)
         weight = np.ones(rows.number) if rows.weights is None else rows.weights / rows.weights.mean()
-        return cls(score, np.bincount(place, weight), np.bincount(place, weight * rows.labels))
+        of_all, of_ones = (np.bincount(place, part) for part in (weight, weight * rows.labels))
+        return cls(score, np.asarray(of_all, np.float64), np.asarray(of_ones, np.float64))
 
     def log_loss(self, probability: Floats) -> float:
         """The sum of the log loss of a probability for each score."""
@@ -65,7 +66,7 @@ def most_levels(rows: int) -> int:
 
     More levels cost more in the bound than they gain in log loss.
     """
-    return max(2, min(round((2 * rows) ** (1 / 3)), round(3.5 * rows ** (1 / 6))))
+    return max(2, round(min(math.cbrt(2 * rows), 3.5 * math.pow(rows, 1 / 6))))
 
 
 def fitted_map(rows: RowsInMemory, curve: str, levels: int) -> ScoreMap:
@@ -104,8 +105,8 @@ def _logistic(rows: Tallied, curve: str) -> ScoreMap:
         kept[1 + int(np.argmin(line[1:]))] = False
         line = np.zeros(kept.size)
         line[kept] = _newton(rows, design[kept])
-    line = [float(f"{value:.9g}") for value in line]
-    return ScoreMap(coefficients=(line[0], line[1], line[-1]))
+    shown = [float(f"{value:.9g}") for value in line.tolist()]
+    return ScoreMap(coefficients=(shown[0], shown[1], shown[-1]))
 
 
 def _newton(rows: Tallied, design: Floats) -> Floats:
