@@ -147,7 +147,7 @@ def recalibrate(
     >>> fixed([0.1, 0.5, 0.9])
     array([0.02464, 0.3218 , 0.8033 ])
     >>> print(f"at least {fixed.before.distance.lower:.3f} before, at most {fixed.l1.upper:.3f} after")
-    at least 0.106 before, at most 0.029 after
+    at least 0.106 before, at most 0.028 after
     """
     fixed = Settings.of(settings, confidence)
     rows = Rows.of(scores, labels, score=score, label=label, clusters=clusters)
