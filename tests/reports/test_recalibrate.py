@@ -88,6 +88,7 @@ def test_scores_that_rank_backwards_become_one_level() -> None:
     fixed = calcert.recalibrate(1 - x, y, settings=FAST)
     assert np.ptp(fixed([0.01, 0.99])) < 0.2
     assert any("backwards" in said for said in fixed.before.warnings)
+    assert str(fixed).startswith("Warning, before the map: scores rank labels backwards")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 1.0])
@@ -126,6 +127,9 @@ def test_clusters_stay_in_one_half_and_weights_count() -> None:
     weights = np.where(y, 1.0, 3.0)
     heavy = calcert.recalibrate(Rows(x, y, weights=weights, largest_weight=3), settings=FAST)
     assert heavy([0.5])[0] < fixed([0.5])[0]
+    some = calcert.recalibrate(Rows(x, y, weights=np.where(x > 0.5, 1.0, 0.0)), settings=FAST)
+    assert some.fitted_rows < 800
+    assert np.isfinite(some.map.values).all()
 
 
 def test_soft_labels_are_fitted_as_shares() -> None:

@@ -166,7 +166,10 @@ def recalibrate_rows(
     """The same for rows in memory and arguments that were checked."""
     rng = np.random.default_rng([settings.seed, rows.number])
     fitting = _half(rows, rng)
-    fit, held = rows.part(fitting), rows.part(~fitting)
+    # Rows without weight say nothing of a map.
+    fit, held = rows.part(fitting if rows.weights is None else fitting & (rows.weights > 0)), rows.part(~fitting)
+    if not fit.number:
+        raise ValueError("weights must be above 0 for some of the rows that a map is fitted on; all are 0.")
     number = most_levels(fit.number) if levels is None else levels
     choice: dict[str, float] = {}
     if curve is None:

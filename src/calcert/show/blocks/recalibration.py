@@ -31,6 +31,7 @@ def recalibration_blocks(found: Recalibration) -> list[Block]:
     shown.add("log loss (estimate)", number(found.log_loss["before"]), number(found.log_loss["after"]))
     levels = f", pooled to {len(found.map.values)} levels" if found.map.values else ", smooth"
     return [
+        *(Paragraph(f"Warning, before the map: {said}") for said in found.before.warnings),
         *(Paragraph(f"Warning, after the map: {said}") for said in found.report.warnings),
         Verdict(_answer(found)),
         shown,
