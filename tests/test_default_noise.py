@@ -35,17 +35,20 @@ def served(**noise: float) -> list[list[float]]:
     return np.asarray(model.predict_proba(X[:, None])).tolist()
 
 
+def asked(**noise: Any) -> calcert.Settings:
+    return calcert.Settings(statements="perturbed", **noise)
+
+
 CALLS: dict[str, Callable[..., Any]] = {
     "perturb": lambda folder, **noise: calcert.perturb(X, rng=1, **noise).tolist(),
-    "certify": lambda folder, **noise: calcert.certify(X, Y, settings=calcert.Settings(**noise)),
-    "groups": lambda folder, **noise: calcert.certify(X, Y, groups=X < 0.3, settings=calcert.Settings(**noise)),
-    "classes": lambda folder, **noise: calcert.certify(CLASSES, Y.astype(int), settings=calcert.Settings(**noise)),
-    "compare": lambda folder, **noise: calcert.compare({"a": X, "b": X**2}, Y, settings=calcert.Settings(**noise)),
+    "certify": lambda folder, **noise: calcert.certify(X, Y, settings=asked(**noise)),
+    "groups": lambda folder, **noise: calcert.certify(X, Y, groups=X < 0.3, settings=asked(**noise)),
+    "classes": lambda folder, **noise: calcert.certify(CLASSES, Y.astype(int), settings=asked(**noise)),
+    "compare": lambda folder, **noise: calcert.compare({"a": X, "b": X**2}, Y, settings=asked(**noise)),
     "perturbed": lambda folder, **noise: calcert.bounds.perturbed(ROWS, **noise),
     "squared": lambda folder, **noise: calcert.bounds.squared(ROWS, **noise),
-    "sides": lambda folder, **noise: calcert.bounds.sides(ROWS, **noise),
     "calibration_band": lambda folder, **noise: calcert.curves.calibration_band(ROWS, **noise).upper.tolist(),
-    "plan": lambda folder, **noise: calcert.plan(ROWS, 0.5, settings=calcert.Settings(**noise)),
+    "plan": lambda folder, **noise: calcert.plan(ROWS, 0.5, statement="perturbed", settings=calcert.Settings(**noise)),
     "Monitor": monitored,
     "PerturbedClassifier": lambda folder, **noise: served(**noise),
 }
@@ -69,7 +72,7 @@ def test_json_and_page_name_kind_and_size_in_words(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("p,y\n" + "".join(f"{x!r},{y:d}\n" for x, y in zip(X.tolist(), Y, strict=True)))
     page = tmp_path / "page.html"
     for asked, words in (
-        ([], "odds moved by about 7%"),
+        (["--statement", "perturbed"], "odds moved by about 7%"),
         (["--odds", "1/4"], "odds moved by about 31%"),
         (["--bandwidth", "2^-5"], "bandwidth 1/32"),
     ):

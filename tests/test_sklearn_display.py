@@ -64,7 +64,7 @@ def test_few_scores_have_limits_of_their_own_and_a_falling_chance_has_no_band() 
     assert len(display.band_.get_segments()) == 4
     falling = CertifiedCalibrationDisplay.from_predictions(RNG.random(3_000) < 1 - X, X)
     assert falling.band_ is None
-    assert "no band: rows show a chance that falls" in falling.ax_.get_legend_handles_labels()[1][-1]
+    assert "no band: rows show a probability that falls" in falling.ax_.get_legend_handles_labels()[1][-1]
 
 
 def test_two_models_share_axes() -> None:

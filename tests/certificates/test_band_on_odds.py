@@ -111,7 +111,7 @@ MASS = np.array([0.1, 0.05, 0.1, 0.25, 0.2, 0.2, 0.1])
 
 
 def truth_at(s: Floats, b: float) -> Floats:
-    """The true chance of label 1 at served scores: the atoms at 0 and 1, else the weighted mean of chances."""
+    """The true probability of label 1 at served scores: the atoms at 0 and 1, else the weighted mean of chances."""
     inner = (SCORE > 0) & (SCORE < 1)
     with np.errstate(divide="ignore"):
         z = logit(s)
@@ -191,7 +191,7 @@ def test_shares_of_both_labels_add_up_to_one_with_crowded_ends() -> None:
 
 
 def truth_of_ends(b: float) -> list[float]:
-    """The true chance of label 1 given that the served score is within 1e-6 of 0, and of 1."""
+    """The true probability of label 1 given that the served score is within 1e-6 of 0, and of 1."""
     inner, found = (SCORE > 0) & (SCORE < 1), []
     for end in (0.0, 1.0):
         weight = np.equal(SCORE, end).astype(float)
@@ -230,7 +230,7 @@ def test_a_crowded_end_is_among_the_ranges_that_are_off(score: float) -> None:
     assert bend.by < (0.28 if score < 0.5 else 0.72) < bend.by + 0.12
     # Score 1 is known apart from others; what is next to 0 or 1 is known on average.
     if score == 1:
-        assert str(bend) == "at 1 the chance is below the score by at least 0.62"
+        assert str(bend) == "at 1 the probability is below the score by at least 0.62"
     else:
         where = "between 0 and 1e-06" if score < 0.5 else "between 0.999999 and 1"
         assert str(bend).startswith(f"{where} the chance is on average {bend.side} the score by at least 0.")

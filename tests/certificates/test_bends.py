@@ -19,7 +19,7 @@ from calcert.reports.report import Report
 Floats = NDArray[np.float64]
 SENTENCE = re.compile(
     r"(?:between (?P<low>\S+) and (?P<high>\S+)|at (?P<at>\S+)) "
-    r"the chance is (?P<side>below|above) the score by at least (?P<by>\S+)"
+    r"the probability is (?P<side>below|above) the score by at least (?P<by>\S+)"
 )
 
 
@@ -101,8 +101,8 @@ def test_single_scores_are_named_as_they_are() -> None:
     score = np.array([0.1, 1 / 3, 0.9])
     found = bends_at(score, np.array([0.2, 0.0, 0.0]), np.array([0.3, 1.0, 0.75]), np.full(3, 1 / 3))
     assert [str(bend) for bend in found] == [
-        "at 0.9 the chance is below the score by at least 0.14",
-        "at 0.1 the chance is above the score by at least 0.099",
+        "at 0.9 the probability is below the score by at least 0.14",
+        "at 0.1 the probability is above the score by at least 0.099",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Limits for the mean chance of coins that differ: no set of coins misses them more often than delta."""
+"""Limits for the mean probability of coins that differ: no set of coins misses them more often than delta."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def coins(n: int) -> Iterator[Floats]:
 
 
 def missed(chances: Floats, upper: Floats) -> float:
-    """The probability that the mean chance exceeds the upper limit for the number of hits."""
+    """The probability that the mean probability exceeds the upper limit for the number of hits."""
     return float(hits(chances)[upper < chances.mean() - 1e-12].sum())
 
 

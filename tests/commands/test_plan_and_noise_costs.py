@@ -45,7 +45,7 @@ def test_a_plan_for_many_classes_is_about_the_prediction(run: Run, tmp_path: Pat
     asked = ("--target", "0.02", "--statement", "distance")
     arguments = ("plan", str(path), "--class-columns", "p_*", "--label", "y", *asked)
     first, *others = run(*arguments).stdout.splitlines()
-    assert first == "distance from calibration, prediction among 3 classes of the classifier as it is"
+    assert first == "distance from calibration, prediction among 3 classes of the current scores"
     assert others == run("plan", str(tmp_path / "top.csv"), *asked).stdout.splitlines()[1:]
     refused = run(*arguments, "--of", "worst")
     assert (refused.exit_code, refused.stdout) == (2, "")

@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Law:
-    """Finitely many scores, increasing, with their probabilities and the chance of label 1 at each."""
+    """Finitely many scores, increasing, with their probabilities and the probability of label 1 at each."""
 
     score: tuple[float, ...]
     weight: tuple[float, ...]
@@ -42,7 +42,7 @@ class Law:
 
     @cached_property
     def error(self) -> float:
-        """The L1 calibration error of the classifier as it is."""
+        """The L1 calibration error of the current scores."""
         return float(np.dot(self.weight, np.abs(np.subtract(self.score, self.chance))))
 
     @cached_property
@@ -270,7 +270,7 @@ def one_score_miss(terms: Callable[[Summary], dict[str, float]], law: Law, n: in
     """The exact probability that n rows on one score, above its chance, give an upper bound below the truth.
 
     The bound falls as label 1 becomes more frequent, as long as the plug-in does; in large samples all counts beyond,
-    of no probability to speak of, are called misses.
+    of no probability to apply to, are called misses.
     """
     (score,), (chance,) = law.score, law.chance
 

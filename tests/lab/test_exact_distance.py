@@ -1,7 +1,7 @@
 """Theorem 6 over every outcome: its upper bound on small laws, on one score in many rows, and broken in four ways.
 
-The distance of small laws is a linear program. With one score the plug-in is the mean gap, so that the deviation bound
-is all there is.
+The distance of small laws is a linear program. With one score the plug-in is calibration in the large, so that the
+deviation bound is all there is.
 """
 
 from __future__ import annotations

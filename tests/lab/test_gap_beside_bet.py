@@ -34,7 +34,7 @@ LOWER: dict[str, Callable[[Summary], float]] = {
 def refuted(n: int, error: float, level: float, cut: float = 0.0) -> float:
     """The exact probability that the limit at a level, moved towards what was seen by `cut`, exceeds the error.
 
-    All scores are 1/2, and the error is their distance from the chance of label 1.
+    All scores are 1/2, and the error is their distance from the probability of label 1.
     """
 
     def missed(positives: int) -> bool:

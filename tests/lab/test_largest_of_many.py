@@ -61,7 +61,7 @@ GROUPS = {
     "all alike": ((0.3, 0.3, 0.4), (0.5, 0.5, 0.5)),
     "the worst is small": ((0.1, 0.8, 0.1), (0.9, 0.4, 0.6)),
 }
-"""Shares of three groups, and the chance of label 1 in each: the number that is to be bounded."""
+"""Shares of three groups, and the probability of label 1 in each: the number that is to be bounded."""
 
 
 def group_outcomes(name: str, n: int) -> Iterator[tuple[Integers, float]]:

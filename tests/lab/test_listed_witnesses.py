@@ -149,7 +149,7 @@ def sure_and_wrong_miss(n: int, share: float, delta: float) -> float:
     """The exact probability that a limit exceeds the truth, where a share of the rows says 1 and is wrong.
 
     The others say 0.02 and are calibrated. The limit falls as their positives become more, up to what is promised;
-    more than that have no probability to speak of.
+    more than that have no probability to apply to.
     """
     missed = 0.0
     for wrong in range(int(binom.ppf(1e-6, n, share)), int(binom.isf(1e-6, n, share)) + 1):

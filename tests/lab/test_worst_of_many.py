@@ -29,7 +29,7 @@ LAWS = {
     "both alike": ((0.4, 0.6), (0.6, 0.4)),
     "the worst is small": ((0.15, 0.85), (0.3, 0.1)),
 }
-"""Shares of two groups of one score each, and the chance of label 1 in each."""
+"""Shares of two groups of one score each, and the probability of label 1 in each."""
 
 
 @cache

@@ -33,7 +33,7 @@ def finite_summary(scores: Floats, count: NDArray[np.int64]) -> Summary:
 
 @dataclass(frozen=True)
 class Law:
-    """Scores, their probabilities, and the chance of label 1 at each."""
+    """Scores, their probabilities, and the probability of label 1 at each."""
 
     scores: Floats
     probability: Floats
@@ -41,7 +41,7 @@ class Law:
 
     @property
     def error(self) -> float:
-        """The L1 calibration error of the classifier as it is."""
+        """The L1 calibration error of the current scores."""
         return float((self.probability * np.abs(self.scores - self.chance)).sum())
 
     @property
@@ -53,7 +53,7 @@ class Law:
 
     @property
     def miscount(self) -> float:
-        """The largest miscount in a range of scores."""
+        """The cutoff calibration error."""
         through = np.concatenate([[0.0], np.cumsum(self.probability * (self.scores - self.chance))])
         return float(through.max() - through.min())
 

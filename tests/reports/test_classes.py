@@ -176,7 +176,7 @@ def one_class_as_it_is(number: int, positives: int) -> Certificate:
 
 
 def missed_as_it_is(shrink: float) -> float:
-    """The same for the mean over classes of what a range shows, of the classifier as it is."""
+    """The same for the mean over classes of what a range shows, of the current scores."""
     truth = np.mean(np.abs(SCORE - CHANCES))
     total = 0.0
     for counts in ((a, b, ROWS - a - b) for a in range(ROWS + 1) for b in range(ROWS + 1 - a)):

@@ -1,7 +1,7 @@
 """A simultaneous band for the calibration function of the perturbed classifier: what the reliability picture shows.
 
-Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the served score t. The chance of label 1
-given that t is served is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
+Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the served score t. The probability of label
+1 given that t is served is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
 
     product over rows of [ (p/c)^y ((1-p)/(1-c))^(1-y) ]^w,
 
@@ -44,12 +44,12 @@ CUT_OFF = 1e-16
 """More than the weight of any row further away than the grid's reach: sech(40) times at most pi."""
 
 END = 1e-6
-"""Served scores so near to 0 or 1 have a mean chance; just before, the grid of log-odds ends."""
+"""Served scores so near to 0 or 1 have a mean probability; just before, the grid of log-odds ends."""
 
 
 @dataclass(frozen=True)
 class CalibrationBand(Result):
-    """The chance of label 1 given the served score, between `lower` and `upper` everywhere at once.
+    """The probability of label 1 given the served score, between `lower` and `upper` everywhere at once.
 
     Attributes
     ----------
@@ -58,17 +58,17 @@ class CalibrationBand(Result):
     edges
         Where the stretch of each t begins and ends: one more than `t`, from 0 to 1.
     estimate
-        The plug-in estimate of the chance of label 1 at t; NaN where there are no rows. No guarantee.
+        The plug-in estimate of the probability of label 1 at t; NaN where there are no rows. No guarantee.
     lower, upper
-        With probability at least 1 - delta they enclose the chance of label 1 at every served score in [0, 1], each on
-        its stretch between edges. 0 and 1 where too few rows are near.
+        With probability at least 1 - delta they enclose the probability of label 1 at every served score in [0, 1],
+        each on its stretch between edges. 0 and 1 where too few rows are near.
     negative, positive
         The shares of all rows whose served scores are in the stretch, with label 0 and with label 1. Estimates.
     noise, confidence, n
         What is served, as given, and the number of rows.
     ends
-        For noise on the odds, the mean chance over served scores next to 0 and next to 1, enclosed together with the
-        curve.
+        For noise on the odds, the mean probability over served scores next to 0 and next to 1, enclosed together with
+        the curve.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class CalibrationBand(Result):
 
     @property
     def bends(self) -> tuple[Bend, ...]:
-        """Ranges of served scores in which the chance is off, the largest first; they hold wherever the band does.
+        """Ranges of served scores in which the probability is off, the largest first; they hold wherever the band does.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class CalibrationBand(Result):
         >>> x = rng.random(100_000)
         >>> band = calcert.curves.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
         >>> print(band.bends[0])
-        between 0.21 and 0.76 the chance is below the score by at least 0.14
+        between 0.21 and 0.76 the probability is below the score by at least 0.14
         """
         return bends_of(self.edges, self.lower, self.upper, self.negative + self.positive, self.ends)
 
@@ -264,7 +264,7 @@ def _with_ends(
 
 
 def end_means(view: View, points: Points, b: float, tosses: float, evidence: float) -> tuple[RangeMean, ...]:
-    """The mean chance over served scores within `END` of 0, and of 1, which are counted."""
+    """The mean probability over served scores within `END` of 0, and of 1, which are counted."""
     found, rounding = [], 1e-11  # Logarithms of odds are good to 1e-14, and divided by 1/256 at the least.
     ends = ((0.0, END, points.high, points.low), (1 - END, 1.0, 1 - points.low, 1 - points.high))
     for low, high, farthest, nearest in ends:

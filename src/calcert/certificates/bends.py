@@ -1,9 +1,10 @@
-"""Where a certified curve leaves the diagonal: ranges of scores in which the chance is off by at least so much.
+"""Where a certified curve leaves the diagonal: ranges of scores in which the probability is off by at least so much.
 
-Where the limits of a band hold for every score of a stretch, the chance is below the score by at least the smallest
-score of the stretch less the upper limit, and above it by at least the lower limit less the largest score. Whatever is
-said of a range follows from the stretches that it is made of, so that all of it holds wherever the band does, and needs
-no delta of its own (theory, Theorem 8 and Theorem 13). Next to 0 and 1 a band may enclose the mean chance alone.
+Where the limits of a band hold for every score of a stretch, the probability is below the score by at least the
+smallest score of the stretch less the upper limit, and above it by at least the lower limit less the largest score.
+Whatever is said of a range follows from the stretches that it is made of, so that all of it holds wherever the band
+does, and needs no delta of its own (theory, Theorem 8 and Theorem 13). Next to 0 and 1 a band may enclose the mean
+probability alone.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ NOTHING = 1e-4
 
 @dataclass(frozen=True)
 class Bend:
-    """In all of a range of scores the chance of label 1 is off by at least so much, to one side.
+    """In all of a range of scores the probability of label 1 is off by at least so much, to one side.
 
     Attributes
     ----------
     low, high
         The range, ends included; both the same for a single score.
     side
-        "below" if the chance is below the score, "above" if it is above.
+        "below" if the probability is below the score, "above" if it is above.
     by
         By at least so much, at every score of the range.
     on_average
@@ -51,7 +52,7 @@ class Bend:
     --------
     >>> from calcert.certificates.bends import Bend
     >>> print(Bend(0.61937, 0.71428, "below", 0.02371))
-    between 0.62 and 0.714 the chance is below the score by at least 0.023
+    between 0.62 and 0.714 the probability is below the score by at least 0.023
     """
 
     low: float
@@ -71,7 +72,7 @@ class Bend:
         amount = Decimal(repr(self.by))
         least = amount.quantize(Decimal(1).scaleb(amount.adjusted() - 1), ROUND_FLOOR)
         on_average = "on average " * self.on_average
-        return f"{self._where()} the chance is {on_average}{self.side} the score by at least {float(least):g}"
+        return f"{self._where()} the probability is {on_average}{self.side} the score by at least {float(least):g}"
 
     def _where(self) -> str:
         """The range, rounded inward by little of its width."""
@@ -89,7 +90,7 @@ class Bend:
 
 @dataclass(frozen=True)
 class RangeMean:
-    """The mean chance of label 1 over scores from `low` to `high`: its estimate and limits, and the share of rows."""
+    """The mean probability of label 1 over scores from `low` to `high`: estimate, limits and share of rows."""
 
     low: float
     high: float

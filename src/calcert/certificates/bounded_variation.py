@@ -1,4 +1,4 @@
-"""Theorem 2: the L1 calibration error of the classifier as it is, if its calibration function has bounded variation."""
+"""Theorem 2: the L1 calibration error of the current scores, if their calibration function has bounded variation."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ OWN_WEIGHT = ", and given its score a label does not depend on its weight"
 
 
 def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
-    """Certify the L1 calibration error of the classifier as it is, given a bound on a variation.
+    """Certify the L1 calibration error of the current scores, given a bound on a variation.
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and that x
+        Independent rows from the target population, not used to train, select or recalibrate the classifier, and that x
         -> E[Y|X = x] has total variation at most `variation`: 1 if it is monotone, that is if a higher score never
-        means a lower chance of label 1. The number of rows, `delta` and every other argument were fixed before the rows
-        were seen, labels or scores.
+        means a lower probability of label 1. The number of rows, `delta` and every other argument were fixed before the
+        rows were seen, labels or scores.
     Terms
         ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: what the calibration
         function may hide inside groups; ``sampling``; ``discretisation``: rounding of scores to 2^-40. Three
@@ -56,7 +56,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

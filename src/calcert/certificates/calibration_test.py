@@ -45,7 +45,7 @@ class CalibrationTest(Result):
     p_value
         Small where labels drawn from the scores seldom look as bad as the labels that were seen.
     statistic
-        The largest miscount in a range of scores, per row of all rows.
+        The cutoff calibration error, per row of all rows.
     draws
         How often labels were drawn; the p-value is no smaller than one over one more than that.
     hidden
@@ -90,7 +90,7 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
         If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
         alpha, every number of rows and whatever the scores (Theorem 15).
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
 
     Parameters

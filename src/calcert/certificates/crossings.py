@@ -1,4 +1,4 @@
-"""Theorem 10: the L1 calibration error of the classifier as it is, if the true curve seldom crosses the diagonal.
+"""Theorem 10: the L1 calibration error of the current scores, if the true curve seldom crosses the diagonal.
 
 Without that assumption the same numbers bound the error that a witness with so few changes of sign can show.
 """
@@ -29,17 +29,17 @@ from calcert.summary.summary import Summary
 
 
 def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
-    """Certify the L1 calibration error of the classifier as it is, given how often its curve crosses the diagonal.
+    """Certify the L1 calibration error of the current scores, given how often their curve crosses the diagonal.
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and that x -
-        E[Y|X = x] changes its sign at most `crossings` times as x goes from 0 to 1. Scores that are too high everywhere
-        never cross; scores that are too extreme, or too timid, cross once. The number of rows, `delta` and every other
-        argument were fixed before the rows were seen, labels or scores.
+        Independent rows from the target population, not used to train, select or recalibrate the classifier, and that x
+        - E[Y|X = x] changes its sign at most `crossings` times as x goes from 0 to 1. Scores that are too high
+        everywhere never cross; overconfident or underconfident scores cross once. The number of rows, `delta` and every
+        other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: the largest mean gain, over the rows, of signs that change that often, where cells end;
         ``discretisation``: what changes inside cells may add, and rounding; ``sampling``.
@@ -53,7 +53,7 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

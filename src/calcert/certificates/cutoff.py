@@ -38,19 +38,19 @@ SIGN: dict[Side, int] = {"either": 0, "too high": 1, "too low": -1}
 def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the sums of scores in all ranges: how far they are from the number of positives, per row of all rows.
 
-    The bound R speaks of every range at once, whatever its ends, from a single score to all of them:
+    The bound R applies to every range at once, whatever its ends, from a single score to all of them:
 
     * Where a share p of the rows has its score in the range, the mean score there is within R / p of the share of
       positives there.
     * Acting on scores from t on, where an action pays Y - t, leaves at most R a row to be gained: by any other
-      threshold, and by any rule that acts with a chance that never falls as the score rises.
+      threshold, and by any rule that acts with a probability that never falls as the score rises.
 
     Guarantee
         With probability at least 1 - delta over the rows, E[(X - Y) 1{X in I}] is at most upper in size for all ranges
-        I at once; likewise, over the rows and the throws that the seed stands for, for lower and some range. Nothing is
+        I at once; likewise, over the rows and the random split set by the seed, for lower and some range. Nothing is
         assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: the same for the rows, over ranges that end where cells do; ``discretisation``: what ranges that
@@ -66,7 +66,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 
 
 def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
-    """A lower bound for the largest miscount at confidence 1 - delta: betting on the worst range found so far."""
+    """A lower bound for the cutoff calibration error at confidence 1 - delta: bets on the worst range so far."""
     if summary.units is not None:
         patterns = range_patterns(summary, side)
         if side != "either":

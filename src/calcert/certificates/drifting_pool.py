@@ -47,7 +47,7 @@ def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
 
 
 def pooled_distance(pool: Summary, delta: float) -> Certificate:
-    """Certify the distance from calibration of the classifier as it is over rows whose law may have drifted.
+    """Certify the distance from calibration of the current scores over rows whose law may have drifted.
 
     Guarantee
         With probability at least 1 - delta, the distance from calibration under the pooled law is at most upper.
@@ -64,10 +64,10 @@ def pooled_distance(pool: Summary, delta: float) -> Certificate:
 
 
 def pooled_cutoff(pool: Summary, delta: float) -> Certificate:
-    """Certify the largest miscount in a range of scores over rows whose law may have drifted.
+    """Certify the cutoff calibration error over rows whose law may have drifted.
 
     Guarantee
-        With probability at least 1 - delta, the largest miscount under the pooled law is at most upper.
+        With probability at least 1 - delta, the cutoff calibration error under the pooled law is at most upper.
     Assumes
         What :func:`pooled_upper` does.
     Proof

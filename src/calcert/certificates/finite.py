@@ -18,10 +18,10 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper; likewise for lower, over the
-        rows and the throws that the seed stands for. It holds for every score distribution, and is useful where rows
+        rows and the random split set by the seed. It holds for every score distribution, and is useful where rows
         are many to a distinct score.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: mean distance of scores to the mean label at that score; ``sampling``; ``discretisation``:
@@ -34,7 +34,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

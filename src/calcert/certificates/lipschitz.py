@@ -1,4 +1,4 @@
-"""Theorem 3: the L1 calibration error of the classifier as it is, if its calibration function is Lipschitz."""
+"""Theorem 3: the L1 calibration error of the current scores, if their calibration function is Lipschitz."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from calcert.summary.summary import Summary
 
 
 def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: int = 0) -> Certificate:
-    """Certify the L1 calibration error of the classifier as it is, given a Lipschitz constant.
+    """Certify the L1 calibration error of the current scores, given a Lipschitz constant.
 
     Guarantee
         With probability at least 1 - delta over the rows, E|X - E[Y|X]| <= upper. The lower bound holds with the same
-        probability over the rows and the throws that the seed stands for, and needs no assumption on the calibration
+        probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and ``|E[Y|X
-        = x] - E[Y|X = x']| <= constant |x - x'|``. For rows whose scores were perturbed with bandwidth h, constant =
-        1/(2h) always holds. The number of rows, `delta` and every other argument were fixed before the rows were seen,
-        labels or scores.
+        Independent rows from the target population, not used to train, select or recalibrate the classifier, and
+        ``|E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|``. For rows whose scores were perturbed with bandwidth h,
+        constant = 1/(2h) always holds. The number of rows, `delta` and every other argument were fixed before the rows
+        were seen, labels or scores.
     Terms
         ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: the constant times the
         mean distance of scores within groups; ``sampling``; ``discretisation``.
@@ -38,7 +38,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Theorem 13: a band for the calibration curve as it is, if the chance of label 1 never falls as the score rises."""
+"""Theorem 13: a band for the calibration curve, if the probability of label 1 never falls as the score rises."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ STEPS = 4
 
 @dataclass(frozen=True)
 class MonotoneBand(Result):
-    """The chance of label 1 given the score, between `lower` and `upper` at every score at once, if it never falls.
+    """The probability of label 1 given the score, simultaneously between `lower` and `upper`, if it never falls.
 
     Attributes
     ----------
     edges
         Scores at which a limit changes, increasing, from 0 to 1.
     lower, upper
-        At every score from ``edges[i]`` on the chance is at least ``lower[i]``, and up to it at most ``upper[i]``: with
-        probability at least 1 - delta, all together.
+        At every score from ``edges[i]`` on the probability is at least ``lower[i]``, and up to it at most ``upper[i]``:
+        with probability at least 1 - delta, all together.
     refuted_at
-        Where a lower limit from scores below exceeds an upper limit from scores above by the most: a chance
+        Where a lower limit from scores below exceeds an upper limit from scores above by the most: a probability
         that never falls shows this with probability at most delta. None where the rows show nothing like it.
     confidence, n
         As given, and the number of rows.
@@ -83,7 +83,7 @@ class MonotoneBand(Result):
 
     @property
     def bends(self) -> tuple[Bend, ...]:
-        """Ranges of scores in which the chance is certainly off, if it never falls; none where rows refute that."""
+        """Ranges of scores in which the probability is certainly off, if it never falls; none where rows refute it."""
         if self.refuted_at is not None:
             return ()
         # At an edge both of its limits hold, and there may be many rows.
@@ -103,15 +103,15 @@ class MonotoneBand(Result):
 
 
 def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
-    """Enclose the calibration curve of the classifier as it is, given that a higher score never means a lower chance.
+    """Enclose the calibration curve of the current scores, given that a higher score never means a lower chance.
 
     Guarantee
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         all x in [0, 1] together.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier, and a chance
-        of label 1 that never falls as the score rises. Rows can refute that, and `refuted_at` says where. The number of
-        rows, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Independent rows from the target population, not used to train, select or recalibrate the classifier, and a
+        probability of label 1 that never falls as the score rises. Rows can refute that, and `refuted_at` says where.
+        The number of rows, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
         With probability at least 1 - delta over the rows, lower <= E Y / E X <= upper, both at once. Nothing is assumed
         of the score distribution but that it is not all at 0.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters

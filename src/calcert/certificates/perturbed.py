@@ -41,7 +41,7 @@ def perturbed(
 
     Guarantee
         With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
-        lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score distribution or
+        lower, over the rows and the random split set by the seed. Nothing is assumed of the score distribution or
         the calibration function.
     Assumes
         Independent rows from the law that is served, not used to train, select or recalibrate the classifier; their
@@ -60,7 +60,7 @@ def perturbed(
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

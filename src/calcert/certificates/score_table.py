@@ -1,4 +1,4 @@
-"""Theorem 14: the chance of label 1 at each of a few scores, between limits that hold together; with no assumption."""
+"""Theorem 14: the probability of label 1 at each of a few scores, in simultaneous limits; with no assumption."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from calcert.summary.summary import Summary
 
 @dataclass(frozen=True)
 class ScoreTable(Result):
-    """Each distinct score with its rows, its positives and limits for the chance of label 1; all limits hold together.
+    """Each distinct score with its rows, its positives and simultaneous limits for the probability of label 1.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class ScoreTable(Result):
     rows, positives
         The numbers of their rows, and of those with label 1.
     lower, upper
-        With probability at least 1 - delta they enclose the chance of label 1 at every score of the table.
+        With probability at least 1 - delta they enclose the probability of label 1 at every score of the table.
     confidence, n
         As given, and the number of rows.
 
@@ -57,7 +57,7 @@ class ScoreTable(Result):
 
     @property
     def bends(self) -> tuple[Bend, ...]:
-        """Scores at which the chance is certainly off, those that matter to most rows first."""
+        """Scores at which the probability is certainly off, those that matter to most rows first."""
         return bends_at(self.score, self.lower, self.upper, self.rows / self.n)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -67,13 +67,13 @@ class ScoreTable(Result):
 
 
 def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
-    """Enclose the chance of label 1 at each score of a classifier whose scores repeat, all of them together.
+    """Enclose the probability of label 1 at each score of a classifier whose scores repeat, all of them together.
 
     Guarantee
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         every score x among the rows. Nothing is said of scores without rows.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
 
     Parameters

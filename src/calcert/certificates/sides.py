@@ -32,7 +32,7 @@ class Sides(Result):
     Attributes
     ----------
     too_high, too_low
-        Scores above the chance of label 1, and below it. The error is the sum of the two.
+        Scores above the probability of label 1, and below it. The error is the sum of the two.
     too_extreme, too_timid
         Scores beyond the chance as seen from 1/2, and short of it. The error is the sum of these as well.
 
@@ -74,9 +74,9 @@ def sides(
 
     Guarantee
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
-        the throws that the seed stands for. Nothing is assumed of the score distribution or the calibration function.
+        the random split set by the seed. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta`, the noise and `seed` were fixed before the rows were seen, labels or scores.
     Terms
         Those of :func:`calcert.bounds.finite`, or of :func:`calcert.bounds.perturbed`, with one side of the plug-in.
@@ -91,7 +91,7 @@ def sides(
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bounds; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bounds; to be fixed before the rows are seen.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def squared(
 
     Guarantee
         With probability at least 1 - delta over the rows the squared error is at most upper, which falls like 1/n for
-        a calibrated classifier; likewise, over the rows and the throws that the seed stands for, for lower, the square
+        a calibrated classifier; likewise, over the rows and the random split set by the seed, for lower, the square
         of the lower bound for the L1 error (Jensen).
     Assumes
         As :func:`calcert.bounds.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before
@@ -50,7 +50,7 @@ def squared(
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

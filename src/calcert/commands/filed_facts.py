@@ -66,7 +66,7 @@ def facts_of(said: dict[str, str], rows: Rows) -> Facts:
     read = tuple(described(rows.source.value))
     reading = in_words(rows.reading, account)
     gone = (
-        f"{account.left_out} (--drop-missing). The bounds speak of rows that lack nothing." if account.left_out else ""
+        f"{account.left_out} (--drop-missing). The bounds apply to rows that lack nothing." if account.left_out else ""
     )
     return Facts.of(said, columns=account.columns, files=read, reading=reading, left_out=gone)
 

@@ -1,4 +1,4 @@
-"""Types of arrays that most modules speak of."""
+"""Types of arrays that most modules name."""
 
 from __future__ import annotations
 

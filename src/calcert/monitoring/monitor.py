@@ -49,7 +49,7 @@ class Monitor:
         * windows: for each statement, all its intervals in all windows, over the data and the random splits set by
           `seed`. Two that do not meet prove that calibration has changed.
 
-        The error is what `statement` says: the distance from calibration; the largest miscount in a range of scores;
+        The error is what `statement` says: the distance from calibration; the cutoff calibration error;
         or the L1 calibration error, of perturbed scores for ``upper``, of unmodified ones for ``lower`` and the alarm,
         and of both for windows. Only the upper bounds ``l1`` of windows may assume something.
     Assumes

@@ -188,7 +188,7 @@ def bernstein(n: int, delta: float, variance: float) -> float:
 def judge(gap: Floats, error: Floats, scale: float, delta: float) -> dict[str, float]:
     """The terms of a bound whose surrogate has a pointwise error bound: `gap` and `error` on the validation rows.
 
-    Both means get a Bernstein term at delta/2 (the paper leaves the parts open, and its proof speaks of half); `error`
+    Both means get a Bernstein term at delta/2 (the paper leaves the parts open, and its proof takes half); `error`
     is divided by `scale`, which should bound it, to fit into [0, 1].
     """
     level = share(delta, 2)

@@ -48,7 +48,7 @@ def lipschitz_buckets(
     Scores are cut into buckets of equal width and the curve is the mean training label of each bucket. Inside a
     bucket its error is bounded by (Lipschitz constant) x (width) + 1/(2 sqrt(training rows)). The bound has the
     form of :func:`perturb_and_smooth`. It is computed for every bucket count and every shift of the inner edges,
-    each at its share of delta, and the smallest is kept. The paper describes the method and prints no bound; this
+    each at its Bonferroni level, and the smallest is kept. The paper describes the method and prints no bound; this
     one is ours.
 
     Not a certificate, in either reading: for one under the same assumption see :func:`calcert.bounds.lipschitz`.

@@ -63,7 +63,7 @@ class ClassStatement(Certified):
     >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
     >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
     >>> first = calcert.certify(p, y).classes[0]
-    >>> first.number, first.positives, round(first.perturbed.upper, 2)
+    >>> first.number, first.positives, round(first.l1.upper, 2)
     (0, 2521, 0.04)
     """
 
@@ -104,7 +104,7 @@ class ClassReport(Report):
     >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
     >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
     >>> report = calcert.certify(p, y)
-    >>> len(report.classes), round(report.mean["perturbed"].upper, 2)
+    >>> len(report.classes), round(report.mean["l1"].upper, 2)
     (3, 0.03)
     """
 
@@ -181,7 +181,7 @@ class _Columns(Sequence[_Asked]):
 
 
 def certify_class(asked: _Asked) -> tuple[int, dict[str, OneOfMany]]:
-    """The rows of one class, its statements with its share of delta, and what they say of the worst with all of it."""
+    """The rows of one class, its statements at its Bonferroni level, and what they say of the worst with all of it."""
     rows = summarize_arrays(asked.scores, asked.labels)
     found = certificates_of(rows, asked.each, asked.statements)
     return rows.positives, entries_of(rows, found, asked.settings)
@@ -196,8 +196,8 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     >>> p = rng.dirichlet([2.0, 1.0, 1.0], 20_000)
     >>> y = (rng.random((20_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
     >>> report = calcert.certify(p, y)
-    >>> round(report.perturbed.upper, 3), round(report.mean["perturbed"].upper, 3)
-    (0.016, 0.015)
+    >>> round(report.l1.upper, 3), round(report.mean["l1"].upper, 3)
+    (0.019, 0.014)
     """
     report = certify_summary(summary_of(rows), settings)
     report = replace(report, warnings=(*report.warnings, *_first_class(rows)))

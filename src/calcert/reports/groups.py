@@ -54,7 +54,7 @@ class GroupReport(Result):
     >>> x, site = rng.random(10_000), np.repeat(["north", "south"], 5_000)
     >>> report = calcert.certify(x, rng.random(10_000) < x, groups=site)
     >>> sorted(report.groups), report.groups["north"].l1.confidence
-    (['north', 'south'], 0.025)
+    (['north', 'south'], 0.975)
     >>> own, worst = report.groups["north"].distance, report.worst["distance"]
     >>> print(f"north: at most {own.upper:.4f}; no group is worse than {worst.upper:.4f}")
     north: at most 0.0224; no group is worse than 0.0195
@@ -183,7 +183,7 @@ class GroupRows:
         return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
 
     def certify(self, settings: Settings, workers: int | None = None) -> GroupReport:
-        """Every group at its share of delta, and the worst of them: what :func:`certify_groups` says of it."""
+        """Every group at its Bonferroni level, and the worst of them: what :func:`certify_groups` says of it."""
         each = settings.shared(self.number)
         asked = [(summary, each, settings) for summary in self.summaries.values()]
         found = spread(certify_among_others, asked, check_workers(workers), "certifying", "groups")
@@ -209,7 +209,7 @@ def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> One
 
 
 def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, OneOfMany]]:
-    """The Report of one of several groups with its share of delta, and what it says of the worst with all of it."""
+    """The Report of one of several groups at its Bonferroni level, and what it says of the worst with all of it."""
     summary, each, settings = asked
     report = certify_summary(summary, each)
     return replace(report, summary=None), entries_of(summary, report.certificates, settings)

@@ -1,7 +1,7 @@
 """A law that rows, or clusters of rows, could have come from, and Summaries drawn from it: for estimates, never bounds.
 
-Its scores are those of the rows. Its chance of label 1 at score x is x + strength * residual(x): the residual is the
-local mean of label minus score, and the strength says how much of it is taken for error.
+Its scores are those of the rows. Its probability of label 1 at score x is x + strength * residual(x): the residual is
+the local mean of label minus score, and the strength says how much of it is taken for error.
 
 For rows in clusters, or with weights, scores and labels are those of as many plain rows as the units count for. Sizes,
 weights and gains of the units stay as they are, and so does what was declared of them: more rows are more units of the
@@ -41,7 +41,7 @@ FAR, FAR_IN_UNITS = 1 << 34, 1 << 29
 
 @dataclass(frozen=True)
 class FittedLaw:
-    """Scores with their shares, and the chance of label 1 at each: score + strength * residual, cut to [0, 1].
+    """Scores with their shares, and the probability of label 1 at each: score + strength * residual, cut to [0, 1].
 
     Attributes
     ----------

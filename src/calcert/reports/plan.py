@@ -75,7 +75,7 @@ class Plan(Result):
     >>> x = rng.random(2_000)
     >>> wanted = calcert.plan(calcert.summarize(x, rng.random(2_000) < x**1.1), 0.04, statement="distance")
     >>> print(wanted.answer())
-    Estimate: between 2,100 and 14,000 rows; about 2,500 if the error is as estimated (0.0233).
+    Estimate: between 2,100 and 14,000 rows; about 2,400 if the error is as estimated (0.0233).
     """
 
     kind: ClassVar = "plan"
@@ -161,7 +161,7 @@ def plan(
     >>> x = rng.random(10_000)
     >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
     >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
-    at most 0.023 now; about 6e+04 rows for 0.01
+    at most 0.013 now; about 2e+04 rows for 0.01
     """
     target, fixed = _check_target(target), Settings.of(settings, confidence)
     summary = Rows.of(rows).summary()

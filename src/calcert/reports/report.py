@@ -205,9 +205,9 @@ class Report(Certified, Result):
         --------
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(40_000)
-        >>> report = calcert.certify(x, rng.random(40_000) < x**1.5)
+        >>> report = calcert.certify(x, rng.random(40_000) < x**1.5, settings=calcert.Settings(odds=1/16))
         >>> print(report.bends[0])
-        between 0.2 and 0.64 the chance is below the score by at least 0.05
+        between 0.2 and 0.64 the probability is below the score by at least 0.05
         """
         return self.band.bends if self.has_band else None
 
@@ -224,7 +224,7 @@ class Report(Certified, Result):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(40_000)
         >>> print(calcert.certify(x, rng.random(40_000) < x**1.5).curve.bends[0])
-        between 0.17 and 0.64 the chance is below the score by at least 0.041
+        between 0.17 and 0.64 the probability is below the score by at least 0.041
         """
         rows = self.known_rows("curve")
         from calcert.certificates.monotone_band import monotone_band

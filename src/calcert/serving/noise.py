@@ -187,7 +187,7 @@ def perturb(
 
     Guarantee
         The results are independent draws from the law that `odds` or `bandwidth` names, so that a certificate of
-        :func:`calcert.bounds.perturbed` with the same argument speaks of the classifier that returns them. Independent
+        :func:`calcert.bounds.perturbed` with the same argument applies to the classifier that returns them. Independent
         within one call: a seed repeats the same noise at every call, so that a server which perturbs row by row must
         leave `rng` out or keep one generator.
 

@@ -154,7 +154,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     ) -> Report:
         """Certify the classifier on rows that `fit` has not seen, from the original probabilities.
 
-        ``report.perturbed`` speaks of what this classifier serves, ``report.l1`` and ``report.distance`` of the
+        ``report.perturbed`` applies to what this classifier returns, ``report.l1`` and ``report.distance`` to the
         estimator inside. See :func:`calcert.certify` for the arguments.
         """
         original = self._original(X)

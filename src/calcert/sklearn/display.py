@@ -23,7 +23,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     before the rows are seen: `confidence`, `crossings`, `variation` and `seed`. The rows must not have been used to
     train, select or recalibrate the classifier.
 
-    The line through the bins is an estimate without guarantee. The band holds the true curve everywhere at once with
+    The line through the bins is an estimate without guarantee. The band holds the true curve simultaneously with
     probability `confidence`, if the probability of the positive class never falls as the score rises; up to 40 distinct
     scores have limits of their own instead, which assume nothing. Where rows refute such a chance there is no band.
 
@@ -43,8 +43,8 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
     >>> x = rng.random(10_000)
     >>> display = CertifiedCalibrationDisplay.from_predictions(rng.random(10_000) < x, x, n_bins=10, name="model")
     >>> print(round(display.report_.distance.upper, 3), display.band_.get_label())
-    0.013 model: at most 0.0128 from calibration
-    95% band, if the chance never falls
+    0.013 model: at most 0.0127 from calibration
+    95% band, if the probability never falls
     """
 
     report_: Report | None = None
@@ -109,7 +109,7 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             label = f"{said}\n{sure} limits, all together"
             self.band_ = self.ax_.vlines(curve.score, curve.lower, curve.upper, color=colour, alpha=0.5, label=label)
         elif curve.refuted_at is None:
-            label = f"{said}\n{sure} band, if the chance never falls"
+            label = f"{said}\n{sure} band, if the probability never falls"
             self.band_ = self.ax_.stairs(
                 curve.upper[1:],
                 curve.edges,
@@ -122,5 +122,5 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
             )
         else:
             self.band_ = None
-            self.ax_.plot([], [], " ", label=f"{said}\nno band: rows show a chance that falls")
+            self.ax_.plot([], [], " ", label=f"{said}\nno band: rows show a probability that falls")
         self.ax_.legend(loc="upper left", fontsize="small")

@@ -26,7 +26,7 @@ def certified_upper_scorer(
 ) -> float:
     """Minus the certified upper bound of a statement, so that greater is better.
 
-    With ``statement="distance"`` or ``"cutoff"`` of the classifier as it is, and nothing is assumed. Left out, it is
+    With ``statement="distance"`` or ``"cutoff"`` of the current scores, and nothing is assumed. Left out, it is
     the L1 calibration error of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the
     perturbed classifier at its own noise, without assumption; for any other classifier "l1", which may assume
     something.
@@ -77,7 +77,7 @@ def certified_upper_scorer(
         statement = "perturbed" if serves else "l1"
     if check_statement(statement) == "perturbed" and not serves:
         raise ValueError(
-            "statement must be about the classifier as it is where nothing is perturbed; got 'perturbed' for "
+            "statement must be about the current scores where nothing is perturbed; got 'perturbed' for "
             f"{type(estimator).__name__}. Wrap it in PerturbedClassifier, or ask for 'distance'."
         )
     if not serves:

@@ -25,7 +25,7 @@ class Design:
         What the weights are multiples of.
     largest_weight, largest_gain
         Declared bounds on W and on R, in the user's own weights; None where nothing was declared. With a largest weight
-        the bounds speak of the population that the weights stand for.
+        the bounds apply to the population that the weights stand for.
     """
 
     clustered: bool = False
@@ -43,7 +43,7 @@ class Design:
 
     @property
     def population(self) -> bool:
-        """True where bounds speak of the population that the weights stand for: a largest weight was declared."""
+        """True where bounds apply to the population that the weights stand for: a largest weight was declared."""
         return self.largest_weight is not None
 
     @property
@@ -62,7 +62,7 @@ class Design:
 
     @property
     def words(self) -> str:
-        """The law that bounds speak of; continues "of the classifier as it is, "."""
+        """The law that bounds apply to; continues "of the current scores, "."""
         if self.population:
             return f"in the population that the weights stand for, none above {self.largest_weight:g}"
         if self.only_soft:

@@ -133,7 +133,7 @@ def refuse_invalid(lines: Lines) -> None:
         if missing or invalid:
             raise ValueError(
                 f"{name} must {wanted} and not be missing; got {invalid:,} {found} and {missing:,} missing among "
-                f"{total:,} rows. Exclude such rows yourself, on purpose, in a subquery: a certificate speaks of the "
+                f"{total:,} rows. Exclude such rows yourself, on purpose, in a subquery: a certificate applies to the "
                 "rows that remain."
             )
 

@@ -1,4 +1,4 @@
-"""Theorem 6: the distance from calibration of the classifier as it is, with no assumption."""
+"""Theorem 6: the distance from calibration of the current scores, with no assumption."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
 
     Guarantee
         With probability at least 1 - delta over the rows, inf E|U - X| over all U with E[Y|U] = U is at most upper;
-        likewise for lower, over the rows and the throws that the seed stands for. Nothing is assumed of the score
+        likewise for lower, over the rows and the random split set by the seed. Nothing is assumed of the score
         distribution or the calibration function. The two meet as rows are added, up to what cells hide.
     Assumes
-        Independent rows from the law of interest, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
     Terms
         ``plug-in``: what it costs to move the rows to a calibrated score, by a plan that is nearly the best;
@@ -45,7 +45,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     delta
         Probability with which each bound may fail.
     seed
-        Throws the rows into batches for the lower bound; to be fixed before the rows are seen.
+        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------

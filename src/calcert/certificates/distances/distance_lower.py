@@ -36,7 +36,7 @@ NEAR = 0.01
 def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
     if summary.units is not None:
-        # Of the bets only the mean gap is a tilt.
+        # Of the bets only calibration in the large is a tilt.
         return lower_with_bets(summary, tilt_patterns(summary), np.where(CHANGES == 0, 1.0, np.inf), delta)
     points = middles(summary)
     return lower_limit(

@@ -91,7 +91,7 @@ def run_of(chance: Floats) -> Integers:
 
 
 def in_runs(chance: Floats, coins: Floats) -> tuple[Floats, Floats]:
-    """Coins of nearly equal chance joined, at their mean chance: few successes become no less probable."""
+    """Coins of nearly equal chance joined, at their mean probability: few successes become no less probable."""
     run = run_of(chance)
     number, total = (np.asarray(np.bincount(run, part, RUNS), np.float64) for part in (coins, coins * chance))
     held = number > 0
@@ -101,7 +101,7 @@ def in_runs(chance: Floats, coins: Floats) -> tuple[Floats, Floats]:
 def mixing_distance(coins: Integers, chance: Floats, spread: Floats) -> Floats:
     """At most the total variation distance of the number of hits of coins that differ from that of coins alike (Ehm).
 
-    `chance` is the mean chance of the coins and `spread` at least the sum of squared distances from it.
+    `chance` is the mean probability of the coins and `spread` at least the sum of squared distances from it.
     """
     rarer = np.minimum(chance, 1 - chance)
     mixed = -np.expm1((coins + 1) * np.log1p(-rarer)) - rarer ** (coins + 1.0)

@@ -1,6 +1,6 @@
-"""Limits for shares: the mean chance of independent coins, and the shares that weighted tosses leave possible.
+"""Limits for shares: the mean probability of independent coins, and the shares that weighted tosses leave possible.
 
-Limits for a mean chance come from how many coins fell on 1 (Theorems 13 and 14). For equal coins they are those of
+Limits for a mean probability come from how many coins fell on 1 (Theorems 13 and 14). For equal coins they are those of
 Clopper and Pearson (1934). Coins that differ fall on few 1s, or on many, less often than equal ones of the same mean
 chance, as long as few means at least one fewer than expected (Hoeffding 1956). A limit that never excludes a mean
 within one of the count is therefore theirs as well.
@@ -33,7 +33,7 @@ STEPS = 12
 
 
 def share_upper(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
-    """D4: upper limits for the mean chance of independent coins, `hits` of which fell on 1.
+    """D4: upper limits for the mean probability of independent coins, `hits` of which fell on 1.
 
     Guarantee
         With probability at least 1 - delta the mean of the chances is at most the result, whether they differ or not.

@@ -17,7 +17,7 @@ def share(delta: float, candidates: int) -> float:
 
 
 def smallest(candidates: Sequence[Mapping[str, float]]) -> int:
-    """Which candidate, given by the terms of its upper bound at its share of delta, promises most; the first of equals.
+    """Which candidate, given by the terms of its upper bound at its Bonferroni level, promises most; the first of ties.
 
     Examples
     --------

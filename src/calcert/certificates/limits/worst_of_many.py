@@ -19,7 +19,7 @@ class OneOfMany:
     Attributes
     ----------
     found
-        Its certificate at its share of delta, so that those of all hold together.
+        Its certificate at its Bonferroni level, so that those of all hold together.
     terms
         The terms of its upper bound at the full delta, for what the certificate assumes.
     """

@@ -1,6 +1,6 @@
 """Theorem LU: lower bounds for units from lists of gains; nothing is thrown and nothing is learnt.
 
-A list of gains is fixed in advance, each with its share of delta: whichever shows most on the rows shows at least that
+A list of gains is fixed in advance, each at its Bonferroni level: whichever shows most on the rows shows at least that
 much of the error, less its own sampling limit. Signs of K groups of scores are 2^K gains, and the best of them for the
 rows gains the sum of what each group gains in size, so that none need be tried.
 
@@ -91,7 +91,7 @@ def error_patterns(summary: Summary) -> list[Pattern]:
 
 
 def range_patterns(summary: Summary, side: str) -> list[Pattern]:
-    """Runs of neighbouring groups, for the largest miscount: how the cumulated excess rises and falls between edges."""
+    """Runs of neighbouring groups, for the cutoff calibration error: how the cumulated excess rises and falls."""
     total = np.concatenate([[0.0], np.cumsum(group_sums(summary, EDGES))])
     rise, fall = (total - np.minimum.accumulate(total)).max(), (np.maximum.accumulate(total) - total).max()
     runs = total.size * (total.size - 1) / 2

@@ -31,7 +31,7 @@ SMALL_ERROR = 0.1
 """Errors below this over the root of n are small: there, what stands beside the bet may have most of delta."""
 
 GAP_ROWS, GAP_SHARE = 20_000, 0.3
-"""From so many rows on the mean gap may refute larger errors for up to this share of delta: with fewer, bets do."""
+"""From so many rows on calibration in the large may refute larger errors, for up to this share of delta."""
 
 ROUNDING = 1e-6
 """Taken off every logarithm of wealth, with a little more for very many rows."""
@@ -97,8 +97,8 @@ def lower_limit(
 
     The witness is told and judged by counts per cell, or as rows were `thrown` already. Where there is something
     `beside`, the error must be at least |E X - E Y|. Errors below a number that depends on n alone may be refuted by
-    `beside` or by what is left of delta for the bet, larger ones by the mean gap or the bet: every error has one test
-    of level delta (theory, "Near calibration").
+    `beside` or by what is left of delta for the bet, larger ones by calibration in the large or the bet: every error
+    has one test of level delta (theory, "Near calibration").
     """
     game = play(summary, delta, seed, witness, thrown)
     return Lower(_limit(game, summary, delta, beside), game.e_value)
@@ -122,7 +122,7 @@ def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) ->
 
 
 def _gap_share(c: float, n: int) -> float:
-    """The share of delta for the mean gap to refute an error of c: so small that the bet loses about 2% at most."""
+    """The share of delta for calibration in the large to refute an error of c: the bet loses about 2% at most."""
     return min(-math.expm1(-0.1 * c * math.sqrt(n)), GAP_SHARE)
 
 

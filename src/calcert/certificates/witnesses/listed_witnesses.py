@@ -63,7 +63,7 @@ class SimpleWitnesses:
         return math.fsum(self.shares.values())
 
     def limit(self, summary: Summary, delta: float, enough: float = math.inf) -> float:
-        """The least error that none of the witnesses refutes, each at its share of delta, both signs; or `enough`."""
+        """The least error that none of the witnesses refutes, each at its Bonferroni level, both signs; or `enough`."""
         stretches, n = _stretches(summary), summary.n
         missing = (stretches.score_sum - stretches.positives).sum(axis=1).tolist()
         variance = (stretches.score_sum - stretches.score_sum**2 / np.maximum(stretches.rows, 1)).sum(axis=1).tolist()
