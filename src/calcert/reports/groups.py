@@ -57,7 +57,7 @@ class GroupReport(Result):
     (['north', 'south'], 0.975)
     >>> own, worst = report.groups["north"].distance, report.worst["distance"]
     >>> print(f"north: at most {own.upper:.4f}; no group is worse than {worst.upper:.4f}")
-    north: at most 0.0224; no group is worse than 0.0195
+    north: at most 0.0222; no group is worse than 0.0193
     """
 
     kind: ClassVar = "groups"
