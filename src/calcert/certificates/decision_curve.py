@@ -127,7 +127,7 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
         gain = _interval(outside, cut, summary.n, t, 0, level)
         middle = float((inside + cut / 2) @ (-t, 1 - t)) / summary.n
         found.append(np.array([middle, *benefit, summary.base_rate - t, *gain]) / (1 - t))
-    columns = [tuple(column) for column in np.array(found).T.tolist()]
+    columns: Any = [tuple(column) for column in np.array(found).T.tolist()]
     return DecisionCurve(tuple(listed), *columns, confidence=complement(delta), n=summary.n)
 
 

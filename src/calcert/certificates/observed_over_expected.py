@@ -163,7 +163,8 @@ def _at_places(position: Floats, rows: Floats) -> Floats:
     steps = PLACES.size - 1
     left = np.minimum(np.floor(position * steps), steps - 1).astype(np.int64)
     part = position * steps - left
-    return np.bincount(left, rows * (1 - part), steps + 1) + np.bincount(left + 1, rows * part, steps + 1)
+    both = np.bincount(left, rows * (1 - part), steps + 1) + np.bincount(left + 1, rows * part, steps + 1)
+    return np.asarray(both, np.float64)
 
 
 def ratio_at(place: float) -> float:

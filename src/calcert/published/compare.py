@@ -10,7 +10,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.lipschitz import lipschitz
 from calcert.foundation.number_text import confidence as sure
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_rng
+from calcert.foundation.validation import check_rng, check_variation
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
@@ -141,7 +141,7 @@ def compare(
     """
     x, y = checked_pair(scores, labels)
     settings = Settings(confidence, bandwidth=bandwidth, crossings=crossings, variation=variation, seed=seed)
-    level, h, v, rng = settings.delta, settings.noise.size, settings.variation, check_rng(settings.seed)
+    level, h, v, rng = settings.delta, settings.noise.size, check_variation(variation), check_rng(settings.seed)
     slope, perturbed = derivative_bounds(h)[0], perturb(x, bandwidth=h, rng=rng)
     shared: Any = {"delta": level, "per_fold": per_fold, "rng": rng}
     return Comparison(
