@@ -67,7 +67,7 @@ def upper_gaps(seeds: int) -> list[Row]:
     for n, eta, served, plain, served_limit, plain_limit in track(cases, "upper bounds", transient=True):
         gaps = []
         for seed in range(seeds):
-            report = calcert.certify(uniform(n, eta, seed), settings=calcert.Settings(bandwidth=BANDWIDTH))
+            report = calcert.certify(uniform(n, eta, seed), settings=calcert.Settings(bandwidth=BANDWIDTH, variation=1))
             alone = calcert.bounds.bounded_variation(report.summary).upper
             gaps.append((report.perturbed.upper - served, alone - plain, report.l1.upper - plain))
         perturbed, variation, unmodified = np.mean(gaps, axis=0)
