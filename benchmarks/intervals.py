@@ -47,7 +47,7 @@ def ours(name: str, **settings: Any) -> Method:
 
     def interval(law: Law, x: np.ndarray, y: np.ndarray) -> Interval:
         fixed = {key: value(law) if callable(value) else value for key, value in settings.items()}
-        found = getattr(calcert, name)(calcert.summarize(x, y), delta=LEVEL / 2, **fixed)
+        found = getattr(calcert.bounds, name)(x, y, confidence=1 - LEVEL / 2, **fixed)
         return found.lower, found.upper
 
     return interval

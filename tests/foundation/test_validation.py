@@ -198,7 +198,7 @@ def test_the_lipschitz_constant_must_be_positive_and_finite(value: float) -> Non
 @pytest.mark.parametrize("name", ["confidence", "bandwidth", "variation"])
 @pytest.mark.parametrize("value", ["0.05", None, True, [0.05], 0.05 + 0j])
 def test_a_number_must_be_a_number(name: str, value: object) -> None:
-    if name == "bandwidth" and value is None:
+    if name != "confidence" and value is None:
         return  # left out
     with pytest.raises(TypeError, match=rf"{name} must be a .*such as .*; got .* of type {type(value).__name__}"):
         calcert.certify(GOOD, LABELS, settings=calcert.Settings(**{name: value}))  # type: ignore[arg-type]
@@ -218,12 +218,17 @@ def test_the_seed_must_be_a_whole_number_from_zero(value: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["perturbed", "bounded_variation", "finite", "distance", "squared"])
-def test_certificates_take_summaries_with_rows_only(name: str) -> None:
-    certificate = getattr(calcert, name)
-    with pytest.raises(TypeError, match=r"summary must be a calcert.Summary; got list\. Pass calcert.summarize"):
-        certificate(GOOD)
+def test_bounds_take_rows_in_every_form_that_certify_takes(name: str) -> None:
+    bound = getattr(calcert.bounds, name)
+    found = bound(calcert.summarize(GOOD, LABELS), confidence=0.9)
+    assert found == bound(GOOD, LABELS, confidence=0.9) == bound(calcert.Rows(GOOD, LABELS), confidence=0.9)
+    assert found.confidence == 0.9
+    with pytest.raises(TypeError, match="labels must be a one-dimensional array of 0/1; got None"):
+        bound(GOOD)
+    with pytest.raises(TypeError, match=f"{name}\\(\\): got an unexpected keyword argument 'delta'"):
+        bound(GOOD, LABELS, delta=0.1)
     with pytest.raises(ValueError, match="summary must hold at least one row; got none"):
-        certificate(calcert.Summary.empty())
+        bound(calcert.Summary.empty())
 
 
 def test_rng_takes_a_seed_a_generator_or_nothing() -> None:
