@@ -121,11 +121,12 @@ def refuse_repetition(
 
 def _contains(new: Summary, earlier: Summary) -> bool:
     """Whether a batch has all rows of an earlier one by score and label, and scores that hardly repeat by chance."""
-    if new.distinct is None or earlier.distinct is None or new.distinct_count is None:
+    if new.distinct is None or earlier.distinct is None:
         return False
+    counts, fewer = new.points.count, earlier.points.count
     # Of m rows in N equally likely items, about m^2 / 2N repeat an item, and a row elsewhere meets one with m / N.
-    repeated = new.n - np.count_nonzero(new.distinct_count)
+    repeated = new.n - np.count_nonzero(counts)
     if ((2 * repeated + 1) / new.n) ** earlier.n > DOUBTFUL:
         return False
     same = np.isin(new.distinct, earlier.distinct)
-    return int(same.sum()) == earlier.distinct.size and bool((new.distinct_count[same] >= earlier.distinct_count).all())
+    return int(same.sum()) == earlier.distinct.size and bool((counts[same] >= fewer).all())

@@ -16,9 +16,10 @@ import numpy as np
 from narwhals import col, lit, when
 
 from calcert.sources.engines.refused_rows import (
+    AROUND,
     BROKEN_SHARE,
+    NOTHING_ELSE,
     Found,
-    bare,
     refuse_nameless,
     refuse_rows,
     refuse_split,
@@ -152,19 +153,19 @@ class QueryPlan:
         if kind.is_float():
             unit = unit.cast(nw.Float64)
             return (unit - unit == 0) & (unit.clip(1 - EXACT, EXACT - 1) == unit)
-        return ~unit.is_null() & (bare(unit) != "") if kind == nw.String else ~unit.is_null()
+        return ~unit.is_null() & ~unit.str.contains(NOTHING_ELSE) if kind == nw.String else ~unit.is_null()
 
     def _has_blanks(self) -> nw.Expr:
         """Whether the name of a cluster begins or ends with a blank."""
         unit, kind = col("unit"), self.raw.collect_schema()["unit"]
-        return bare(unit) != unit if kind == nw.String else lit(False)
+        return unit.str.contains(AROUND) if kind == nw.String else lit(False)
 
     def _sums(self) -> dict[str | None, dict[str, int]]:
         """Sums of powers over the units of every group, clusters or else rows; groups alone where there are none."""
         if not self.has_units:
             if self.keys:
-                names = self.rows.group_by("group").agg(count=nw.len()).head(MOST + 1).collect()["group"]
-                numbered_groups(group_values(names))
+                groups = self.rows.group_by("group").agg(count=nw.len()).head(MOST + 1).collect()["group"]
+                numbered_groups(group_values(groups))
             return {}
         w, ones, scaled = col("part"), col("ones"), col("score") * float(GAIN)
         weight, gain = col("unit_weight"), col("unit_gain")
@@ -173,7 +174,7 @@ class QueryPlan:
         units = self.rows.with_columns(unit_weight=w, unit_gain=gains.cast(nw.Int64))
         if self.design.clustered:
             units = units.group_by(*self.keys, "unit").agg(unit_weight=weight.sum(), unit_gain=gain.sum())
-        names = {}
+        names: dict[str, nw.Expr] = {}
         if self.design.clustered:
             names = {"nameless": _either(self._is_named(), 0, 1), "blanks": _either(self._has_blanks(), 1, 0)}
         units = units.select(*self.keys, unit_weight=weight.cast(nw.Int64), unit_gain=gain.cast(nw.Int64), **names)

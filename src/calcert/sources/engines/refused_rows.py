@@ -32,6 +32,9 @@ BROKEN_SHARE = -6
 BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
 """All that Python takes for blanks."""
 
+AROUND, NOTHING_ELSE = f"^[{BLANKS}]|[{BLANKS}]$", f"^[{BLANKS}]*$"
+"""Where they are; engines search much faster than they strip."""
+
 Found = dict[str, NDArray[Any]]
 """The columns of a result, by name."""
 
