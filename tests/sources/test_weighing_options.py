@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,11 @@ import polars
 import pytest
 
 import calcert
+from calcert.sources.units.weighed_arrays import Weigher
+from calcert.sources.units.weighing_options import Weighing
 from tests.lab.units import units_of
 
+RNG = np.random.default_rng(0)
 X, Y = [0.2, 0.25, 0.7, 0.7, 1.0], [0, 1, 1, 0, 1]
 
 
@@ -64,15 +69,47 @@ def test_shares_for_labels_are_a_row_of_either_label() -> None:
     assert np.array_equal(whole.count, 12_600 * calcert.summarize(X, Y).count)
 
 
-def test_shares_with_two_decimals_are_exact_and_more_decimals_name_their_unit() -> None:
+def test_shares_with_two_to_six_decimals_are_exact_and_others_name_the_rounding() -> None:
     shares = [k / 100 for k in range(101)]
     found = calcert.summarize([0.5] * 101, shares, soft_labels=True)
     assert found.count.tolist() == [[126 * sum(range(101))] * 2]
-    with pytest.raises(ValueError, match=r"weight_unit = 1/12600; got 0\.123 at row 1\. Pass weight_unit=0\.001, or"):
-        calcert.summarize([0.5] * 2, [0.5, 0.123], soft_labels=True)
+    for share, whole in ((0.123, 126_000), (0.1234, 1_260_000), (0.12347, 12_600_000), (0.123457, 126_000_000)):
+        found = calcert.summarize([0.5] * 2, [1 / 3, share], soft_labels=True)
+        ones = round(whole / 3 + whole * share)
+        assert found.count.tolist() == [[2 * whole - ones, ones]]
+        assert units_of(found).design.quantum == 1 / whole
+    with pytest.raises(ValueError, match=r"1/12600; got 0\.12345678 at row 1\. .* purpose: numpy\.round\(labels, 4\)"):
+        calcert.summarize([0.5] * 2, [0.5, 0.12345678], soft_labels=True)
     assert calcert.summarize([0.5] * 2, [0.5, 0.123], soft_labels=True, weight_unit=0.001).count.tolist() == [
         [1377, 623]
     ]
+
+
+def test_shares_are_counted_alike_wherever_the_first_long_one_stands(tmp_path: Path) -> None:
+    x, y = RNG.random(300), np.round(RNG.random(300), 2)
+    y[-1] = 0.1234
+    exact = calcert.summarize(x, y, soft_labels=True, weight_unit=1 / 1_260_000)
+    assert calcert.summarize(x, y, soft_labels=True) == exact
+    assert calcert.summarize(x[::-1], y[::-1], soft_labels=True) == exact
+    bounds = [calcert.bounds.distance(summary).upper for summary in (exact, calcert.summarize(x, y, soft_labels=True))]
+    assert bounds[0] == bounds[1]
+    weigher = Weigher(Weighing(soft_labels=True))
+    for start in range(0, 300, 7):
+        weigher.add(x[start : start + 7], y[start : start + 7], {})
+    assert weigher.summary() == exact
+    file = tmp_path / "judged.csv"
+    lines = (f"{score!r},{share!r},{row % 3}\n" for row, (score, share) in enumerate(np.stack([x, y], axis=1).tolist()))
+    file.write_text("p,y,g\n" + "".join(lines))
+    rows = calcert.Rows(str(file), score="p", label="y", soft_labels=True)
+    assert calcert.summarize(rows) == exact
+    parts = calcert.certify(replace(rows, groups="g"))
+    assert len({group.summary.units.design for group in parts.groups.values()}) == 1
+
+
+def test_many_shares_with_many_decimals_do_not_fit_and_are_refused() -> None:
+    shares = np.full(400, 0.123456)
+    with pytest.raises(ValueError, match=r"labels must be whole multiples of weight_unit = 1/12600"):
+        calcert.summarize(np.full(400, 0.5), shares, soft_labels=True)
 
 
 @pytest.mark.parametrize(

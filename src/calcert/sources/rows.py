@@ -201,7 +201,7 @@ class Rows:
                 return table_summaries(value, chosen, sampling)[None]
             scores, labels, sampling = columns_in_memory(value, chosen, sampling)
         if sampling.given:
-            from calcert.sources.units.weighed_arrays import weigh_arrays
+            from calcert.sources.units.weighed_columns import weigh_arrays
 
             return weigh_arrays(scores, labels, sampling)
         if isinstance(value, Summary):

@@ -73,7 +73,7 @@ def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
 
         chosen = chosen_columns(value, rows.score, rows.label, sampling)
         scores, labels, sampling = columns_in_memory(value, chosen, sampling)
-    from calcert.sources.units.weighed_arrays import columns_of
+    from calcert.sources.units.weighed_columns import columns_of
 
     return _checked(*columns_of(scores, labels, sampling), sampling)
 

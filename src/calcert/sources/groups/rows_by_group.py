@@ -15,6 +15,7 @@ from calcert.sources.arrays import summarize_arrays
 from calcert.sources.collector import Collector
 from calcert.sources.groups.group_names import rows_of_groups
 from calcert.sources.units.weighed_arrays import Weigher
+from calcert.sources.units.weighed_columns import summaries_alike
 from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
@@ -70,7 +71,10 @@ class RowsByGroup:
         """The Summary of every group, by its name."""
         if self._waiting:
             self._part()
-        return {name: self._groups[self._names[name]].summary(name) for name in sorted(self._names)}
+        groups = {name: self._groups[self._names[name]] for name in sorted(self._names)}
+        if self._looking is None:
+            return {name: group.summary() for name, group in groups.items()}
+        return dict(summaries_alike({name: group.weigher(name) for name, group in groups.items()}))
 
 
 class _RowsOfGroup:
@@ -96,15 +100,19 @@ class _RowsOfGroup:
         self._kept = []
         self._sink.add(others.pop("scores"), others.pop("labels"), *([others] if self._sampling.given else []))
 
-    def summary(self, name: str) -> Summary:
-        if self._sink is None and not self._sampling.given:
+    def weigher(self, name: str) -> Weigher:
+        if self._kept:
+            self._count()
+        assert isinstance(self._sink, Weigher)
+        self._sink.refuse_weightless(name)
+        return self._sink
+
+    def summary(self) -> Summary:
+        if self._sink is None:
             columns = _joined(self._kept)
             return summarize_arrays(columns["scores"], columns["labels"])
         if self._kept:
             self._count()
-        assert self._sink is not None
-        if isinstance(self._sink, Weigher):
-            self._sink.refuse_weightless(name)
         return self._sink.summary()
 
 

@@ -16,9 +16,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import Place, label_message, score_message
 from calcert.sources import count_numba
-from calcert.sources.arrays import check_indexes, checked_array
 from calcert.sources.units import clusters_numba
-from calcert.sources.units.cluster_names import as_integers
 from calcert.sources.units.clusters_on_disk import KeptParts
 from calcert.sources.units.weighing_options import Weighing
 from calcert.summary import cells
@@ -29,14 +27,17 @@ from calcert.summary.pair_sums import pair_sums_of_rows
 from calcert.summary.summary import Summary
 from calcert.summary.units import HEAVIEST, SQUARES, powers_in_parts, refuse_heavy, units_from_sums
 
-Columns = tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]
-"""Scores, labels, and by their arguments clusters, weights or counts."""
-
 CHUNK = 1 << 18
 """Rows per batch: what parts of them are written and read at once is some hundred kilobytes."""
 
 TELLING_ROWS = 20
 """So many rows of either label, all of one weight a label, are no coincidence."""
+
+FINEST = 1e8
+"""Shares are multiples of one over about this, six decimals, at most: other numbers are close to finer multiples."""
+
+POWERS = {"largest": 1, "square": 2, "fourth": 4, "gain": 2, "mixed": 2}
+"""With which power of the weights sums over units grow, by the beginning of their names."""
 
 NO_WEIGHTS: Integers = np.zeros(0, np.int64)
 """In place of weights where every row weighs 1."""
@@ -130,6 +131,22 @@ class Weigher:
                 np.add.at(self._pairs, slot, weight * size[row])
         self.rows += x.size
 
+    @property
+    def quantum(self) -> float:
+        """What the weights are multiples of, so far."""
+        return self._design.quantum
+
+    def refine(self, quantum: float) -> None:
+        """Count in multiples of a quantum that divides the one so far; all that was added up is homogeneous."""
+        times = round(self._design.quantum / quantum)
+        self._design = replace(self._design, quantum=quantum)
+        for counts in (self._counted, self._tally):
+            counts *= times
+        self._pairs *= times**2
+        self._total *= times
+        for name in self._sums:
+            self._sums[name] *= times ** POWERS.get(name.split("_")[0], 0)
+
     def settle(self) -> None:
         """Nothing waits."""
 
@@ -206,6 +223,8 @@ class Weigher:
         if measure is None and not design.soft:
             return slice(None), y.astype(np.int64), NO_WEIGHTS
         weight = np.ones(y.size) if measure is None else others[measure].astype(np.float64)
+        if design.only_soft and self._weighing.weight_unit is None:
+            self._refine_for(y)
         total = self._whole_multiples(measure or "labels", weight)
         if self._total + total.sum() > ROW_LIMIT:
             row = int(np.argmax(self._total + np.cumsum(total) > ROW_LIMIT))
@@ -226,6 +245,16 @@ class Weigher:
             np.concatenate([weights[rows] for weights, rows in zip(by_label, there, strict=True)]),
         )
 
+    def _refine_for(self, y: Floats) -> None:
+        """Find a quantum that all shares are multiples of, if they have few decimals and there is room for it."""
+        whole, rows = round(1 / self._design.quantum), self.rows + y.size
+        while _not_whole(y * whole).any():
+            whole *= 10
+            if whole > 2 * FINEST or rows * whole > ROW_LIMIT or rows * whole**2 >= SQUARES:
+                return
+        if whole * self._design.quantum > 1.5:
+            self.refine(1 / whole)
+
     def _whole_multiples(self, name: str, values: Floats) -> Integers:
         """Values as whole multiples of the quantum; refused where they are none."""
         unit = 1.0 if name == "counts" else self._design.quantum
@@ -236,8 +265,7 @@ class Weigher:
             raise ValueError(f"{name} must be finite and not negative; got {values[row]:g} {where}.")
         scaled = values / unit
         found = np.rint(scaled)
-        # A weight that would be rounded to nothing is no multiple either.
-        bad = (np.abs(scaled - found) > CLOSE * np.maximum(found, 1.0)) | ((found == 0) & (values > 0))
+        bad = _not_whole(scaled)
         if bad.any():
             row = int(np.argmax(bad))
             where = self._place(self.rows + row)
@@ -247,9 +275,11 @@ class Weigher:
             # What has up to six decimals is a multiple of the last of them.
             decimals = -int(Decimal(repr(value)).as_tuple().exponent)
             way = f"weight_unit={10.0**-decimals:g}" if 0 < decimals <= 6 else "a weight_unit that divides all of them"
+            shares = name == "labels" and self._design.only_soft and self._weighing.weight_unit is None
+            rounding = "numpy.round(labels, 4)" if shares else "numpy.round(values / unit) * unit"
             raise ValueError(
                 f"{name} must be whole multiples of weight_unit = {fraction(unit)}; got {value!r} {where}. Pass {way}, "
-                "or round on purpose: numpy.round(values / unit) * unit."
+                f"or round on purpose: {rounding}."
             )
         # What is too large for an integer is too large for a Summary, too.
         return np.minimum(found, 2.0 * ROW_LIMIT).astype(np.int64)
@@ -282,42 +312,7 @@ class Weigher:
         return sums["largest"] < HEAVIEST and (sums["square_high"] << 31) + sums["square_low"] < SQUARES
 
 
-def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
-    """The Summary of columns in memory."""
-    x, y, others = columns_of(scores, labels, weighing)
-    weigher = Weigher(weighing)
-    weigher.add(x, y, others)
-    return weigher.summary()
-
-
-def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Integers]) -> dict[str, Summary]:
-    """The Summary of every part of the rows, by name: clusters are cut to the rows that they have there."""
-    x, y, others = columns
-    found = {}
-    for name, part in parts.items():
-        weigher = Weigher(weighing, lambda row, part=part: f"at row {part[row]}")  # type: ignore[misc]
-        weigher.add(x[part], y[part], {name: values[part] for name, values in others.items()})
-        weigher.refuse_weightless(name)
-        found[name] = weigher.summary()
-    return found
-
-
-def columns_of(scores: Any, labels: Any, weighing: Weighing) -> Columns:
-    """Scores, labels and the other columns in memory, equally long; clusters as integers."""
-    x, y = checked_array("scores", scores), checked_array("labels", labels)
-    check_indexes(scores=scores, labels=labels, **weighing.columns)
-    others = {
-        name: as_integers(values) if name == "clusters" else _weights_or_counts(name, values)
-        for name, values in weighing.columns.items()
-    }
-    for name, values in (("labels", y), *others.items()):
-        if values.size != x.size:
-            raise ValueError(f"{name} must be as long as scores; got {values.size} {name} and {x.size} scores.")
-    return x, y, others
-
-
-def _weights_or_counts(name: str, values: Any) -> NDArray[Any]:
-    """A column of weights or counts in memory."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} must be an array as long as scores, as there is no table; got {values!r}.")
-    return checked_array(name, values)
+def _not_whole(values: Floats) -> NDArray[np.bool_]:
+    """Where values are no whole numbers; one that would be rounded to nothing is none either."""
+    found = np.rint(values)
+    return np.asarray((np.abs(values - found) > CLOSE * np.maximum(found, 1.0)) | ((found == 0) & (values > 0)))
