@@ -169,7 +169,7 @@ def test_the_report_survives_json(report: GroupReport) -> None:
 
 def test_a_group_too_small_to_say_anything_is_shown_as_such() -> None:
     few = calcert.certify([0.5, *SCORES[:800]], [1, *LABELS[:800]], groups=["tiny"] + ["usual"] * 800)
-    assert few.groups["tiny"].l1.vacuous
+    assert not few.groups["tiny"].l1.telling
     (line,) = [line for line in str(few).splitlines() if line.startswith("tiny")]
     assert line.split() == ["tiny", "1", "too", "few", "rows"]
     assert few.worst_first()[-1] == "tiny"
@@ -313,7 +313,7 @@ def test_compas_by_race_and_by_sex() -> None:
     assert races.groups["African-American"].l1.lower > 0.03
     for small in ("Native American", "Asian"):
         assert races.groups[small].l1.lower == 0
-        assert races.groups[small].l1.upper > 0.4
+        assert races.groups[small].l1.upper > 0.35
     by_sex = calcert.certify(rows["score"], rows["label"], groups=rows["sex"])
     assert {name: group.l1.n for name, group in by_sex.groups.items()} == {"Female": 1_395, "Male": 5_819}
 

@@ -141,7 +141,7 @@ def never_promised(report: Report) -> tuple[str, ...]:
 
 def interval(certificate: Certificate) -> str:
     """The certified interval in a few words."""
-    return "nothing yet: too few rows" if certificate.vacuous else between(certificate.lower, certificate.upper)
+    return "nothing yet: too few rows" if not certificate.telling else between(certificate.lower, certificate.upper)
 
 
 def between(lower: float, upper: float) -> str:
