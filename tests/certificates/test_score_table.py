@@ -57,3 +57,16 @@ def test_many_scores_are_refused() -> None:
     x = np.random.default_rng(0).random(5000)
     with pytest.raises(ValueError, match="the scores are not a finite set"):
         calcert.curves.score_table(calcert.summarize(x, x > 0.5))
+
+
+def test_the_text_says_what_each_score_said_what_happened_and_what_is_proven() -> None:
+    x = np.repeat([0.5, 0.9, 0.2], 200)
+    text = str(calcert.curves.score_table(calcert.summarize(x, np.tile([0, 1], 300))))
+    lines = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+    assert lines["said"] == ["said", "rows", "happened", "at", "least", "at", "most", "proven"]
+    assert lines["0.5"][-1] == "nothing"
+    assert lines["0.9"][-4:-1] == ["too", "high", "by"]
+    assert lines["0.2"][-4:-1] == ["too", "low", "by"]
+    # What is proven is the distance of the score from its limit.
+    assert float(lines["0.9"][-1]) <= 0.9 - float(lines["0.9"][4]) + 1e-4
+    assert "The scores take 3 values, so that the L1 error is certified without an assumption" in " ".join(text.split())

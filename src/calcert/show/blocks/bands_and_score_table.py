@@ -72,20 +72,36 @@ def monotone_blocks(band: MonotoneBand) -> list[Block]:
 
 
 def score_table_blocks(found: ScoreTable) -> list[Block]:
-    """The scores with their rows and limits."""
-    shown = numbers("score", "rows", "share of label 1", "at least", "at most")
+    """What each score said and what happened, with limits and what is proven."""
+    shown = numbers("said", "rows", "happened", "at least", "at most", "proven")
     values = (found.score, found.rows, found.estimate, found.lower, found.upper)
     for score, rows, share, lower, upper in list(zip(*values, strict=True))[:SHOWN]:
-        shown.add(given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper))
+        proven = _proven(float(score), float(lower), float(upper))
+        cells = (given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper), proven)
+        shown.add(*cells)
     left = found.score.size - SHOWN
     more = [f"{left:,} more scores are not shown."] if left > 0 else []
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
     return [
-        Paragraph(f"{rows_text(found.n)}; chance of label 1 at each score, as it is"),
+        Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score, as it is"),
         shown,
-        *map(Paragraph, [*more, promise, *_bend_lines(found)]),
+        *map(Paragraph, [*more, few_scores_line(found), promise, *(_bend_lines(found) if more else [])]),
     ]
+
+
+def few_scores_line(found: ScoreTable) -> str:
+    """Why few scores need no assumption."""
+    size = found.score.size
+    values = "one value" if size == 1 else f"{size:,} values"
+    return f"The scores take {values}, so that the L1 error is certified without an assumption (Theorem 4)."
+
+
+def _proven(score: float, lower: float, upper: float) -> str:
+    """To which side a score is off for certain, and by how much."""
+    if upper < score:
+        return f"too high by {at_least(score - upper)}"
+    return f"too low by {at_least(lower - score)}" if lower > score else "nothing"
 
 
 def _bend_lines(found: MonotoneBand | ScoreTable) -> list[str]:
