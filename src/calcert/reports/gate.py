@@ -153,8 +153,8 @@ def check(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5_000)
     >>> outcome = calcert.check(x, rng.random(5_000) < x**2, max=0.05)
-    >>> print(outcome.passed, *outcome.reasons, sep="\\n")
-    False
+    >>> outcome.passed, outcome.reasons[0]
+    (False, 'Beyond 0.05 (95% confidence): the error is at least 0.1499.')
     """
     fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
     if (max is None) == (max_ratio is None):
@@ -187,14 +187,13 @@ def judged(
 
         among = GroupRows.read(rows)
         worst, highest = among.certify_worst(statement, settings, workers)
-        chosen, report, doubt = among.summaries[highest], partial(among.certify, settings, workers), among.warnings
-        return Outcome(
-            worst, largest, statement, settings, among.n, chosen, report, group=highest, doubt=" ".join(doubt)
-        )
+        chosen, doubt = among.summaries[highest], " ".join(among.warnings)
+        among_all = partial(among.certify, settings, workers)
+        return Outcome(worst, largest, statement, settings, among.n, chosen, among_all, group=highest, doubt=doubt)
     summary = rows.summary()
-    found, doubt = STATEMENTS[statement].certify(summary, settings), too_good(summary)
+    found, doubt = STATEMENTS[statement].certify(summary, settings), " ".join(too_good(summary))
     report = partial(certify_summary, summary, settings)
-    return Outcome(found, largest, statement, settings, summary.rows, summary, report, doubt=" ".join(doubt))
+    return Outcome(found, largest, statement, settings, summary.rows, summary, report, doubt=doubt)
 
 
 def judged_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:

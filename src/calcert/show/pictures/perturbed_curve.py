@@ -51,7 +51,7 @@ def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
     >>> ax = perturbed_curve(calcert.certify(x, rng.random(5000) < x, settings=calcert.Settings(odds=1 / 16)))
     >>> print(ax.get_title(loc="left"))
     Calibration error of perturbed scores:
-    certified at most 0.0299
+    certified at most 0.0297
     """
     title = f"Calibration error of perturbed scores:\ncertified {words.interval(report.perturbed)}"
     return draw_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)

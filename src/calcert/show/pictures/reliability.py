@@ -56,8 +56,8 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5000) / 10
     >>> ax = reliability(calcert.certify(x, rng.random(5000) < x))
-    >>> print(ax.get_title(loc="left"), *map("{:.2f}".format, ax.get_xlim()))
-    Label 1 given the score 0.00 0.10
+    >>> print(f"{ax.get_title(loc='left')}, up to {ax.get_xlim()[1]:.2f}")
+    Label 1 given the score, up to 0.11
     """
     rows = report.known_rows("reliability diagram")
     shown = fitting(rows)

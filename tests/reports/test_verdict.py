@@ -1,0 +1,66 @@
+"""The verdict follows one rule, says what the bounds say and no more, and never calls a classifier calibrated."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import calcert
+from calcert.reports.report import Report
+
+RNG = np.random.default_rng(0)
+X = RNG.random(6_000)
+RIGHT, OFF = RNG.random(6_000) < X, RNG.random(6_000) < X**1.5
+
+
+@pytest.mark.parametrize("labels", [RIGHT, OFF], ids=["right", "off"])
+@pytest.mark.parametrize("tolerance", [None, 0.01, 0.03, 0.05, 0.3])
+def test_the_rule_reads_the_bounds_of_the_l1_error(labels: np.ndarray, tolerance: float | None) -> None:
+    report = calcert.certify(X, labels, tolerance=tolerance)
+    lower, upper = report.l1.lower, report.l1.upper
+    if tolerance is None:
+        expected = "miscalibrated" if lower > 0 else "not detected"
+    else:
+        expected = "within" if upper <= tolerance else "beyond" if lower > tolerance else "cannot tell"
+    assert report.verdict.kind == expected
+    assert "calibrated" not in report.verdict.sentence.replace("Miscalibrated", "").replace("miscalibration", "")
+    assert (report.verdict.direction == "too high") == (lower > 0)
+    again = Report.from_dict(json.loads(json.dumps(report.to_dict())))
+    assert again.verdict == report.verdict
+    assert str(again) == str(report)
+    assert report.to_dict()["verdict"]["kind"] == expected
+
+
+def test_the_text_is_at_most_twelve_lines_of_eighty_columns_and_warnings_follow_the_verdict() -> None:
+    backwards = calcert.certify(1 - X, RIGHT, tolerance=0.03)
+    lines = str(backwards).splitlines()
+    assert len(lines) <= 12
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("Beyond 0.03")
+    text = str(backwards)
+    assert text.index("overconfident") < text.index("Warning: scores rank labels") < text.index("Calibration error")
+    assert "which class the scores are for" in backwards.verdict.next
+    for report in (calcert.certify(X, RIGHT), calcert.certify(X, OFF), calcert.certify(X[:40], RIGHT[:40])):
+        assert len(str(report).splitlines()) <= 12
+        for name in ("Observed / expected", "Calibration error", "Worst score range", "Distance", "ECE", "Next:"):
+            assert name in str(report)
+        assert all(certificate.theorem in report.details() for certificate in report.certificates.values())
+
+
+def test_noise_that_is_asked_for_leads() -> None:
+    report = calcert.certify(X, OFF, settings=calcert.Settings(odds=1 / 16))
+    assert str(report).splitlines()[1].lstrip().startswith("Perturbed scores")
+    judged = calcert.certify(X, OFF, settings=calcert.Settings(odds=1 / 16, tolerance=report.perturbed.upper))
+    assert judged.verdict.kind == "within"
+
+
+def test_rows_that_cannot_tell_are_told_how_many_would() -> None:
+    report = calcert.certify(X[:1_000], RIGHT[:1_000], tolerance=0.03)
+    assert report.verdict.kind == "cannot tell"
+    assert "fresh rows would" in report.verdict.sentence
+    assert report.verdict.next.startswith("label fresh rows. Estimate: ")
+    groups = calcert.certify(X, RIGHT, groups=np.arange(X.size) % 60, settings=calcert.Settings(tolerance=0.03))
+    told = next(iter(groups.groups.values())).verdict
+    assert (told.kind, "Estimate" in told.next) == ("cannot tell", False), "plans of many groups would take minutes"
