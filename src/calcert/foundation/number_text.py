@@ -75,11 +75,18 @@ def span(lower: float, upper: float, *, ratio: bool = False) -> str:
 
     Examples
     --------
-    >>> span(0.0313, 0.0617), span(0.0, 0.0021), span(0.913, 0.938, ratio=True), span(2.913, 3.38, ratio=True)
-    ('0.031 - 0.062', '0 - 0.0021', '0.913 - 0.938', '2.91 - 3.38')
+    >>> span(0.0313, 0.0617), span(0.0501, 0.0642), span(0.0, 0.0021)
+    ('0.031 - 0.062', '0.050 - 0.065', '0 - 0.0021')
+    >>> span(0.913, 0.938, ratio=True), span(2.913, 3.38, ratio=True)
+    ('0.913 - 0.938', '2.91 - 3.38')
     """
     if not ratio:
-        return f"{short_at_least(lower)} - {short_at_most(upper)}"
+        low, high = short_at_least(lower), short_at_most(upper)
+        decimals = [len(text.partition(".")[2]) for text in (low, high)]
+        # Both ends have as many decimals, as columns of numbers do; 0 and 1 are exact.
+        if min(decimals) == 0 or max(decimals) > 4:
+            return f"{low} - {high}"
+        return f"{_to(lower, max(decimals), ROUND_FLOOR)} - {_to(upper, max(decimals), ROUND_CEILING)}"
     digits = 3 if upper - lower < NARROW else 2
     low, high = (f"{_to(value, digits, side)}" for value, side in ((lower, ROUND_FLOOR), (upper, ROUND_CEILING)))
     return f"{low} - {high}"

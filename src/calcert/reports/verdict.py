@@ -123,7 +123,8 @@ def judge(
         return Verdict("cannot tell", f"{unsure}.", direction, advice)
     # Fresh ones: more of the same rows would be a second look at these.
     more = f": about {rows_about(found.rows)} fresh rows would" if found.rows is not None else ""
-    advice = _other_scores(summary) or f"label fresh rows. {found.answer(whose)}"
+    start = RECALIBRATE if found.fewest is None and found.limit >= tolerance else "label fresh rows"
+    advice = _other_scores(summary) or f"{start}. {found.answer(whose)}"
     return Verdict("cannot tell", f"{unsure}{more}.", direction, advice)
 
 
