@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow
 import pytest
 
@@ -53,6 +54,7 @@ def results() -> Mapping[str, Any]:
         "band": calcert.curves.calibration_band(rows).thinned(20),
         "monotone band": calcert.curves.monotone_band(rows),
         "score table": calcert.curves.score_table(calcert.summarize(x.round(1), y)),
+        "segments": calcert.certify(x, y, groups=pd.DataFrame({"a": np.arange(x.size) % 3, "b": x > 0.5})),
         "decision curve": calcert.curves.decision_curve(rows, thresholds=[0.25, 0.5]),
         "moves": calcert.certify(rows).moves,
         "ratio": calcert.bounds.observed_over_expected(rows),

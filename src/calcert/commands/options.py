@@ -213,6 +213,8 @@ def rows(
                 raise click.UsageError("--class-names must come with --class-columns; got it alone.")
             if isinstance(said.get("class_names"), str):
                 said["class_names"] = said["class_names"].split(",")
+            if isinstance(said.get("groups"), str) and "," in said["groups"]:
+                said["groups"] = [name.strip() for name in said["groups"].split(",")]
             with named_files(files) as paths:
                 rows = Rows(paths, reading=reading, **said)
                 rows.source.value.called = "standard input" if paths is not files else None

@@ -26,6 +26,7 @@ KINDS = {
     "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
     "score table": "calcert.certificates.score_table.ScoreTable",
     "moves": "calcert.reports.moves.Moves",
+    "segments": "calcert.reports.segments.SegmentReport",
     "ratio": "calcert.certificates.observed_over_expected.Ratio",
     "decision curve": "calcert.certificates.decision_curve.DecisionCurve",
     "sides": "calcert.certificates.sides.Sides",

@@ -92,7 +92,8 @@ def certify(
     clusters
         What each row belongs to, where rows of one user, patient or session come together; an array, or a column.
     groups
-        A group for every row, or the column that holds it: every group is certified, all together.
+        A group for every row, or the column that holds it: every group is certified, all together. A list of columns,
+        such as ``["region", "age_band"]``: all their values and all pairs of values are certified.
     threshold
         The score from which on people act: what that loses against the best threshold is certified, too.
     confidence
@@ -122,12 +123,16 @@ def certify(
     return certify_rows(Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed)
 
 
-def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> Report | GroupReport:
+def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> Any:
     """The report that the rows ask for: of all of them, of their groups, or of their classes."""
     if rows.has_classes:
         from calcert.reports.classes import certify_classes
 
         return certify_classes(rows.by_class(), settings, workers)
+    if rows.has_segments:
+        from calcert.reports.segments import certify_segments
+
+        return certify_segments(rows, settings)
     if rows.groups is not None:
         from calcert.reports.groups import certify_groups
 

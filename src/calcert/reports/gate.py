@@ -182,6 +182,8 @@ def judged(
         return _of_classes(rows, largest, USUAL if of is None else of, statement, settings, workers)
     if of is not None:
         raise TypeError(f"of must come with probabilities of many classes; got {of!r}, and none.")
+    if rows.has_segments:
+        return _of_segments(rows, largest, statement, settings)
     if rows.groups is not None:
         from calcert.reports.groups import GroupRows
 
@@ -207,6 +209,19 @@ def judged_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
     found, doubt = observed_over_expected(summary, delta=settings.delta), " ".join(too_good(summary))
     report = partial(certify_summary, summary, settings)
     return Outcome(found, limit, "observed over expected", settings, summary.rows, summary, report, doubt=doubt)
+
+
+def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings) -> Outcome:
+    from calcert.reports.segments import certify_segments
+
+    if statement != "cutoff":
+        raise ValueError(
+            f"statement must be 'cutoff' where several columns of groups are named; got {statement!r}. Say "
+            "'cutoff', or name one column."
+        )
+    found = certify_segments(rows, settings)
+    doubt = " ".join(found.warnings)
+    return Outcome(found.bound, largest, found.n, None, lambda: found, group=found.worst, doubt=doubt)
 
 
 def _of_classes(

@@ -22,7 +22,7 @@ from calcert.sources.files.bad_rows import bad_rows
 from calcert.sources.files.fast_text import Kind
 from calcert.sources.files.file_table import Batch, FileTable
 from calcert.sources.files.value_columns import Numbers, Values, coded
-from calcert.sources.groups.group_names import GroupNumbers
+from calcert.sources.groups.group_names import CombinedNumbers, GroupNumbers
 from calcert.sources.groups.rows_by_group import RowsByGroup
 from calcert.sources.parsed_values import Unreadable
 from calcert.sources.row_order import RowOrder
@@ -57,20 +57,23 @@ def file_summaries(
     score: str | None,
     label: str | None,
     sampling: Weighing = PLAIN_ROWS,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
 ) -> dict[str | None, Summary]:
     """The Summary of all rows of some files, under None, or of every group by its name.
 
     Folders and globs stand for the files in them; `Files` also say how values are written, and keep an account of what
     reading came to. `sampling` names columns of clusters, weights or counts, `group` the column of groups; a cluster is
-    cut to the rows that it has in a group.
+    cut to the rows that it has in a group. Of several columns every combination of values is a group, called like
+    its values with a separator between them.
     """
     table = FileTable(paths)
 
     def start(place: Place, groups: Mapping[str, int]) -> AllRows | RowsByGroup:
         return AllRows(sampling, place) if group is None else RowsByGroup(sampling, place, groups)
 
-    found = _read(table, score, label, start, sampling, {} if group is None else {"groups": group})
+    columns = [] if group is None else [group] if isinstance(group, str) else group
+    named = {f"groups{place or ''}": column for place, column in enumerate(columns)}
+    found = _read(table, score, label, start, sampling, named)
     if isinstance(found, AllRows):
         table.account.warnings += found.order.warnings
     return found.summaries()
@@ -144,14 +147,18 @@ class _Columns:
 
     def __init__(self, table: FileTable, chosen: Mapping[str, Column], place: Place) -> None:
         self.names = [column.name for column in chosen.values()]
-        self.needed = len(chosen.keys() - {"groups", "ids"})
-        kinds: dict[str, Kind] = {"clusters": "names", "groups": "words", "ids": "words"}
+        attributes = [argument for argument in chosen if argument.startswith("groups")]
+        self.needed = len(chosen.keys() - {*attributes, "ids"})
+        kinds: dict[str, Kind] = {"clusters": "names", "ids": "words", **dict.fromkeys(attributes, "words")}
         if chosen["label"].kind not in ("real", "integer"):
             kinds["label"] = "words"
         self.kinds = [kinds.get(argument, table.number_kind) for argument in chosen]
         self._arguments = list(chosen)
         self._table = table
         self.groups = GroupNumbers(table.reading, place)
+        if len(attributes) > 1:
+            self.groups = CombinedNumbers([GroupNumbers(table.reading, place) for _ in attributes])
+        self._attributes = attributes
         self._clusters = Numbering(place)
         self._file: Any = None
         self._readers: dict[str, Numbers] = {}
@@ -173,7 +180,8 @@ class _Columns:
                 end, trouble = found[argument].size, (ARGUMENTS.get(argument, argument), wrong)
         found = {argument: numbers[:end] for argument, numbers in found.items()}
         self._count(found["score"], given["label"], end)
-        group = self.groups.of(coded(given["groups"]), end) if "groups" in given else NOTHING
+        attributes = [coded(given[argument]) for argument in self._attributes]
+        group = self.groups.of(*attributes, end=end) if attributes else NOTHING
         if "clusters" in given:
             found["clusters"] = self._clusters.column_numbers(given["clusters"], end)
         if "ids" in given:

@@ -71,9 +71,11 @@ class Rows:
         narrower where rows of a cluster depend little on each other. Rows are held in memory meanwhile, and a Summary
         takes 400 kB more. To be decided before the rows are seen.
     groups
-        A group for every row, or the column of a table that holds it. A group is an attribute of its own row: it must
-        depend neither on labels nor on the scores of other rows. Groups that may overlap are a mapping from their names
-        to True or False for every row; that list is to be fixed before the rows are seen.
+        A group for every row, or the column of a table that holds it. Several columns are a list of their names, or a
+        data frame beside arrays: then all their values and all pairs of values are segments, certified together. A
+        group is an attribute of its own row: it must depend neither on labels nor on the scores of other rows. Groups
+        that may overlap are a mapping from their names to True or False for every row; that list is to be fixed before
+        the rows are seen.
     smallest_group
         Groups with fewer rows do not count for the worst group; to be fixed before the rows are seen.
     class_columns
@@ -164,6 +166,14 @@ class Rows:
         return many and self.groups is None
 
     @property
+    def has_segments(self) -> bool:
+        """True where several attributes of rows are named: columns of a table, or a data frame beside arrays."""
+        if self.source.kind == "arrays":
+            return hasattr(self.groups, "columns")
+        named = isinstance(self.groups, (list, tuple)) and bool(self.groups)
+        return named and all(isinstance(name, str) for name in self.groups)
+
+    @property
     def account(self) -> Account:
         """What reading came to: columns, rows of each file, rows left out, and warnings; known when rows were read."""
         from calcert.sources.files.reading_account import Account
@@ -227,6 +237,12 @@ class Rows:
         summaries = summarize_groups(self.source.value, self.labels, self.groups, **told)
         return Listed(summaries, (), sum(group.rows for group in summaries.values()))
 
+    def by_segment(self) -> tuple[tuple[str, ...], dict[tuple[str, ...], Summary]]:
+        """The names of several columns, and the rows of every combination of their values, counted."""
+        from calcert.sources.groups.segments import summarize_combinations
+
+        return summarize_combinations(self.source, self.labels, self.groups, self.score, self.label)
+
     def by_class(self) -> ClassRows:
         """The probabilities of all classes."""
         from calcert.sources.classes.class_reader import read_classes
@@ -258,6 +274,9 @@ class Rows:
         check_count("smallest_group", self.smallest_group, 1, LARGEST_GROUP)
         if self.source.kind == "summary":
             raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
+        if self.has_segments and (self.sampling.given or self.smallest_group != 1):
+            name = (*self.sampling.given, "smallest_group")[0]
+            raise TypeError(f"{name} must not come with several columns of groups: not proved together. Name one.")
         if self.largest_weight is not None:
             # Which groups there are would tell of the clusters that are in none of the others.
             raise TypeError(

@@ -13,6 +13,7 @@ from calcert.show.blocks.published import published_blocks
 from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks, sides_blocks
 from calcert.show.blocks.recalibration import recalibration_blocks
 from calcert.show.blocks.report import details_blocks, report_blocks
+from calcert.show.blocks.segments import segment_blocks
 
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,
@@ -25,6 +26,7 @@ BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "score table": score_table_blocks,
     "moves": moves_blocks,
     "decision curve": decision_blocks,
+    "segments": segment_blocks,
     "ratio": ratio_blocks,
     "sides": sides_blocks,
     "test": p_value_blocks,

@@ -17,6 +17,7 @@ PAGES: dict[str, ModuleType] = {
     "score table": other_results,
     "moves": other_results,
     "ratio": other_results,
+    "segments": other_results,
     "decision curve": other_results,
     "sides": other_results,
     "test": other_results,

@@ -24,6 +24,7 @@ TITLES = {
     "score table": "The chance at each score",
     "moves": "What would move where",
     "decision curve": "Decision curve",
+    "segments": "Calibration by segment",
     "ratio": "Observed over expected positives",
     "sides": "To which side scores err",
     "test": "A test of perfect calibration",

@@ -15,6 +15,7 @@ from calcert.show.pictures.published import published_picture
 from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_picture, sides_picture
 from calcert.show.pictures.recalibration import recalibration_picture
 from calcert.show.pictures.report import report_picture
+from calcert.show.pictures.segments import segments_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +33,7 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "score table": table_picture,
     "moves": moves_picture,
     "decision curve": decision_picture,
+    "segments": segments_picture,
     "ratio": ratio_picture,
     "sides": sides_picture,
     "test": p_value_picture,

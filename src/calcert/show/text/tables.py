@@ -44,7 +44,7 @@ def _rendered(block: Block) -> list[RenderableType]:
     shown = table() if named else Table.grid(padding=(0, 2, 0, 0))
     for column in block.columns:
         unbroken = not (column.of_words or column.wraps)
-        shown.add_column(column.name, justify="left" if column.of_words else "right", no_wrap=unbroken)
+        shown.add_column(column.name, justify="left" if column.of_words else "right", no_wrap=unbroken, overflow="fold")
     for row in block.rows:
         if row.begins:
             shown.add_section()

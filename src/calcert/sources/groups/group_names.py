@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,13 @@ MARKS = "'\"\\"
 
 MOST = 1000
 """More values than this are no groups but names of rows."""
+
+
+MOST_COMBINATIONS = 10_000
+"""Likewise for combinations of the values of several columns."""
+
+BETWEEN = "\x1f"
+"""What stands between the values of a combination."""
 
 
 def group_values(groups: Any) -> NDArray[Any]:
@@ -62,7 +70,7 @@ class GroupNumbers:
         self._reading, self._place = reading, place
         self._rows = 0
 
-    def of(self, column: Coded, end: int) -> NDArray[np.int64]:
+    def of(self, column: Coded, *, end: int) -> NDArray[np.int64]:
         """The numbers of the groups of the next rows, up to `end` of them."""
         numbers = np.array([self._number(code, column) for code in range(len(column.values))], np.int64)
         self._rows += end
@@ -82,6 +90,28 @@ class GroupNumbers:
                 f"{self._place(self._rows + column.first(code))}, and the other before. Write all of them one way."
             )
         return self.known.setdefault(name, len(self.known))
+
+
+class CombinedNumbers:
+    """The same for combinations of the values of several columns."""
+
+    def __init__(self, columns: Sequence[GroupNumbers]) -> None:
+        self.known: dict[str, int] = {}
+        self._columns = columns
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def of(self, *columns: Coded, end: int) -> NDArray[np.int64]:
+        """The numbers of the combinations of the next rows, up to `end` of them."""
+        each = [own.of(column, end=end) for own, column in zip(self._columns, columns, strict=True)]
+        there, place = np.unique(np.stack(each, axis=1), axis=0, return_inverse=True)
+        names = [{number: name for name, number in own.known.items()} for own in self._columns]
+        for key in map(tuple, there.tolist()):
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers)
+                self.known[BETWEEN.join(of[n] for of, n in zip(names, key, strict=True))] = self._numbers[key]
+        refuse_many(len(self.known), MOST_COMBINATIONS)
+        numbers = np.array([self._numbers[key] for key in map(tuple, there.tolist())], np.int64)
+        return numbers[place.ravel()]
 
 
 def in_order(known: dict[str, int], code: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
@@ -106,11 +136,11 @@ def rows_by_name(groups: NDArray[Any]) -> dict[str, Integers]:
     return {names[number]: rows for number, rows in rows_of_groups(code, len(names))}
 
 
-def refuse_many(count: int) -> None:
+def refuse_many(count: int, most: int = MOST) -> None:
     """More groups than there may be."""
-    if count > MOST:
+    if count > most:
         raise ValueError(
-            f"groups must have at most {MOST:,} distinct values, as all of them share the probability of failure; got "
+            f"groups must have at most {most:,} distinct values, as all of them share the probability of failure; got "
             "more. Name coarser groups, or certify parts of the rows."
         )
 

@@ -1,0 +1,198 @@
+"""Segments: all values of some columns, and all pairs of values, certified together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.cutoff import WorstRange, worst_range
+from calcert.certificates.limits.share_limits import share_lower, share_upper
+from calcert.certificates.segments import segment_cutoff
+from calcert.foundation.result import Result
+from calcert.foundation.validation import check_delta
+from calcert.reports.advice_and_warnings import too_good
+from calcert.reports.settings import Settings
+from calcert.sources.rows import Rows
+from calcert.summary.cells import RESOLUTION
+from calcert.summary.summary import Summary
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One segment: observed over expected positives between limits, all of which hold together.
+
+    Attributes
+    ----------
+    name
+        Its values, such as "region=north, age_band=60+".
+    rows, observed, expected
+        The number of its rows, of those with label 1, and the sum of their scores.
+    lower, upper
+        Limits for the mean probability of label 1 of these rows over their mean score, given all scores; infinity where
+        the scores are all 0.
+
+    Examples
+    --------
+    >>> north = calcert.reports.segments.Segment("region=north", 500, 90, 60.0, 1.2, 1.9)
+    >>> north.ratio, north.scores_are, north.proven
+    (1.5, 'too low', True)
+    """
+
+    derived: ClassVar = ("ratio", "scores_are", "proven")
+
+    name: str
+    rows: int
+    observed: int
+    expected: float
+    lower: float
+    upper: float
+
+    @property
+    def ratio(self) -> float:
+        """Observed over expected of the rows: an estimate."""
+        return self.observed / self.expected if self.expected > 0 else math.nan
+
+    @property
+    def scores_are(self) -> str:
+        """To which side the scores err in these rows."""
+        return "too low" if self.observed > self.expected else "too high"
+
+    @property
+    def proven(self) -> bool:
+        """True where it is proven that the scores of these rows err to that side on average."""
+        return self.lower > 1 or self.upper < 1
+
+    @property
+    def proven_positives(self) -> float:
+        """At least so many positives too many or too few, for as many expected ones as there are here."""
+        return self.expected * max(self.lower - 1, 1 - self.upper, 0.0)
+
+
+@dataclass(frozen=True)
+class SegmentReport(Result):
+    """What :func:`calcert.certify` returns where several columns of groups are named.
+
+    Attributes
+    ----------
+    delta
+        The limits of all segments hold together with probability at least 1 - delta, and so does `bound`.
+    columns
+        The columns whose values, and pairs of values, are segments.
+    segments
+        Those that have rows: proven ones first, the most positives too many or too few first; then the others, those
+        with most rows first.
+    bound
+        The cutoff calibration error of the worst segment, per row of all rows: Theorem 18.
+    worst, worst_range
+        The segment and the score range that are furthest off in these rows: estimates.
+    n
+        The number of rows.
+    warnings
+        What looks wrong of all rows together.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, region, age = rng.random(20_000), rng.integers(0, 4, 20_000), rng.integers(0, 3, 20_000)
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"p": x, "y": rng.random(20_000) < np.where(region == 2, 0.8 * x, x), "region": region})
+    >>> report = calcert.certify(rows.assign(age=age), score="p", label="y", groups=["region", "age"])
+    >>> first = report.segments[0]
+    >>> first.name, first.scores_are, first.proven
+    ('region=2', 'too high', True)
+    """
+
+    kind: ClassVar = "segments"
+    noun: ClassVar = "the report"
+
+    delta: float
+    columns: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    bound: Certificate
+    worst: str
+    worst_range: WorstRange
+    n: int
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+        if not self.segments:
+            raise ValueError("there must be at least one segment; got none.")
+
+    @property
+    def proven(self) -> tuple[Segment, ...]:
+        """The segments that are proven to be off."""
+        return tuple(segment for segment in self.segments if segment.proven)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("name", "rows", "observed", "expected", "ratio", "lower", "upper", "scores_are", "proven")
+        return [{name: getattr(segment, name) for name in names} for segment in self.segments]
+
+
+def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
+    """Certify all values of some columns and all pairs of values.
+
+    Guarantee
+        With probability at least 1 - delta no score range of any segment, seen or not, adds up to more or less than
+        its positives by more than `bound.upper` per row of all rows (Theorem 18). With the same probability, given all
+        scores and attributes, the limits for observed over expected hold for all segments that have rows.
+    Assumes
+        Independent rows. The columns were named before the rows were seen, and hold attributes of their own row that
+        depend neither on labels nor on other rows.
+    """
+    columns, found = rows.by_segment()
+    parts = {names: _joined(columns, names, found) for names in _partitions(columns)}
+    everything = _sum(list(found.values()))
+    segments = []
+    for partition in parts.values():
+        level = settings.delta / (len(parts) * len(partition))
+        segments += _segments(partition, level)
+    together = {name: part for partition in parts.values() for name, part in partition.items()}
+    bound, worst = segment_cutoff(everything, together, delta=settings.delta, seed=settings.seed)
+    return SegmentReport(
+        delta=settings.delta,
+        columns=columns,
+        segments=tuple(sorted(segments, key=lambda s: (not s.proven, -s.proven_positives, -s.rows, s.name))),
+        bound=bound,
+        worst=worst,
+        worst_range=worst_range(together[worst]),
+        n=everything.n,
+        warnings=tuple(too_good(everything)),
+    )
+
+
+def _partitions(columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Each column, and each pair of columns."""
+    return [*((name,) for name in columns), *combinations(columns, 2)]
+
+
+def _joined(
+    columns: tuple[str, ...], names: tuple[str, ...], found: Mapping[tuple[str, ...], Summary]
+) -> dict[str, Summary]:
+    """The rows of every segment of one partition, by its name."""
+    places, parts = [columns.index(name) for name in names], {}
+    for values, part in found.items():
+        called = ", ".join(f"{columns[place]}={values[place]}" for place in places)
+        parts.setdefault(called, []).append(part)
+    return {name: _sum(each) for name, each in parts.items()}
+
+
+def _sum(parts: list[Summary]) -> Summary:
+    return parts[0].plus(*parts[1:], disjoint=True)
+
+
+def _segments(partition: Mapping[str, Summary], level: float) -> list[Segment]:
+    """The segments of one partition, each limit at half the level: D4 for the mean probability, given the scores."""
+    rows, observed = (np.array([getattr(part, name) for part in partition.values()]) for name in ("n", "positives"))
+    mean = np.array([part.mean_score for part in partition.values()])
+    # The mean score is low by less than the resolution.
+    lower = share_lower(observed, rows, level / 2) / np.maximum(mean + RESOLUTION, 1e-300)
+    upper = np.where(mean > 0, share_upper(observed, rows, level / 2) / np.maximum(mean, 1e-300), math.inf)
+    columns = (rows, observed, mean * rows, lower, upper)
+    return [Segment(name, *of) for name, *of in zip(partition, *(column.tolist() for column in columns), strict=True)]

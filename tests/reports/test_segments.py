@@ -1,0 +1,112 @@
+"""Segments: several columns from every kind of source, proven and large ones first, and what does not go with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import calcert
+from calcert.cli import main
+from calcert.reports.segments import SegmentReport
+from calcert.show import as_page
+
+RNG = np.random.default_rng(0)
+N = 6_000
+X = RNG.uniform(0.1, 0.9, N)
+REGION, AGE = RNG.integers(0, 6, N), RNG.integers(0, 3, N)
+ROWS = pd.DataFrame(
+    {
+        "p": X,
+        "y": (RNG.random(N) < X + np.where(REGION == 2, 0.1, 0.0)).astype(int),
+        "region": [f"r{k}" if k else None for k in REGION],
+        "age": AGE,
+    }
+)
+NAMED: dict[str, Any] = {"score": "p", "label": "y", "groups": ["region", "age"]}
+
+
+@pytest.fixture(scope="module")
+def report() -> SegmentReport:
+    return calcert.certify(ROWS, **NAMED)  # type: ignore[return-value]
+
+
+def test_all_values_and_pairs_are_there_and_proven_and_large_ones_first(report: SegmentReport) -> None:
+    assert len(report.segments) == 6 + 3 + 18
+    first, last = report.segments[0], report.segments[-1]
+    assert (first.name, first.scores_are, first.proven) == ("region=r2", "too low", True)
+    assert sum(s.rows for s in report.segments) == 3 * N
+    assert last.rows == min(s.rows for s in report.segments if not s.proven)
+    assert "region=missing" in {s.name for s in report.segments}
+    assert report.worst == "region=r2"
+
+
+def test_every_source_says_the_same(report: SegmentReport, tmp_path: Path) -> None:
+    csv, parquet = str(tmp_path / "rows.csv"), str(tmp_path / "rows.parquet")
+    ROWS.to_csv(csv, index=False)
+    ROWS.to_parquet(parquet)
+    relation = duckdb.sql(f"SELECT * FROM '{parquet}'")
+    for source in (csv, parquet, relation, pl.read_parquet(parquet), pl.scan_parquet(parquet)):
+        assert calcert.certify(source, **NAMED) == report, type(source)
+    assert calcert.certify(ROWS["p"], ROWS["y"], groups=ROWS[["region", "age"]]) == report
+
+
+def test_limits_are_those_of_the_level_of_their_partition(report: SegmentReport) -> None:
+    from scipy.stats import beta
+
+    for segment in report.segments:
+        values = 18 if "," in segment.name else 6 if "region" in segment.name else 3
+        level = 0.05 / (3 * values) / 2
+        exact = beta.isf(level, segment.observed + 1, segment.rows - segment.observed)
+        assert segment.upper == pytest.approx(exact * segment.rows / segment.expected, rel=1e-6)
+
+
+def test_it_is_told_in_every_way(report: SegmentReport) -> None:
+    assert SegmentReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    text = str(report)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "too low on average for region=r2" in " ".join(text.split())
+    assert "17 more segments are in the frame" in " ".join(text.split())
+    assert len(report.to_frame()) == 27
+    assert report.plot().axes
+    assert "Calibration by segment" in as_page(report)
+
+
+def test_the_shell_takes_columns_with_commas_between_them(tmp_path: Path, report: SegmentReport) -> None:
+    path = str(tmp_path / "rows.csv")
+    ROWS.to_csv(path, index=False)
+    words = [path, "--score", "p", "--label", "y", "--groups", "region,age"]
+    ended = CliRunner().invoke(main, ["certify", *words])
+    assert ended.exit_code == 0, ended.output
+    assert "region=r2" in ended.output
+    for most, code in (("0.05", 0), ("0.001", 1)):
+        ended = CliRunner().invoke(main, ["check", *words, "--statement", "cutoff", "--max", most])
+        assert ended.exit_code == code, ended.output
+    ended = CliRunner().invoke(main, ["check", *words, "--max", "0.05"])
+    assert ended.exit_code == 2
+    assert "statement must be 'cutoff' where several columns" in ended.output
+
+
+def test_what_is_not_proved_together_is_refused() -> None:
+    with pytest.raises(TypeError, match="clusters must not come with several columns of groups: not proved together"):
+        calcert.certify(calcert.Rows(ROWS, **NAMED, clusters="age"))
+    with pytest.raises(ValueError, match=r"groups must name different columns, .*; got \['age', 'age'\]"):
+        calcert.certify(ROWS, score="p", label="y", groups=["age", "age"])
+    with pytest.raises(ValueError, match="regoin"):
+        calcert.certify(ROWS, score="p", label="y", groups=["regoin", "age"])
+
+
+def test_a_thousand_segments_take_seconds() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.random(40_000)
+    frame = pd.DataFrame({"a": rng.integers(0, 30, x.size), "b": rng.integers(0, 30, x.size)})
+    found = calcert.certify(x, rng.random(x.size) < x, groups=frame)
+    assert len(found.segments) == 960
+    assert len(str(found).splitlines()) < 30
