@@ -20,8 +20,9 @@ from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
     NumberType = click.ParamType[float]
+    CostsType = click.ParamType[tuple[float | str, ...]]
 else:  # Subscripts are younger than the click that is asked for.
-    NumberType = click.ParamType
+    NumberType = CostsType = click.ParamType
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -254,7 +255,7 @@ WEIGHING = (
 """Options for rows in clusters, with weights or with shares for labels."""
 
 
-class Costs(click.ParamType):
+class Costs(CostsType):
     """What a false positive and a false negative cost, and the currency: 30,70 or 30,70,EUR."""
 
     name = "costs"

@@ -120,7 +120,10 @@ def certify(
     fixed = Settings.of(settings, confidence, tolerance)
     if threshold is not None:
         fixed = replace(fixed, threshold=threshold).at(fixed.delta)
-    return certify_rows(Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed)
+    report: Report | GroupReport = certify_rows(
+        Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed
+    )
+    return report
 
 
 def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> Any:

@@ -15,7 +15,7 @@ from calcert.certificates.cutoff import WorstRange, worst_range
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.certificates.segments import segment_cutoff
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta
+from calcert.foundation.validation import check_confidence
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.settings import Settings
 from calcert.sources.rows import Rows
@@ -80,8 +80,8 @@ class SegmentReport(Result):
 
     Attributes
     ----------
-    delta
-        The limits of all segments hold together with probability at least 1 - delta, and so does `bound`.
+    confidence
+        The limits of all segments hold together with at least this probability, and so does `bound`.
     columns
         The columns whose values, and pairs of values, are segments.
     segments
@@ -111,7 +111,7 @@ class SegmentReport(Result):
     kind: ClassVar = "segments"
     noun: ClassVar = "the report"
 
-    delta: float
+    confidence: float
     columns: tuple[str, ...]
     segments: tuple[Segment, ...]
     bound: Certificate
@@ -121,7 +121,7 @@ class SegmentReport(Result):
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_delta(self.delta)
+        check_confidence(self.confidence)
         if not self.segments:
             raise ValueError("there must be at least one segment; got none.")
 
@@ -156,7 +156,7 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
     together = {name: part for partition in parts.values() for name, part in partition.items()}
     bound, worst = segment_cutoff(everything, together, delta=settings.delta, seed=settings.seed)
     return SegmentReport(
-        delta=settings.delta,
+        confidence=settings.confidence,
         columns=columns,
         segments=tuple(sorted(segments, key=lambda s: (not s.proven, -s.proven_positives, -s.rows, s.name))),
         bound=bound,
@@ -176,7 +176,8 @@ def _joined(
     columns: tuple[str, ...], names: tuple[str, ...], found: Mapping[tuple[str, ...], Summary]
 ) -> dict[str, Summary]:
     """The rows of every segment of one partition, by its name."""
-    places, parts = [columns.index(name) for name in names], {}
+    places = [columns.index(name) for name in names]
+    parts: dict[str, list[Summary]] = {}
     for values, part in found.items():
         called = ", ".join(f"{columns[place]}={values[place]}" for place in places)
         parts.setdefault(called, []).append(part)
