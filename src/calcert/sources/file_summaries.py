@@ -155,7 +155,7 @@ class _Columns:
         self.kinds = [kinds.get(argument, table.number_kind) for argument in chosen]
         self._arguments = list(chosen)
         self._table = table
-        self.groups = GroupNumbers(table.reading, place)
+        self.groups: Any = GroupNumbers(table.reading, place)
         if len(attributes) > 1:
             self.groups = CombinedNumbers([GroupNumbers(table.reading, place) for _ in attributes])
         self._attributes = attributes
