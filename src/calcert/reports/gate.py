@@ -221,7 +221,8 @@ def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings)
         )
     found = certify_segments(rows, settings)
     doubt = " ".join(found.warnings)
-    return Outcome(found.bound, largest, found.n, None, lambda: found, group=found.worst, doubt=doubt)
+    group = found.worst
+    return Outcome(found.bound, largest, statement, settings, found.n, None, lambda: found, group=group, doubt=doubt)
 
 
 def _of_classes(

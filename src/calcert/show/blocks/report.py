@@ -30,6 +30,7 @@ def report_blocks(report: Report) -> list[Block]:
         *map(Warned, report.warnings),
         lines,
         *([Paragraph(f"  {words}")] if (words := ece_words(report)) else []),
+        *([Paragraph(words)] if (words := in_money(report.certificates, report.settings.costs)) else []),
         Paragraph(f"Next: {said.next}"),
     ]
 
@@ -97,7 +98,6 @@ def details_blocks(report: Report) -> list[Block]:
     known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
     said = [
         f"Each bound holds with confidence {one}, both sides of a line together with {both}.",
-        in_money(report.certificates, report.settings.costs),
         evidence(report.certificates),
         *bend_lines(report),
         *which_way(report),
