@@ -67,7 +67,9 @@ def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: 
     path.write_text("p,y\n" + "0.2,0\n0.4,1\n0.6,1\n0.8,1\n" * 8)
     done = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
     assert done.exit_code == 1
-    assert "Estimate: probably no number of rows would do: the error is estimated at 0.2" in done.stdout
+    assert "Next: recalibrate on other rows (calcert recalibrate). Estimate: probably no number of rows" in done.stdout
+    assert "would do: the error is estimated at 0.2" in done.stdout
+    assert "fresh rows" not in done.stdout
     assert "proven to be at least 0.00" in done.stdout
     assert "Recalibrate" not in done.stdout
 
