@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import mannwhitneyu, norm
 
 import calcert
-from calcert.reports.estimates import LEVELS, log_loss, net_benefit, score_quantiles
+from calcert.reports.estimates import LEVELS, log_loss, score_quantiles
 
 
 def test_quantiles_of_many_scores_to_the_width_of_a_cell() -> None:
@@ -87,16 +87,6 @@ def test_slope_and_intercept_are_those_of_logistic_regression() -> None:
 )
 def test_a_slope_that_does_not_exist_is_not_there(scores: list[float], labels: list[int]) -> None:
     assert math.isnan(calcert.estimates(calcert.summarize(scores, labels))["calibration slope"])
-
-
-def test_net_benefit_counts_what_is_treated() -> None:
-    rng = np.random.default_rng(3)
-    x = rng.integers(0, 100, 3_000) / 100
-    y = rng.random(x.size) < x
-    for threshold in (0.1, 0.25, 0.5):
-        treated = x >= threshold
-        expected = (np.sum(treated & y) - np.sum(treated & ~y) * threshold / (1 - threshold)) / x.size
-        assert net_benefit(calcert.summarize(x, y), threshold) == pytest.approx(expected, abs=1e-12)
 
 
 def test_scores_that_are_classes_get_a_remark() -> None:

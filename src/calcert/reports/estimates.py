@@ -89,20 +89,6 @@ def _in_bins(points: Points, values: Floats, bins: int) -> Floats:
     return sums
 
 
-def net_benefit(summary: Summary, threshold: float) -> float:
-    """True positives less false ones, these weighed by the odds of the threshold, per row, if all above it are treated.
-
-    Scores in the cell of the threshold count as above it.
-
-    Examples
-    --------
-    >>> net_benefit(calcert.summarize([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1]), 0.5)
-    0.0
-    """
-    negative, positive = summary.points.count[summary.points.high >= threshold].sum(axis=0)
-    return float(positive - negative * threshold / (1 - threshold)) / summary.n
-
-
 @lru_cache(maxsize=2)
 def auroc(summary: Summary) -> float:
     """The chance that a row of label 1 outscores one of label 0, ties half; NaN with one label only."""
