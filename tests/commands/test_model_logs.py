@@ -13,12 +13,12 @@ from .conftest import Run
 
 
 @pytest.mark.parametrize(
-    ("path", "beginning"), [(CHOICES, "12 rows"), (EPOCHS, "8 rows in 4 clusters"), (AS_JSON, "4 rows")]
+    ("path", "words"), [(CHOICES, "12 rows"), (EPOCHS, "8 rows in 4 clusters"), (AS_JSON, "4 rows")]
 )
-def test_a_log_is_certified_by_one_command(run: Run, path: Path, beginning: str) -> None:
+def test_a_log_is_certified_by_one_command(run: Run, path: Path, words: str) -> None:
     done = run("certify", str(path), "--statement", "distance")
     assert done.exit_code == 0
-    assert done.stdout.startswith(beginning)
+    assert words in done.stdout
 
 
 def test_the_output_says_which_columns_and_clusters_were_taken(run: Run, caplog: pytest.LogCaptureFixture) -> None:
@@ -27,7 +27,7 @@ def test_the_output_says_which_columns_and_clusters_were_taken(run: Run, caplog:
     assert columns["clusters"] == "question"
     assert columns["label"] == "scores.said.value"
     assert "--independent" in caplog.text
-    assert run("certify", str(EPOCHS), "--statement", "distance", "--independent").stdout.startswith("8 rows\n")
+    assert "clusters" not in run("certify", str(EPOCHS), "--statement", "distance", "--independent").stdout
 
 
 def test_what_is_not_clear_is_asked_for(run: Run) -> None:
