@@ -10,9 +10,11 @@ import pytest
 
 import calcert
 from calcert import published
-from calcert.commands.simulated_rows import simulate
+from calcert.commands.simulated_rows import simulate, true_errors, truth
+from calcert.foundation import compiled
 from calcert.foundation.number_text import at_most, number
 from calcert.published.compare import compare
+from calcert.serving.noise import Noise
 
 from .conftest import Run
 
@@ -116,8 +118,8 @@ def test_demo_saves_rows_that_the_next_command_certifies(run: Run, tmp_path: Pat
     path = tmp_path / f"demo{suffix}"
     done = run("demo", "--rows", "2000", "--seed", "3", "--save", str(path))
     assert done.exit_code == 0
-    assert "The truth, which only a simulation knows:" in done.stdout
-    assert "L1 calibration error: 0.0400" in done.stdout
+    assert "The truth beside the bounds, which only a simulation knows:" in done.stdout
+    assert "Calibration error    0.0400" in done.stdout
     again = run("certify", str(path), "--score", "score", "--label", "label", "--json")
     expected = calcert.certify(*simulate(2000, 3)).to_dict()
     assert json.loads(again.stdout) | {"facts": None} == expected | {"facts": None}
@@ -147,3 +149,28 @@ def test_sql_refuses_what_is_no_name(run: Run, arguments: list[str], said: str) 
     done = run("sql", *arguments)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_the_demo_prints_a_truth_beside_every_bound_that_it_lies_between() -> None:
+    known = truth()
+    assert known["l1"] == pytest.approx(true_errors(Noise("odds", 1 / 16)).l1, abs=1e-4)
+    report = calcert.certify(*simulate(100_000, 0))  # As the demo does.
+    assert known.keys() == report.certificates.keys()
+    assert report.observed_over_expected is not None
+    assert report.observed_over_expected.lower <= known.pop("in_the_large") <= report.observed_over_expected.upper
+    for name, value in known.items():
+        assert report.statement(name).lower <= value <= report.statement(name).upper
+    finer = truth(points=4_000)
+    assert all(finer[name] == pytest.approx(value, abs=1e-4) for name, value in known.items())
+
+
+def test_compiling_is_announced_once_and_only_where_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Empty:
+        def _load_overload(self, signature: object, target: object) -> None:
+            return None
+
+    said: list[str] = []
+    monkeypatch.setattr(compiled, "announce", lambda: said.append("compiling"))
+    for _ in range(2):
+        assert compiled.Forgiving(Empty()).load_overload(None, None) is None
+    assert said == ["compiling"]

@@ -36,20 +36,23 @@ Examples:
 @options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
-    from calcert.commands.output import show
-    from calcert.commands.simulated_rows import simulate, true_errors
+    from calcert.commands.output import note, show
+    from calcert.commands.simulated_rows import simulate, truth
+    from calcert.foundation import compiled
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
+    from calcert.show.blocks.report import statement_lines
 
+    compiled.announce = lambda: note("compiling for some seconds; the next run starts at once")
     scores, labels = simulate(rows, seed)
     if save is not None:
         write(save, scores, labels)
     report = certify(scores, labels)
     show(report)
-    known = true_errors(report.settings.noise)
-    click.echo("\nThe truth, which only a simulation knows:")
-    click.echo(f"  L1 calibration error: {number(known.l1)}")
-    click.echo(f"  distance from calibration: at most {number(known.l1)}, as it never exceeds the L1 error")
+    click.echo("\nThe truth beside the bounds, which only a simulation knows:")
+    for (name, value), (title, bounds, _) in zip(truth().items(), statement_lines(report), strict=True):
+        shown = "exactly 1" if name == "in_the_large" else number(value)
+        click.echo(f"  {title:<21}{shown:<11}{bounds}")
 
 
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:

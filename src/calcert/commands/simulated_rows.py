@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from calcert.foundation.array_types import Floats
+from calcert.reports.report import certify_summary
+from calcert.reports.settings import Settings
 from calcert.serving.grids.coordinate_of_noise import coordinate_of
 from calcert.serving.grids.grid import absolute_integral
 from calcert.serving.noise import Noise
+from calcert.sources.rows import Rows
 from calcert.summary.points import Points
 
 OVERCONFIDENCE = 1.3
@@ -19,6 +22,9 @@ OVERCONFIDENCE = 1.3
 
 SPREAD = 1.5
 """Standard deviation of the true log-odds."""
+
+POPULATION = 1 << 32
+"""Rows that stand for all there are."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,26 @@ def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
     rng = np.random.default_rng(seed)
     true_log_odds = SPREAD * rng.standard_normal(n)
     return expit(OVERCONFIDENCE * true_log_odds), rng.random(n) < expit(true_log_odds)
+
+
+def truth(points: int = 2_000) -> dict[str, float]:
+    """The truth about the simulated classifier, by statement; that in the large is observed over expected.
+
+    Its distribution is symmetric about 1/2: as many positives as expected, and half of the L1 error above 1/2, where
+    every score is too high. The distance is that of the distribution on so many scores, solved exactly.
+
+    Examples
+    --------
+    >>> {name: round(value, 3) for name, value in truth().items()}
+    {'in_the_large': 1.0, 'l1': 0.04, 'cutoff': 0.02, 'distance': 0.015}
+    """
+    true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
+    score, chance = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
+    counts = np.round(POPULATION / points * np.concatenate([1 - chance, chance])).astype(np.int64)
+    rows = Rows(np.tile(score, 2), np.repeat([0, 1], points), counts=counts)
+    distance = certify_summary(rows.summary(), Settings(statements="distance")).distance.terms["plug-in"]
+    error = float(np.abs(score - chance).mean())
+    return {"in_the_large": 1.0, "l1": error, "cutoff": error / 2, "distance": distance}
 
 
 def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:

@@ -20,6 +20,9 @@ BLAS = "scipy.linalg.cython_blas"
 alone = False
 """True where this process is the program ``calcert``, which lives for a second, and runs nobody else's code."""
 
+announce: Callable[[], None] | None = None
+"""Called once, when something is compiled: it takes seconds, and people should know."""
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _noted: list[Callable[..., Any]] = []
@@ -135,7 +138,13 @@ class Forgiving:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was kept for a signature; None where nothing is, or nothing that can be read."""
         with suppress(Exception):  # Unpickling garbled bytes may raise anything.
-            return self._load(signature, target)
+            found = self._load(signature, target)
+            if found is not None:
+                return found
+        global announce
+        if announce is not None:
+            announce()
+            announce = None
         return None
 
     def _load(self, signature: Any, target: Any) -> Any:
