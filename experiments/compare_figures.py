@@ -41,8 +41,8 @@ MEASURED = {
 }
 """Tables of measurements, and how many columns say what was measured."""
 
-PAGES = (*pages.READING, "monitoring.png", "readme.png")
-BY_HAND = ("house.svg", "which.svg")
+PAGES = (*pages.READING, "monitoring.png", "hero.png", "hero.svg")
+BY_HAND = ("house.svg",)
 
 
 def follow(out: Results) -> None:

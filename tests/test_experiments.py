@@ -19,7 +19,19 @@ from calcert import published
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 import experiments
-from experiments import faults, few_values, fix, gate, rates, reconstruction, results, samples, synthetic, tradeoff
+from experiments import (
+    faults,
+    few_values,
+    fix,
+    gate,
+    hero,
+    rates,
+    reconstruction,
+    results,
+    samples,
+    synthetic,
+    tradeoff,
+)
 from experiments.__main__ import commands
 from experiments.laws import BANDWIDTH, LAWS
 from experiments.results import read
@@ -169,7 +181,21 @@ def test_a_gate_passes_a_model_that_is_off_by_more_than_it_allows_as_rarely_as_i
     assert np.mean(calibrated <= 0.03) == 0
 
 
-@pytest.mark.parametrize("command", [synthetic, rates, samples, reconstruction, faults, gate], ids=lambda m: m.__name__)
+def test_the_truth_of_the_front_page_is_that_of_its_models() -> None:
+    x = np.random.default_rng(0).beta(2, 3, 400_000)
+    for model in hero.MODELS:
+        assert abs(np.mean(x - x**model.power) - model.truth) < 1e-4
+
+
+def test_the_front_page_is_drawn(tmp_path: Path) -> None:
+    run(hero.main, "--quick", "--out", str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hero.png", "hero.svg"]
+
+
+QUICK = [synthetic, rates, samples, reconstruction, faults, gate, hero]
+
+
+@pytest.mark.parametrize("command", QUICK, ids=lambda m: m.__name__)
 def test_a_quick_run_is_never_published(command, tmp_path: Path) -> None:
     result = CliRunner().invoke(command.main, ["--quick", "--publish", "--out", str(tmp_path)])
     assert result.exit_code == 2
