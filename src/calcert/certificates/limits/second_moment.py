@@ -35,7 +35,7 @@ def share_for_mean(n: float) -> float:
 
 
 def _share_for_bets(n: float) -> float:
-    return min(0.04, 0.25 / math.sqrt(n))
+    return min(0.02, 0.25 / math.sqrt(n))
 
 
 @dataclass(frozen=True, eq=False)
