@@ -68,8 +68,8 @@ def test_terms_add_up_to_the_upper_bound(name: str, data: str) -> None:
 
 def test_terms_are_named_after_what_they_charge() -> None:
     summary = calcert.summarize(*rows(5000, lambda x: x))
-    assert "group bias" in calcert.bounds.bounded_variation(summary).terms
-    assert "group bias" in calcert.bounds.lipschitz(summary, constant=2.0).terms
+    assert "binning bias" in calcert.bounds.bounded_variation(summary).terms
+    assert "binning bias" in calcert.bounds.lipschitz(summary, constant=2.0).terms
     assert calcert.bounds.distance(summary).terms.keys() == {"plug-in", "sampling", "discretisation"}
     assert calcert.bounds.perturbed(summary).terms["discretisation"] > 0
 

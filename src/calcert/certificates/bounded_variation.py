@@ -43,7 +43,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
         means a lower probability of label 1. The number of rows, `delta` and every other argument were fixed before the
         rows were seen, labels or scores.
     Terms
-        ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: what the calibration
+        ``plug-in``: mean distance of scores to the mean label of their group; ``binning bias``: what the calibration
         function may hide inside groups; ``sampling``; ``discretisation``: rounding of scores to 2^-40. Three
         groupings are tried at delta/3 each.
 
@@ -124,7 +124,7 @@ def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[
         terms.append(
             {
                 "plug-in": mean_distance,
-                "group bias": bias,
+                "binning bias": bias,
                 "discretisation": discretisation,
                 "sampling": upper - base,
             }

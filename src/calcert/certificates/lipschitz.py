@@ -26,7 +26,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         constant = 1/(2h) always holds. The number of rows, `delta` and every other argument were fixed before the rows
         were seen, labels or scores.
     Terms
-        ``plug-in``: mean distance of scores to the mean label of their group; ``group bias``: the constant times the
+        ``plug-in``: mean distance of scores to the mean label of their group; ``binning bias``: the constant times the
         mean distance of scores within groups; ``sampling``; ``discretisation``.
 
     Parameters

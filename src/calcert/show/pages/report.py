@@ -29,7 +29,7 @@ TITLE = "Calibration certificate"
 TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
     "sampling": "what rows drawn by chance may hide",
-    "group bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
+    "binning bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
     "discretisation": "what grid, cells and rounding may hide",
     "groups without rows": "nothing is known of a listed group that has no rows",
     "cap at 1": "no error exceeds 1, and a bound next to 1 says nothing",
