@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,6 +59,7 @@ class Squares:
             mean=min(float(rows @ at / rows.sum()) + SLACK if mean is None else mean, 1.0), shares=shares / rows.sum()
         )
 
+    @lru_cache(maxsize=16)  # noqa: B019  Statements about the same rows ask the same; few are kept.
     def upper(self, n: float, delta: float) -> float:
         """An upper limit for the mean square, from n independent rows of a statement that may fail with delta.
 
