@@ -60,7 +60,7 @@ class Certificate:
     --------
     >>> c = calcert.bounds.finite(calcert.summarize([0.25, 0.75] * 500, [0, 1] * 500))
     >>> round(c.upper, 3), c.assumption, c.vacuous
-    (0.264, 'none', False)
+    (0.256, 'none', False)
     """
 
     derived: ClassVar = ("vacuous",)

@@ -71,7 +71,7 @@ class Report(Certified, Result):
     >>> report = calcert.certify(x, rng.random(10_000) < x)
     >>> for name, c in report.certificates.items():
     ...     print(f"{name}: at most {c.upper:.3f}, assuming {c.assumption}")
-    in_the_large: at most 0.012, assuming none
+    in_the_large: at most 0.013, assuming none
     l1: at most 0.021, assuming the true curve changes sides of the diagonal at most 3 times
     cutoff: at most 0.015, assuming none
     distance: at most 0.013, assuming none
