@@ -12,8 +12,9 @@ import numpy as np
 from calcert.certificates.limits.three_values import gain_upper
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
+from calcert.foundation.decision_arguments import check_threshold
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, check_threshold, complement
+from calcert.foundation.validation import check_delta, check_summary, complement
 from calcert.summary.summary import Summary
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -127,8 +128,9 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
         gain = _interval(outside, cut, summary.n, t, 0, level)
         middle = float((inside + cut / 2) @ (-t, 1 - t)) / summary.n
         found.append(np.array([middle, *benefit, summary.base_rate - t, *gain]) / (1 - t))
-    columns: Any = [tuple(column) for column in np.array(found).T.tolist()]
-    return DecisionCurve(tuple(listed), *columns, confidence=complement(delta), n=summary.n)
+    names = ("net_benefit", "lower", "upper", "act_on_all", "gain_lower", "gain_upper")
+    columns: dict[str, Any] = dict(zip(names, map(tuple, np.array(found).T.tolist()), strict=True))
+    return DecisionCurve(threshold=tuple(listed), **columns, confidence=complement(delta), n=summary.n)
 
 
 def counts(summary: Summary, threshold: float) -> tuple[Floats, Floats]:

@@ -17,8 +17,9 @@ from calcert.certificates.witnesses import thrown_batches
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.decision_arguments import check_costs, check_threshold
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_costs, check_delta, check_seed, check_summary, check_threshold
+from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 

@@ -43,7 +43,7 @@ SMALLEST_ODDS, LARGEST_ODDS = 2.0**-8, 2.0**-1
 
 def check_delta(delta: float) -> float:
     """delta, the probability with which a bound may fail: below 1/2, as one that fails more often says nothing."""
-    value = _real("delta", delta, "a number strictly between 0 and 0.5, such as 0.05")
+    value = real("delta", delta, "a number strictly between 0 and 0.5, such as 0.05")
     if not 0 < value < LARGEST_DELTA:
         raise ValueError(f"delta must lie strictly between 0 and 0.5; got {value:g}.")
     if value < SMALLEST_DELTA:
@@ -53,7 +53,7 @@ def check_delta(delta: float) -> float:
 
 def check_confidence(confidence: float) -> float:
     """The probability with which a bound holds: above 1/2, as a bound that mostly fails says nothing."""
-    value = _real("confidence", confidence, "a number strictly between 0.5 and 1, such as 0.95")
+    value = real("confidence", confidence, "a number strictly between 0.5 and 1, such as 0.95")
     if not 1 - LARGEST_DELTA < value < 1:
         raise ValueError(
             f"confidence must lie strictly between 0.5 and 1; got {value:g}.{confidence_hint(value, 'pass')}"
@@ -115,27 +115,6 @@ def check_tolerance(tolerance: float) -> float:
 def check_constant(constant: float) -> float:
     """The Lipschitz constant L of the calibration function."""
     return _positive("constant", constant, "2.0")
-
-
-def check_threshold(threshold: float) -> float:
-    """A score from which on somebody acts: between 0 and 1, where acting and not acting both make sense."""
-    value = _real("threshold", threshold, "a number strictly between 0 and 1, such as 0.3")
-    if not 0 < value < 1:
-        hint = f" For {value:g}% pass {value / 100:g}." if 1 <= value < 100 else ""
-        raise ValueError(f"threshold must lie strictly between 0 and 1; got {value:g}.{hint}")
-    return value
-
-
-def check_costs(costs: Any) -> tuple[float, float, str]:
-    """What a false positive and a false negative cost, and the currency, "" where none is named."""
-    wanted = 'costs must be those of a false positive and a false negative, such as (30, 70) or (30, 70, "EUR")'
-    if isinstance(costs, str) or not hasattr(costs, "__len__") or len(costs) not in (2, 3):
-        raise TypeError(f"{wanted}; got {costs!r}.")
-    false_positive, false_negative, *currency = costs
-    values = [_real("costs", cost, "two positive numbers") for cost in (false_positive, false_negative)]
-    if not all(0 < value < math.inf for value in values) or not all(isinstance(word, str) for word in currency):
-        raise ValueError(f"{wanted}, both positive; got {costs!r}.")
-    return values[0], values[1], currency[0] if currency else ""
 
 
 def check_seed(seed: Any) -> int:
@@ -299,7 +278,7 @@ def missing_message(name: str, where: str, value: Any = None) -> str:
 
 
 def _positive(name: str, value: float, example: str) -> float:
-    number = _real(name, value, f"a positive finite number, such as {example}")
+    number = real(name, value, f"a positive finite number, such as {example}")
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, such as {example}; got {number:g}.")
     return number
@@ -310,7 +289,7 @@ def is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _real(name: str, value: Any, requirement: str) -> float:
+def real(name: str, value: Any, requirement: str) -> float:
     if not is_real(value):
         raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
     try:
