@@ -23,10 +23,10 @@ from calcert.summary.summary import Summary
 FEW = 90
 """With fewer rows than that, bets are on the gains themselves; the number of rows alone decides."""
 
-STRETCHES = 1024
+STRETCHES = 4096
 """Second moments of ratios are known by stretch, of so many from 0 to infinity."""
 
-PLACES = np.arange(129) / 128
+PLACES = np.arange(33) / 32
 """Where rows are put for the second moments of a ratio: a row between two of them is split, its score kept."""
 
 
@@ -145,7 +145,7 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
         a, b = first / STRETCHES, last / STRETCHES
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
         second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
-        return Squares.of(np.maximum(*extremes(a, b)) ** 2, shares, second).upper(n, delta)
+        return Squares(min(second, 1.0), shares, np.maximum(*extremes(a, b)) ** 2).upper(n, delta)
 
     def excess(a: float, b: float) -> float:
         if n < FEW:

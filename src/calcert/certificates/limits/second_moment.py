@@ -41,10 +41,11 @@ def _share_for_bets(n: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """At least the squared gains of the rows: their mean, and the share of rows at each of `NODES`."""
+    """At least the squared gains of the rows: their mean, and the share of rows at each of some nodes."""
 
     mean: float
     shares: Floats
+    nodes: Floats
 
     @classmethod
     def of(cls, values: ArrayLike, counts: ArrayLike = 1.0, mean: float | None = None) -> Squares:
@@ -55,9 +56,8 @@ class Squares:
         part = np.clip((at - NODES[node]) / (NODES[node + 1] - NODES[node]), 0.0, 1.0)
         size = NODES.size
         shares = np.bincount(node, rows * (1 - part), size) + np.bincount(node + 1, rows * part, size)
-        return cls(
-            mean=min(float(rows @ at / rows.sum()) + SLACK if mean is None else mean, 1.0), shares=shares / rows.sum()
-        )
+        known = float(rows @ at / rows.sum()) + SLACK if mean is None else mean
+        return cls(min(known, 1.0), shares / rows.sum(), NODES)
 
     @lru_cache(maxsize=16)  # noqa: B019  Statements about the same rows ask the same; few are kept.
     def upper(self, n: float, delta: float) -> float:
@@ -69,7 +69,7 @@ class Squares:
         """
         bets = _share_for_bets(n) * delta
         most = convex_upper(self.mean, n, (1 - share_for_mean(n)) * delta - bets)
-        return betting_upper(NODES, self.shares, n, bets, most)
+        return betting_upper(self.nodes, self.shares, n, bets, most)
 
 
 def convex_upper(mean: float, n: float, delta: float) -> float:
