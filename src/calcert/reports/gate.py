@@ -177,7 +177,8 @@ def judged(
 ) -> Outcome:
     """The certificate that must pass; with groups that of the worst, with classes that of the one that `of` names."""
     if check_statement(statement) == "perturbed" and not settings.asks_for_noise:
-        settings = replace(settings, **settings.noise.parameters).at(settings.delta)
+        noise: Any = settings.noise.parameters
+        settings = replace(settings, **noise).at(settings.delta)
     if rows.has_classes:
         return _of_classes(rows, largest, USUAL if of is None else of, statement, settings, workers)
     if of is not None:
