@@ -5,7 +5,7 @@
 The model says 60, 70, 80, 90, 95 or 99% and is right as often as it says, or by 0.05 or 0.1 less often. Each run draws
 fresh answers and certifies the distance from calibration, as ``calcert check --statement distance`` does: once, or at
 looks of 300, 600 and 1,200 answers that a policy fixed beforehand, each at a third of delta. Counted is how often the
-upper bound is within the tolerance, and how often two runs of the same model end differently.
+upper bound is within the tolerance, p; two independent runs of the same model then differ with probability 2 p (1 - p).
 """
 
 from __future__ import annotations
