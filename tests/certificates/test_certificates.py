@@ -350,7 +350,8 @@ def test_one_row_says_nothing() -> None:
     for certificate in report.certificates.values():
         assert not certificate.telling
         assert sum(certificate.terms.values()) > 0.95
-    assert report.verdict.kind == "not detected"
+    assert report.verdict.sentence == "No miscalibration detected: too few rows to tell."
+    assert report.verdict.next == "label more rows."
 
 
 @pytest.mark.parametrize("n", [1, 30, 5_000])

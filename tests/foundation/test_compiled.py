@@ -191,7 +191,7 @@ def test_the_program_loads_no_library_that_it_has_no_use_for(tmp_path: Path) -> 
     done = subprocess.run([*command, "--label", "y"], cwd=tmp_path, capture_output=True, text=True, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "20,000 rows" in done.stdout
-    assert {"numba", "calcert.certificates.band"} <= loaded
+    assert {"numba", "calcert.certificates.l1"} <= loaded
     spared = ("scipy.linalg.blas", "scipy.special", "duckdb", "pandas", "narwhals")
     assert not [name for name in loaded if name.startswith(spared)]
 

@@ -156,7 +156,7 @@ def _detected(c: Certificate, direction: Direction | None, times: str, summary: 
         words = f"Miscalibrated ({sure}){which}{'; ' * bool(times)}{times}."
         advice = _other_scores(summary) or f"{RECALIBRATE}; more rows will not change this verdict."
         return Verdict("miscalibrated", words, direction, advice)
-    if c.upper >= 1 and not times:
+    if not c.telling:
         return Verdict("not detected", "No miscalibration detected: too few rows to tell.", None, "label more rows.")
     bound = times or f"the error is at most {short_at_most(c.upper)}"
     decide = "set a tolerance that your use allows (tolerance=, --max); if it is below the bound, label more rows."

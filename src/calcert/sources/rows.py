@@ -178,9 +178,10 @@ class Rows:
         """What reading came to: columns, rows of each file, rows left out, and warnings; known when rows were read."""
         from calcert.sources.files.reading_account import Account
 
-        if self.source.kind == "files":
-            return self.source.value.account
-        return vars(self).setdefault("_account", Account())
+        account: Account = (
+            self.source.value.account if self.source.kind == "files" else vars(self).setdefault("_account", Account())
+        )
+        return account
 
     def summary(self) -> Summary:
         """All rows, counted."""

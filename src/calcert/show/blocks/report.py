@@ -67,7 +67,7 @@ def _ends(low: float, high: float) -> str:
 
 
 def _span(c: Certificate) -> str:
-    return "too few rows" if c.vacuous else span(c.lower, c.upper)
+    return "too few rows" if not c.telling else span(c.lower, c.upper)
 
 
 def _assuming(c: Certificate) -> str:
