@@ -33,6 +33,7 @@ def test_a_fitted_classifier_is_left_alone_and_mapped() -> None:
         found = CertifiedCalibration(model).fit(X[2_000:], Y[2_000:])
         assert found.fixed_.map == expected.map
         np.testing.assert_array_equal(found.predict_proba(X)[:, 1], expected(MODEL.predict_proba(X)[:, 1]))
+        assert found.fixed_.l1 is not None
         assert found.fixed_.l1.upper < found.fixed_.before.l1.upper
 
 
@@ -42,7 +43,10 @@ def test_classes_may_be_words_and_rows_come_in_clusters() -> None:
     user = np.arange(4_000) // 4
     found = CertifiedCalibration(model).fit(X[2_000:], words[2_000:], clusters=user)
     assert set(found.predict(X)) == {"no", "yes"}
-    assert found.fixed_.report.summary.units.number == 500
+    summary = found.fixed_.report.summary
+    assert summary is not None
+    assert summary.units is not None
+    assert summary.units.number == 500
 
 
 def test_an_unfitted_classifier_is_fitted_on_half_of_the_rows() -> None:

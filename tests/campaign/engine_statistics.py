@@ -103,7 +103,9 @@ def judge(counts: Counts, rng: np.random.Generator, path: Path, engine: str) -> 
     kind = f"{engine}, {name}"
     tried = f"{value!r} among {true[name].size} of {true[name].dtype} in {name!r}, {asked}"
     try:
-        arrays = {key: true[column] if isinstance(column, str) else column for key, column in asked.items()}
+        arrays: dict[str, Any] = {
+            key: true[column] if isinstance(column, str) else column for key, column in asked.items()
+        }
         wanted = counted(calcert.Rows(true["p"], true["y"], **arrays))
     except (ValueError, OverflowError):
         wanted = None

@@ -79,7 +79,7 @@ def test_more_crossings_show_more() -> None:
 def test_a_wrong_number_of_crossings_is_refused_by_name(wrong: object) -> None:
     summary = calcert.summarize([0.5], [1])
     with pytest.raises(ValueError, match=r"crossings must be a whole number between 0 and 1,000; got"):
-        calcert.bounds.crossings(summary, crossings=wrong)  # type: ignore[arg-type]
+        calcert.bounds.crossings(summary, crossings=wrong)
 
 
 @pytest.mark.parametrize("changes", [0, 1, 3])

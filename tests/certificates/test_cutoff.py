@@ -100,7 +100,7 @@ def test_worst_range_is_the_range_of_the_rows_that_is_furthest_off() -> None:
     for side in SIDES:
         x = rng.integers(0, 21, 500) / 20
         y = rng.random(500) < np.where((x > 0.3) & (x < 0.7), 1 - x, x)
-        worst = calcert.bounds.worst_range(calcert.summarize(x, y), side=side)  # type: ignore[arg-type]
+        worst = calcert.bounds.worst_range(calcert.summarize(x, y), side=side)
         inside = (x >= worst.low) & (x <= worst.high)
         assert worst.rows == inside.sum()
         assert worst.observed == y[inside].sum()
@@ -210,7 +210,7 @@ def test_an_unknown_side_is_refused_by_name() -> None:
     summary = calcert.summarize([0.5], [1])
     for function in (calcert.bounds.cutoff, calcert.bounds.worst_range):
         with pytest.raises(ValueError, match="side must be 'either', 'too high' or 'too low'; got 'high'"):
-            function(summary, side="high")  # type: ignore[arg-type]
+            function(summary, side="high")
 
 
 def test_lower_bounds_find_a_plain_error_on_its_side_only() -> None:

@@ -31,7 +31,7 @@ def missed(n: int, delta: float, cut: float = 0.0) -> float:
                 for s, pair in enumerate(count.reshape(2, 2))
                 if pair.sum()
             }
-            terms, _ = upper_terms(sum(parts.values()), parts, delta)
+            terms, _ = upper_terms(sum(parts.values(), calcert.Summary.empty()), parts, delta)
             total += probability * (math.fsum(terms.values()) - cut * terms["sampling"] < true)
     return total
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -230,7 +231,7 @@ def test_models_are_told_apart_in_clusters_and_with_weights() -> None:
 
 
 def test_what_is_proved_for_one_model_alone_is_not_compared() -> None:
-    told = {"weights": np.ones(6_000), "largest_weight": 1}
+    told: dict[str, Any] = {"weights": np.ones(6_000), "largest_weight": 1}
     varies = calcert.Settings(variation=1.0)
     scores = {"rounded": np.round(CHANCE, 1), "fine": CHANCE}
     found = calcert.compare({name: calcert.Rows(p, LABELS, **told) for name, p in scores.items()}, settings=varies)

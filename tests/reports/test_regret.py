@@ -49,7 +49,8 @@ def test_groups_and_classes_have_it_too() -> None:
     assert found.worst["regret"].upper >= found.groups["0"].regret.upper / 2
     p = RNG.dirichlet([2.0, 1.0, 1.0], 2_000)
     classes = (RNG.random((2_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
-    assert 0 < calcert.certify(p, classes, settings=MONEY).mean["regret"].upper < 0.2
+    of_classes = calcert.certify(calcert.Rows(p, classes), settings=MONEY)
+    assert 0 < of_classes.mean["regret"].upper < 0.2
 
 
 def test_it_is_a_gate(tmp_path: Path) -> None:

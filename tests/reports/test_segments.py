@@ -35,7 +35,7 @@ NAMED: dict[str, Any] = {"score": "p", "label": "y", "groups": ["region", "age"]
 
 @pytest.fixture(scope="module")
 def report() -> SegmentReport:
-    return calcert.certify(ROWS, **NAMED)  # type: ignore[return-value]
+    return calcert.certify(ROWS, **NAMED)
 
 
 def test_all_values_and_pairs_are_there_and_proven_and_large_ones_first(report: SegmentReport) -> None:

@@ -56,7 +56,7 @@ def test_the_upper_bound_alone_is_that_of_the_certificate(name: str, report: cal
 
 def test_a_report_is_in_the_order_of_the_table(report: calcert.Report) -> None:
     assert list(report.certificates) == list(STATEMENTS)
-    shuffled = calcert.Report(dict(reversed(list(report.certificates.items()))), report.settings, {}, "")
+    shuffled = calcert.Report(dict(reversed(list(report.certificates.items()))), report.settings, {}, ())
     assert list(shuffled.certificates) == list(STATEMENTS)
 
 

@@ -34,7 +34,7 @@ AS_IT_IS = replace(
 )
 DISTANCE = replace(SERVED, quantity="distance from calibration", lower=0.0, parameters={"bandwidth": 0.0017, "seed": 3})
 CERTIFICATES = {"perturbed": SERVED, "l1": AS_IT_IS, "distance": DISTANCE}
-REPORT = Report(CERTIFICATES, Settings(odds=1 / 16, seed=3), {"AUROC": 0.8}, "More rows.")
+REPORT = Report(CERTIFICATES, Settings(odds=1 / 16, seed=3), {"AUROC": 0.8}, ())
 
 
 def test_statements() -> None:

@@ -13,7 +13,8 @@ import calcert
 from calcert.certificates.score_table import ScoreTable
 from calcert.cli import main
 from calcert.foundation.number_text import at_least
-from calcert.reports.report import FEW_SCORES, Report
+from calcert.reports.estimates import FEW_SCORES
+from calcert.reports.report import Report
 
 pytest.importorskip("matplotlib")
 

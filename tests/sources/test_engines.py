@@ -323,7 +323,7 @@ def test_a_cluster_of_blanks_has_no_name(build_anywhere: Build) -> None:
 @pytest.mark.parametrize("column", ["u", "g"])
 @pytest.mark.parametrize("value", [-5, 64, 300, 2**60])
 def test_integers_beyond_the_statistics_of_a_file_are_clusters_and_groups_too(
-    tmp_path: Path, engine: str, asked: dict[str, str], column: str, value: int
+    tmp_path: Path, engine: str, asked: dict[str, Any], column: str, value: int
 ) -> None:
     rng = np.random.default_rng(4)
     written = {
@@ -335,7 +335,8 @@ def test_integers_beyond_the_statistics_of_a_file_are_clusters_and_groups_too(
     true = {name: np.append(values[:-1], value) if name == column else values for name, values in written.items()}
     frame = parquet(tmp_path / "rows.parquet", written, {column: value}, engine)
     rows = calcert.Rows(frame, score="p", label="y", **asked)
-    wanted = calcert.Rows(true["p"], true["y"], **{name: true[column] for name, column in asked.items()})
+    named: dict[str, Any] = {name: true[column] for name, column in asked.items()}
+    wanted = calcert.Rows(true["p"], true["y"], **named)
     if "groups" in asked:
         assert dict(rows.by_group().summaries) == dict(wanted.by_group().summaries)
     else:

@@ -39,13 +39,13 @@ def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: st
 
 def classes_picture(
     report: ClassReport,
-    ax: Axes | tuple[Axes, Axes] | None = None,
+    ax: Axes | None = None,
     *,
     classes: str | None = None,
     curve: str,
 ) -> Figure:
     """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
-    if classes is None or isinstance(ax, tuple):
+    if classes is None:
         return report_picture(report, ax, curve=curve)
     return plot_lines(class_lines(report, [classes]), 0, all_lines(report.settings.delta), ax)
 
