@@ -70,3 +70,14 @@ def test_the_text_says_what_each_score_said_what_happened_and_what_is_proven() -
     # What is proven is the distance of the score from its limit.
     assert float(lines["0.9"][-1]) <= 0.9 - float(lines["0.9"][4]) + 1e-4
     assert "The scores take 3 values, so that the L1 error is certified without an assumption" in " ".join(text.split())
+
+
+def test_a_report_on_few_scores_shows_what_each_said_and_what_happened() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.choice([0.6, 0.8, 0.95], 1_000)
+    happened = rng.random(1_000) < said - 0.1
+    text = str(calcert.certify(said, happened))
+    assert "The scores take 3 values" in text
+    assert text.index("said   rows   happened") < text.index("Calibration error")
+    assert f"{int((said == 0.8).sum()):,}" in text
+    assert "said" not in str(calcert.certify(rng.random(1_000), happened))

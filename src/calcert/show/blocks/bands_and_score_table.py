@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calcert.foundation.number_text import at_least, at_most, confidence, given, number, rows_text
-from calcert.show.blocks.block import Block, Paragraph, Verdict, numbers
+from calcert.show.blocks.block import Block, Paragraph, Table, Verdict, numbers
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
@@ -71,7 +71,7 @@ def monotone_blocks(band: MonotoneBand) -> list[Block]:
     return [lead, shown, *map(Paragraph, [f"{promise} {sure}.", *_bend_lines(band)])]
 
 
-def score_table_blocks(found: ScoreTable) -> list[Block]:
+def score_lines(found: ScoreTable) -> Table:
     """What each score said and what happened, with limits and what is proven."""
     shown = numbers("said", "rows", "happened", "at least", "at most", "proven")
     values = (found.score, found.rows, found.estimate, found.lower, found.upper)
@@ -79,13 +79,18 @@ def score_table_blocks(found: ScoreTable) -> list[Block]:
         proven = _proven(float(score), float(lower), float(upper))
         cells = (given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper), proven)
         shown.add(*cells)
+    return shown
+
+
+def score_table_blocks(found: ScoreTable) -> list[Block]:
+    """The lines of all scores, and what they promise."""
     left = found.score.size - SHOWN
     more = [f"{left:,} more scores are not shown."] if left > 0 else []
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
     return [
         Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score, as it is"),
-        shown,
+        score_lines(found),
         *map(Paragraph, [*more, few_scores_line(found), promise, *(_bend_lines(found) if more else [])]),
     ]
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from calcert.foundation.number_text import at_least, at_most, confidence, given, number, span
+from calcert.show.blocks.bands_and_score_table import few_scores_line, score_lines
 from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import STATEMENTS, evidence, in_money
 from calcert.show.side_words import which_way
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
+    from calcert.certificates.score_table import ScoreTable
     from calcert.reports.report import Report
+
+BY_VALUE = 20
+"""Up to so many scores the answer has a line for each."""
 
 ASSUMING = {"crossings": "upper if at most {} crossings", "variation": "upper if variation at most {}"}
 """What the upper bound of the L1 error assumes, by the setting that it depends on."""
@@ -28,11 +33,22 @@ def report_blocks(report: Report) -> list[Block]:
     return [
         Verdict(said.sentence, report.sample),
         *map(Warned, report.warnings),
+        *_by_value(report),
         lines,
         *([Paragraph(f"  {words}")] if (words := ece_words(report)) else []),
         *([Paragraph(words)] if (words := in_money(report.certificates, report.settings.costs)) else []),
         Paragraph(f"Next: {said.next}"),
     ]
+
+
+def _by_value(report: Report) -> list[Block]:
+    """What each of a few scores said and what happened: people who have so few ask for that first."""
+    if "l1" not in report.certificates or report.l1.assumption != "none" or not report.has_few_scores:
+        return []
+    found = cast("ScoreTable", report.curve)
+    if found.score.size > BY_VALUE:
+        return []
+    return [score_lines(found), Paragraph(few_scores_line(found))]
 
 
 def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
