@@ -64,3 +64,13 @@ def test_rows_that_cannot_tell_are_told_how_many_would() -> None:
     groups = calcert.certify(X, RIGHT, groups=np.arange(X.size) % 60, settings=calcert.Settings(tolerance=0.03))
     told = next(iter(groups.groups.values())).verdict
     assert (told.kind, "Estimate" in told.next) == ("cannot tell", False), "plans of many groups would take minutes"
+
+
+def test_few_rows_are_told_to_be_more_and_not_to_set_a_tolerance() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.beta(2, 3, 60)
+    found = calcert.certify(x, rng.random(60) < x)
+    assert found.l1.upper > 0.1
+    assert found.verdict.next.startswith("label more rows: 60 rows can hide an error of up to ")
+    many = rng.beta(2, 3, 20_000)
+    assert calcert.certify(many, rng.random(20_000) < many).verdict.next.startswith("set a tolerance")

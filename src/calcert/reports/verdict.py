@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Literal
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.in_the_large import Direction, direction_of
-from calcert.foundation.number_text import at_least, at_most, given, percent_sure, rows_about, short_at_most, span
+from calcert.foundation.number_text import (
+    at_least,
+    at_most,
+    given,
+    percent_sure,
+    rows_about,
+    rows_text,
+    short_at_most,
+    span,
+)
 from calcert.reports.advice_and_warnings import decisions, ranks_backwards, too_good, what_now
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
@@ -30,6 +39,9 @@ JUDGED = "l1"
 
 RARE = 0.05
 """Where mean score or base rate is this near 0 or 1, observed over expected says more than a difference does."""
+
+LARGE = 0.1
+"""Rows that leave room for an error above this are too few for most uses."""
 
 SCORES_ARE: Mapping[Direction, str] = {
     "too high": "scores are too high",
@@ -160,6 +172,8 @@ def _detected(c: Certificate, direction: Direction | None, times: str, summary: 
         return Verdict("not detected", "No miscalibration detected: too few rows to tell.", None, "label more rows.")
     bound = times or f"the error is at most {short_at_most(c.upper)}"
     decide = "set a tolerance that your use allows (tolerance=, --max); if it is below the bound, label more rows."
+    if c.upper > LARGE and not times:
+        decide = f"label more rows: {rows_text(c.n)} can hide an error of up to {short_at_most(c.upper)}."
     advice = _other_scores(summary) or decide
     return Verdict("not detected", f"No miscalibration detected; {bound} ({sure}).", None, advice)
 
