@@ -72,15 +72,15 @@ def test_json_and_page_name_kind_and_size_in_words(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("p,y\n" + "".join(f"{x!r},{y:d}\n" for x, y in zip(X.tolist(), Y, strict=True)))
     page = tmp_path / "page.html"
     for asked, words in (
-        (["--statement", "perturbed"], "odds moved by about 7%"),
-        (["--odds", "1/4"], "odds moved by about 31%"),
+        (["--statement", "perturbed"], "log-odds noise, scale 1/16"),
+        (["--odds", "1/4"], "log-odds noise, scale 1/4"),
         (["--bandwidth", "2^-5"], "bandwidth 1/32"),
     ):
         done = CliRunner().invoke(
             main, ["certify", str(tmp_path / "rows.csv"), "--json", "--html", str(page), *asked], catch_exceptions=False
         )
         assert done.exit_code == 0
-        assert json.loads(done.stdout)["perturbed"]["subject"] == f"served with perturbed scores, {words}"
+        assert json.loads(done.stdout)["perturbed"]["subject"] == f"with perturbed scores, {words}"
         assert words in page.read_text()
 
 

@@ -41,7 +41,7 @@ def test_every_statement_can_be_asserted(statement: str) -> None:
 
 
 def test_it_says_where_more_rows_cannot_help() -> None:
-    with pytest.raises(AssertionError, match=r"Next: recalibrate on other rows") as raised:
+    with pytest.raises(AssertionError, match=r"Next: recalibrate on held-out rows") as raised:
         assert_calibrated(X, RNG.random(4_000) < X**3, max=0.05)
     assert str(raised.value).startswith("Beyond 0.05 (95% confidence): the error is at least 0.")
 

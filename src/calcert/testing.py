@@ -61,9 +61,9 @@ def assert_calibrated(
     Traceback (most recent call last):
         ...
     AssertionError: Beyond 0.05 (95% confidence): the error is at least 0.1605.
-    L1 calibration error of the classifier as it is.
+    L1 calibration error of the classifier with its current scores.
     5,000 rows, confidence 0.95, assuming the true curve changes sides of the diagonal at most 3 times.
-    Next: recalibrate on other rows (calcert recalibrate); more rows cannot bring the error within 0.05.
+    Next: recalibrate on held-out rows (calcert recalibrate); more rows cannot bring the error within 0.05.
     """
     __tracebackhide__ = True
     fixed = Settings.of(settings, confidence)

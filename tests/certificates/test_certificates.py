@@ -77,17 +77,22 @@ def test_terms_are_named_after_what_they_charge() -> None:
 @pytest.mark.parametrize(
     ("name", "theorem", "assumption", "subject"),
     [
-        ("perturbed", "Theorem 1L", "none", "served with perturbed scores, odds moved by about 7%"),
-        ("perturbed by a bandwidth", "Theorem 1", "none", "served with perturbed scores, bandwidth 1/64"),
-        ("bounded_variation", "Theorem 2", "total variation at most 1 (as any monotone one)", "as it is"),
-        ("lipschitz", "Theorem 3", "Lipschitz with constant 2", "as it is"),
-        ("finite", "Theorem 4", "none", "as it is"),
-        ("distance", "Theorem 6", "none", "as it is"),
-        ("squared", "Theorem 7L", "none", "served with perturbed scores, odds moved by about 7%"),
-        ("squared, a bandwidth", "Theorem 7", "none", "served with perturbed scores, bandwidth 1/64"),
-        ("cutoff", "Theorem 9", "none", "as it is"),
-        ("crossings", "Theorem 10", "changes sides of the diagonal at most 3 times", "as it is"),
-        ("in_the_large", "Theorem 11", "none", "as it is"),
+        ("perturbed", "Theorem 1L", "none", "with perturbed scores, log-odds noise, scale 1/16"),
+        ("perturbed by a bandwidth", "Theorem 1", "none", "with perturbed scores, bandwidth 1/64"),
+        (
+            "bounded_variation",
+            "Theorem 2",
+            "total variation at most 1 (as any monotone one)",
+            "with its current scores",
+        ),
+        ("lipschitz", "Theorem 3", "Lipschitz with constant 2", "with its current scores"),
+        ("finite", "Theorem 4", "none", "with its current scores"),
+        ("distance", "Theorem 6", "none", "with its current scores"),
+        ("squared", "Theorem 7L", "none", "with perturbed scores, log-odds noise, scale 1/16"),
+        ("squared, a bandwidth", "Theorem 7", "none", "with perturbed scores, bandwidth 1/64"),
+        ("cutoff", "Theorem 9", "none", "with its current scores"),
+        ("crossings", "Theorem 10", "changes sides of the diagonal at most 3 times", "with its current scores"),
+        ("in_the_large", "Theorem 11", "none", "with its current scores"),
     ],
 )
 def test_a_certificate_says_what_it_certifies_of_whom_and_under_what(
@@ -401,4 +406,6 @@ def test_where_nothing_is_bet_there_is_no_e_value() -> None:
 
 def test_an_e_value_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"e-value from 0 on, or none; got -1\.0"):
-        Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1}, e_value=-1.0)
+        Certificate(
+            "error", "with its current scores", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1}, e_value=-1.0
+        )

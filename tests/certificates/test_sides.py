@@ -92,7 +92,7 @@ def test_certificates_say_their_side_and_know_their_classifier() -> None:
     x = rng.integers(0, 11, 20_000) / 10
     summary = calcert.summarize(x, rng.random(20_000) < x**2)
     served, plain = calcert.bounds.sides(summary, bandwidth=1 / 32), calcert.bounds.sides(summary)
-    for found, subject in ((served, "served with perturbed scores, bandwidth 1/32"), (plain, "as it is")):
+    for found, subject in ((served, "with perturbed scores, bandwidth 1/32"), (plain, "with its current scores")):
         for name in ("too_high", "too_low", "too_extreme", "too_timid"):
             c = getattr(found, name)
             assert c.quantity.endswith(name.replace("_", " "))

@@ -59,7 +59,7 @@ def test_a_large_error_is_told_that_rows_cannot_help(run: Run, overconfident: st
     done = run("check", overconfident, "--max", "0.3", "--statement", "l1")
     assert done.exit_code == 1
     assert done.stdout.startswith("Beyond 0.3 (95% confidence): the error is at least 0.3")
-    assert "\nNext: recalibrate on other rows (calcert recalibrate); more rows cannot bring" in done.stdout
+    assert "\nNext: recalibrate on held-out rows (calcert recalibrate); more rows cannot bring" in done.stdout
 
 
 def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: Run, tmp_path: Path) -> None:
@@ -67,7 +67,9 @@ def test_an_error_that_is_only_estimated_to_be_large_is_not_called_certain(run: 
     path.write_text("p,y\n" + "0.2,0\n0.4,1\n0.6,1\n0.8,1\n" * 8)
     done = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
     assert done.exit_code == 1
-    assert "Next: recalibrate on other rows (calcert recalibrate). Estimate: probably no number of rows" in done.stdout
+    assert (
+        "Next: recalibrate on held-out rows (calcert recalibrate). Estimate: probably no number of rows" in done.stdout
+    )
     assert "would do: the error is estimated at 0.2" in done.stdout
     assert "fresh rows" not in done.stdout
     assert "proven to be at least 0.00" in done.stdout
@@ -128,7 +130,9 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
     done = run(*arguments, *within, below)
     assert done.exit_code == 1
     assert (
-        "worst of 2 groups (100 rows or more) of the classifier as it is.\n3,000 rows, confidence 0.95" in done.stdout
+        "worst of 2 groups (100 rows or more) of the classifier with its current scores.\n3,000 rows"
+        in done.stdout
+        in done.stdout
     )
     case = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite/testcase")
     assert case is not None
@@ -168,7 +172,7 @@ def test_of_classes_the_bound_is_that_of_the_report(
         found = json.loads(done.stdout)
         assert (done.exit_code, found["certificate"]["upper"]) == (code, upper)
         assert found["class"] == ("c" if of == "worst" else None)
-    assert f"{of} {WHOSE[of]} 3 classes of the classifier as it is." in found["words"][1]
+    assert f"{of} {WHOSE[of]} 3 classes of the classifier with its current scores." in found["words"][1]
 
 
 def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:

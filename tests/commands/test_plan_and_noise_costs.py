@@ -20,7 +20,7 @@ def test_plan_says_about_how_many_rows_and_that_it_is_an_estimate(run: Run, rows
     target = now.upper - 0.02
     done = run("plan", "rows.csv", "--target", f"{target:.4f}", "--statement", "perturbed")
     assert done.exit_code == 0
-    assert "L1 calibration error of the classifier served with perturbed scores" in done.stdout
+    assert "L1 calibration error of the classifier with perturbed scores" in done.stdout
     assert f"from 3,000 rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}." in done.stdout
     answer = re.search(r"Estimate: ([0-9,]+) rows or more", " ".join(done.stdout.split()))
     assert answer is not None

@@ -16,7 +16,7 @@ from calcert.show.pictures.perturbed_curve import perturbed_description
 
 SERVED = Certificate(
     quantity="L1 calibration error",
-    subject="served with perturbed scores, bandwidth 1/64",
+    subject="with perturbed scores, bandwidth 1/64",
     assumption="none",
     upper=0.0415,
     lower=0.0351,

@@ -75,7 +75,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
     """The certificate whose upper bound is made of `terms`."""
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject="as it is",
+        subject="with its current scores",
         assumption=f"calibration function of total variation at most {given(variation)}"
         + (" (as any monotone one)" if variation >= 1 else "")
         + _beyond(summary.units),

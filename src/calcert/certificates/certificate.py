@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from calcert.foundation.number_text import at_least, at_most, confidence, e_value, rounded_up, rows_text
+from calcert.foundation.number_text import at_least, at_most, e_value, percent_sure, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
 from calcert.foundation.validation import complement
 from calcert.summary.units import Units
@@ -171,7 +171,7 @@ class Certificate:
         return (
             f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
             f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
-            f"each with probability {confidence(self.delta)} ({rows_text(self.n)}, {self.theorem}).{evidence}\n"
+            f"each with {percent_sure(self.delta)} confidence ({rows_text(self.n)}, {self.theorem}).{evidence}\n"
             f"At most = {terms}."
         )
 

@@ -78,7 +78,7 @@ def statement(
     times = f"{crossings} times" if crossings != 1 else "once"
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject="as it is",
+        subject="with its current scores",
         assumption=f"the true curve changes sides of the diagonal at most {times}"
         if crossings
         else "the true curve stays on one side of the diagonal",

@@ -81,7 +81,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity=QUANTITY[side],
-        subject="as it is",
+        subject="with its current scores",
         assumption="none",
         lower=cutoff_lower(summary, delta, seed, side),
         delta=delta,

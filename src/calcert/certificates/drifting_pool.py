@@ -87,7 +87,7 @@ def _pooled(
     quantity: str,
     theorem: str,
     terms: Mapping[str, float],
-    subject: str = "as it is",
+    subject: str = "with its current scores",
     parameters: Mapping[str, float] | None = None,
 ) -> Certificate:
     return Certificate.from_terms(

@@ -53,7 +53,7 @@ def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int
     """The certificate whose upper bound is made of `terms`."""
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject="as it is",
+        subject="with its current scores",
         assumption="none",
         lower=l1_lower(summary, delta, seed),
         delta=delta,

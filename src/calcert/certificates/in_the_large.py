@@ -56,7 +56,7 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
     delta = check_delta(delta)
     return Certificate.from_terms(
         quantity="calibration error in the large",
-        subject="as it is",
+        subject="with its current scores",
         assumption="none",
         lower=Lower(in_the_large_lower(summary, delta)),
         delta=delta,

@@ -53,7 +53,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     terms = upper_terms(summary, constant, delta)
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject="as it is",
+        subject="with its current scores",
         assumption=f"calibration function Lipschitz with constant {given(constant)}",
         lower=l1_lower(summary, delta, seed),
         delta=delta,

@@ -88,7 +88,7 @@ def perturbed(
 
 def served_subject(noise: Noise) -> str:
     """The perturbed classifier in words."""
-    return f"served with perturbed scores, {noise.words}"
+    return f"with perturbed scores, {noise.words}"
 
 
 def upper_terms(summary: Summary, noise: Noise, delta: float, limit: Limit = iid_limit) -> dict[str, float]:

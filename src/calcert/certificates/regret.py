@@ -78,7 +78,7 @@ def regret(
     decision, delta, seed = Decision.of(threshold, costs), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="loss against the best threshold on the same score",
-        subject=f"as it is, acted on from {decision.threshold:g} on",
+        subject=f"with its current scores, acted on from {decision.threshold:g} on",
         assumption="none",
         lower=regret_lower(summary, decision, delta, seed),
         delta=delta,

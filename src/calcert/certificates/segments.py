@@ -50,7 +50,7 @@ def segment_cutoff(
     terms, worst = upper_terms(rows, segments, delta)
     certificate = Certificate.from_terms(
         quantity="cutoff calibration error, worst of all segments",
-        subject="as it is",
+        subject="with its current scores",
         assumption="none",
         lower=Lower(cutoff_lower(rows, delta, seed).limit),
         delta=delta,

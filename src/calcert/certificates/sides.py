@@ -107,7 +107,7 @@ def sides(
         return _four(
             finite_terms(summary, delta),
             lambda side: finite_lower(summary, side, delta, seed),
-            subject="as it is",
+            subject="with its current scores",
             delta=delta,
             n=summary.n,
             parameters={"distinct scores": summary.values.size, "seed": seed},

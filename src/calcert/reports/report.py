@@ -213,7 +213,7 @@ class Report(Certified, Result):
 
     @cached_property
     def curve(self) -> MonotoneBand | ScoreTable:
-        """The calibration curve of the classifier as it is.
+        """The calibration curve of the current scores.
 
         Up to 40 distinct scores give a :class:`~calcert.certificates.score_table.ScoreTable`, which assumes nothing;
         others a :class:`~calcert.certificates.monotone_band.MonotoneBand`, which assumes that the chance of label 1
@@ -242,7 +242,7 @@ class Report(Certified, Result):
     def sides(self) -> Sides | None:
         """Which way it errs: too high or too low, too extreme (overconfident) or too timid.
 
-        Of the classifier as it is where it has up to 40 distinct scores, else as it is served. The scores choose which,
+        Of the current scores where up to 40 are distinct, else of perturbed scores. The scores choose which,
         so that each bound is computed at delta / 2 and holds with probability 1 - delta. None without the Summary of
         the rows, for rows in clusters or with weights, and for many scores where ``perturbed`` is not certified.
         """

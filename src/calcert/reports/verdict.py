@@ -46,13 +46,13 @@ LARGE = 0.1
 SCORES_ARE: Mapping[Direction, str] = {
     "too high": "scores are too high",
     "too low": "scores are too low",
-    "overconfident": "scores are overconfident",
-    "underconfident": "scores are underconfident",
+    "overconfident": "scores are overconfident (too close to 0 and 1)",
+    "underconfident": "scores are underconfident (too close to the middle)",
     "mixed": "not in one direction alone",
 }
 
 UNCHANGED = "nothing; certify again when the model or the population changes."
-RECALIBRATE = "recalibrate on other rows (calcert recalibrate)"
+RECALIBRATE = "recalibrate on held-out rows (calcert recalibrate)"
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,14 @@ def _detected(c: Certificate, direction: Direction | None, times: str, summary: 
     if not c.telling:
         return Verdict("not detected", "No miscalibration detected: too few rows to tell.", None, "label more rows.")
     bound = times or f"the error is at most {short_at_most(c.upper)}"
-    decide = "set a tolerance that your use allows (tolerance=, --max); if it is below the bound, label more rows."
+    most = short_at_most(c.upper)
+    decide = f"decide which error you can accept (tolerance=, --max); if {most} is too much, label more rows."
     if c.upper > LARGE and not times:
-        decide = f"label more rows: {rows_text(c.n)} can hide an error of up to {short_at_most(c.upper)}."
+        bound = f"but {rows_text(c.n)} can hide an error of up to {most}"
+        decide = "label more rows before you rely on these scores."
     advice = _other_scores(summary) or decide
-    return Verdict("not detected", f"No miscalibration detected; {bound} ({sure}).", None, advice)
+    joined = "," if bound.startswith("but") else ";"
+    return Verdict("not detected", f"No miscalibration detected{joined} {bound} ({sure}).", None, advice)
 
 
 def _other_scores(summary: Summary | None) -> str:

@@ -47,7 +47,7 @@ class Noise:
     --------
     >>> from calcert.serving.noise import Noise
     >>> Noise("odds", 1 / 16).words, Noise("additive", 1 / 64).words
-    ('odds moved by about 7%', 'bandwidth 1/64')
+    ('log-odds noise, scale 1/16', 'bandwidth 1/64')
     """
 
     derived: ClassVar = ("words",)
@@ -85,10 +85,7 @@ class Noise:
     @property
     def words(self) -> str:
         """What it does to a score, for people who do not know the argument."""
-        if self.kind == "additive":
-            return self.shown
-        percent = 100 * odds_kernel.relative_shift(self.size)
-        return f"odds moved by about {percent:.0f}%" if percent >= 1 else f"odds moved by about {percent:.1g}%"
+        return self.shown if self.kind == "additive" else f"log-odds noise, scale {fraction(self.size)}"
 
     def sample(self, x: Floats, uniform: Floats) -> Floats:
         """The served score at `uniform`, a chance in [0, 1), of the noise around x; 0 and 1 for 0 and 1 alone (O5)."""

@@ -237,7 +237,7 @@ def quantity(name: str, certificate: Certificate) -> str:
     c = certificate
     if c.quantity == STATEMENTS[name].title.lower():
         return f"of the classifier {c.subject}"
-    if c.subject.startswith("as it is"):
+    if c.subject.startswith("with its current scores"):
         return c.quantity
     return f"{c.quantity}, {Noise.named_in(c.parameters).words}"
 

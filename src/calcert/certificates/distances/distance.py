@@ -62,7 +62,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="distance from calibration",
-        subject="as it is",
+        subject="with its current scores",
         assumption="none",
         lower=distance_lower(summary, delta, seed),
         delta=delta,

@@ -58,7 +58,7 @@ def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
 
 def monotone_blocks(band: MonotoneBand) -> list[Block]:
     """The band at eleven scores, what it assumes, and where it bends; or where rows refute what it assumes."""
-    lead = Paragraph(f"{rows_text(band.n)}; chance of label 1 given the score, as it is")
+    lead = Paragraph(f"{rows_text(band.n)}; probability of label 1 given the score")
     sure = confidence(band.delta)
     if band.refuted_at is not None:
         where = number(band.refuted_at)
@@ -89,7 +89,7 @@ def score_table_blocks(found: ScoreTable) -> list[Block]:
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
     return [
-        Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score, as it is"),
+        Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score"),
         score_lines(found),
         *map(Paragraph, [*more, few_scores_line(found), promise, *(_bend_lines(found) if more else [])]),
     ]

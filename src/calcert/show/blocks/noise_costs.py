@@ -18,7 +18,7 @@ def noise_costs_blocks(costs: NoiseCosts, max_auroc_loss: float = 0.001) -> list
     kinds = " of one kind of noise" if len({row.noise.kind for row in costs.rows}) > 1 else ""
     names = ("noise", "AUROC", "lost", "log loss", "mean shift")
     known = Table([*map(Column, names), Column("certified at most", wraps=True), Column("", of_words=True)])
-    known.add("none", _four_digits(costs.auroc), "", _four_digits(costs.log_loss), "", "", "as it is")
+    known.add("none", _four_digits(costs.auroc), "", _four_digits(costs.log_loss), "", "", "current scores")
     for row, before in zip(costs.rows, (None, *costs.rows), strict=False):
         if before is None or before.noise.kind != row.noise.kind:
             known.add(row.noise.keyword)

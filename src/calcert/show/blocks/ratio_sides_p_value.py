@@ -21,7 +21,7 @@ def ratio_blocks(found: Ratio) -> list[Block]:
     expected = f"{found.expected:,.1f}" if found.expected >= 1 else number(found.expected)
     shown.add(f"{found.observed:,}", expected, number(found.estimate), at_least(found.lower), upper)
     return [
-        Paragraph(f"{rows_text(found.n)}; observed over expected positives of the classifier as it is"),
+        Paragraph(f"{rows_text(found.n)}; observed over expected positives"),
         shown,
         Paragraph(
             f"Nothing is assumed. Both bounds hold together with probability {confidence(found.delta)} (Theorem 11)."

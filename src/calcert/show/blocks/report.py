@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BY_VALUE = 20
 """Up to so many scores the answer has a line for each."""
 
-ASSUMING = {"crossings": "upper if at most {} crossings", "variation": "upper if variation at most {}"}
+ASSUMING = {"crossings": "assumes at most {} diagonal crossings", "variation": "assumes total variation at most {}"}
 """What the upper bound of the L1 error assumes, by the setting that it depends on."""
 
 
@@ -66,14 +66,14 @@ def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
     if "cutoff" in found:
         where = "cutoff error; no assumption"
         if worst is not None and found["cutoff"].upper < 1:
-            counts = f"{worst.observed:,} against {worst.expected:,.0f} expected"
-            where = f"{_ends(worst.low, worst.high)}: {counts}"
+            counts = f"{worst.observed:,}, {worst.expected:,.0f} expected"
+            where = f"scores {_ends(worst.low, worst.high)}: {counts}"
         yield "Worst score range", _span(found["cutoff"]), where
     if "regret" in found:
         threshold = given(found["regret"].parameters["threshold"])
         yield "Loss at threshold", _span(found["regret"]), f"{threshold}; against the best threshold"
     if "distance" in found:
-        yield "Distance", _span(found["distance"]), "mean shift of scores that repairs them"
+        yield "Distance", _span(found["distance"]), "how far scores must move, on average"
 
 
 def _ends(low: float, high: float) -> str:

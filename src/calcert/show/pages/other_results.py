@@ -20,7 +20,7 @@ TITLES = {
     "noise costs": "What noise costs and buys",
     "recalibration": "Before and after recalibration",
     "band": "A band for the calibration curve",
-    "monotone band": "The calibration curve as it is",
+    "monotone band": "The calibration curve",
     "score table": "The chance at each score",
     "moves": "What would move where",
     "decision curve": "Decision curve",

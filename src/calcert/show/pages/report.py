@@ -37,8 +37,8 @@ TERM_MEANING = {
 
 READING = {
     "current": "Dots are the shares of label 1 among rows with similar scores. Where the dashed diagonal leaves the "
-    "band, or the limits of a score, scores are off. The band assumes that the true curve never falls; limits of "
-    "few scores assume nothing.",
+    "band, the scores are off. The band assumes that the true curve never falls; limits at single scores assume "
+    "nothing.",
     "perturbed": "The curve is the estimated probability of label 1 at each perturbed score. The band holds the whole "
     "true curve and assumes nothing. Below are the scores of either label, each to its own peak.",
 }

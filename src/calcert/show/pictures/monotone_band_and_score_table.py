@@ -42,7 +42,7 @@ def draw_monotone_band(axes: Axes, band: MonotoneBand) -> None:
         for edge in (lower, upper):
             axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
     axes.set_title(
-        "Calibration curve as it is, assuming that\nthe chance never falls as the score rises"
+        "Calibration curve, assuming that the\nfrequency never falls as the score rises"
         if band.refuted_at is None
         else f"The rows refute a chance that never falls as the score\nrises: it falls near {band.refuted_at:.3g}",
         loc="left",

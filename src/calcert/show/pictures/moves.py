@@ -54,7 +54,7 @@ def moves_picture(moves: Moves, ax: Axes | None = None) -> Figure:
         axes.plot(moves.score, moves.mean_goal, color=INK, lw=1.5, label="all rows")
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
-        axes.set_xlabel("score as it is")
+        axes.set_xlabel("current score")
         axes.set_ylabel("nearest calibrated score")
         axes.set_title(
             f"The nearest calibrated score, an estimate:\nrows move by {moves.distance:.3g} on average", loc="left"

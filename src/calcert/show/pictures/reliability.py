@@ -74,7 +74,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
         axes.set_ylabel("share of label 1")
         margin = 0.02 * (shown[1] - shown[0])
         low = shown[0] if shown[0] > 0 else -margin
-        axes.legend(loc="best")
+        axes.legend(loc="upper left")
         _draw_histogram(axes_below(axes, 0.25), rows, shown)
         axes.set_xlim(shown[0] - margin, shown[1] + margin)
         axes.set_ylim(low, min(top, 1.0) + margin)

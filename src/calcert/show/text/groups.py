@@ -37,7 +37,7 @@ def worst_group(report: GroupReport, names: Collection[str]) -> str:
     """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
     first = next(iter(report.groups.values()))
     subject = next(iter(first.certificates.values())).subject
-    for classifier in ("as it is", f"served with perturbed scores, {first.settings.noise.words}"):
+    for classifier in ("with its current scores", f"with perturbed scores, {first.settings.noise.words}"):
         subject = subject.removeprefix(classifier)
     law = subject.removeprefix(", ")
     of_rows = f" All bounds are {law}." if law else ""
