@@ -43,7 +43,7 @@ def segment_cutoff(
     >>> north, south = calcert.summarize([0.2] * 500, [0] * 500), calcert.summarize([0.2, 0.2] * 50, [0, 1] * 50)
     >>> certificate, worst = segment_cutoff(north + south, {"north": north, "south": south})
     >>> worst, round(certificate.upper, 3)
-    ('north', 0.198)
+    ('north', 0.194)
     """
     check_summary(rows)
     delta, seed = check_delta(delta), check_seed(seed)

@@ -91,7 +91,7 @@ class Recalibration(Result):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(2_000)
         >>> fixed = calcert.recalibrate(x, rng.random(2_000) < x**2)
-        >>> found = duckdb.sql(f"SELECT {fixed.sql('p')} FROM (SELECT 0.5 AS p)").fetchall()
+        >>> found = duckdb.connect().sql(f"SELECT {fixed.sql('p')} FROM (SELECT 0.5 AS p)").fetchall()
         >>> bool(found[0][0] == fixed([0.5])[0])
         True
         """
