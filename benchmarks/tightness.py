@@ -103,7 +103,7 @@ def lower_bounds(seeds: int) -> list[Row]:
 
 
 def shrunk_odds(x: np.ndarray) -> np.ndarray:
-    """Odds to the power 0.7: scores too extreme, an L1 calibration error of 0.05185."""
+    """Odds to the power 0.7: scores overconfident, an L1 calibration error of 0.05185."""
     return 1 / (1 + ((1 - x) / x) ** 0.7)
 
 

@@ -30,8 +30,8 @@ def by_slices(t: Floats, gap: Floats) -> dict[Side, float]:
     return {
         "too high": high.mean(),
         "too low": low.mean(),
-        "too extreme": high[s > 0.5].sum() / 10**5 + low[s < 0.5].sum() / 10**5,
-        "too timid": low[s > 0.5].sum() / 10**5 + high[s < 0.5].sum() / 10**5,
+        "overconfident": high[s > 0.5].sum() / 10**5 + low[s < 0.5].sum() / 10**5,
+        "underconfident": low[s > 0.5].sum() / 10**5 + high[s < 0.5].sum() / 10**5,
     }
 
 
@@ -70,20 +70,20 @@ def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(
     parts, hidden, error = dict(zip(SIDES, found.parts, strict=True)), found.hidden, all_of_it.parts[0]
     assert hidden == all_of_it.hidden
     assert parts["too high"] + parts["too low"] == pytest.approx(error, abs=1e-12)
-    assert -1e-12 <= parts["too extreme"] + parts["too timid"] - error <= 2 / (64 / h)
+    assert -1e-12 <= parts["overconfident"] + parts["underconfident"] - error <= 2 / (64 / h)
     served_mean = sech_kernel.mean(x, h).mean()
     assert parts["too high"] - parts["too low"] == pytest.approx(served_mean - y.mean(), abs=2 * hidden)
 
 
-def test_finite_sides_are_sums_over_scores_and_a_half_is_too_timid() -> None:
+def test_finite_sides_are_sums_over_scores_and_a_half_is_underconfident() -> None:
     x = np.repeat([0.2, 0.5, 0.5, 0.7, 0.9], 100)
     y = np.concatenate([np.arange(100) < k for k in (40, 90, 90, 90, 50)])
     found = {side: terms["plug-in"] for side, terms in sides.finite_terms(calcert.summarize(x, y), 0.05).items()}
     assert found == {
         "too high": pytest.approx(0.4 / 5),
         "too low": pytest.approx((0.2 + 0.4 + 0.4 + 0.2) / 5),
-        "too extreme": pytest.approx((0.2 + 0.4) / 5),
-        "too timid": pytest.approx((0.4 + 0.4 + 0.2) / 5),
+        "overconfident": pytest.approx((0.2 + 0.4) / 5),
+        "underconfident": pytest.approx((0.4 + 0.4 + 0.2) / 5),
     }
 
 
@@ -93,7 +93,7 @@ def test_certificates_say_their_side_and_know_their_classifier() -> None:
     summary = calcert.summarize(x, rng.random(20_000) < x**2)
     served, plain = calcert.bounds.sides(summary, bandwidth=1 / 32), calcert.bounds.sides(summary)
     for found, subject in ((served, "with perturbed scores, bandwidth 1/32"), (plain, "with its current scores")):
-        for name in ("too_high", "too_low", "too_extreme", "too_timid"):
+        for name in ("too_high", "too_low", "overconfident", "underconfident"):
             c = getattr(found, name)
             assert c.quantity.endswith(name.replace("_", " "))
             assert c.subject == subject
@@ -103,18 +103,18 @@ def test_certificates_say_their_side_and_know_their_classifier() -> None:
         assert found.too_high.lower > 0.1
         assert found.too_low.lower == 0
         assert found.too_low.upper < 0.02
-    # The curve x^2 lies below the diagonal: above 1/2 that is too extreme, below it too timid.
-    assert plain.too_extreme.lower > 0.05
-    assert plain.too_timid.lower > 0.03
+    # The curve x^2 lies below the diagonal: above 1/2 that is overconfident, below it underconfident.
+    assert plain.overconfident.lower > 0.05
+    assert plain.underconfident.lower > 0.03
 
 
-def test_a_score_of_a_half_is_given_a_lower_bound_for_too_timid_only() -> None:
+def test_a_score_of_a_half_is_given_a_lower_bound_for_underconfident_only() -> None:
     rng = np.random.default_rng(0)
     found = calcert.bounds.sides(calcert.summarize(np.full(20_000, 0.5), rng.random(20_000) < 0.8))
     assert found.too_low.lower > 0.28
-    assert found.too_timid.lower > 0.28
-    assert found.too_extreme.lower == 0
-    assert found.too_extreme.upper < 0.02
+    assert found.underconfident.lower > 0.28
+    assert found.overconfident.lower == 0
+    assert found.overconfident.upper < 0.02
 
 
 def test_cells_far_wider_than_the_bandwidth_say_nothing() -> None:
@@ -122,7 +122,7 @@ def test_cells_far_wider_than_the_bandwidth_say_nothing() -> None:
     x = rng.random(6000)
     found = calcert.bounds.sides(calcert.summarize(x, x > 0.5), bandwidth=1e-6)
     assert found.too_high.vacuous
-    assert found.too_timid.vacuous
+    assert found.underconfident.vacuous
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -135,10 +135,10 @@ def test_signs_are_cut_to_those_that_a_side_allows(side: Side) -> None:
             ("too high", -1.0): [False] * 4,
             ("too low", 1.0): [False] * 4,
             ("too low", -1.0): [True] * 4,
-            ("too extreme", 1.0): [False, False, False, True],
-            ("too extreme", -1.0): [True, True, False, False],
-            ("too timid", 1.0): [True, True, False, False],
-            ("too timid", -1.0): [False, False, True, True],
+            ("overconfident", 1.0): [False, False, False, True],
+            ("overconfident", -1.0): [True, True, False, False],
+            ("underconfident", 1.0): [True, True, False, False],
+            ("underconfident", -1.0): [False, False, True, True],
         }[side, sign]
         assert kept.tolist() == expected
 

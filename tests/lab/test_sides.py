@@ -46,8 +46,8 @@ def split_up(score: np.ndarray, gap: np.ndarray) -> dict[Side, float]:
     return {
         "too high": float(high.sum()),
         "too low": float(low.sum()),
-        "too extreme": float(high[score > 0.5].sum() + low[score < 0.5].sum()),
-        "too timid": float(low[score > 0.5].sum() + high[score < 0.5].sum() + (high + low)[score == 0.5].sum()),
+        "overconfident": float(high[score > 0.5].sum() + low[score < 0.5].sum()),
+        "underconfident": float(low[score > 0.5].sum() + high[score < 0.5].sum() + (high + low)[score == 0.5].sum()),
     }
 
 
@@ -88,7 +88,7 @@ def test_the_truths_add_up_to_the_error_both_ways(name: str) -> None:
         (finite_truth(law), law.error),
     ):
         assert found["too high"] + found["too low"] == pytest.approx(error, abs=1e-8)
-        assert found["too extreme"] + found["too timid"] == pytest.approx(error, abs=1e-8)
+        assert found["overconfident"] + found["underconfident"] == pytest.approx(error, abs=1e-8)
 
 
 @pytest.fixture
@@ -138,8 +138,8 @@ def test_finite_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: 
 ONE = {
     "too high": Law((0.9,), (1.0,), (0.5,)),
     "too low": Law((0.1,), (1.0,), (0.5,)),
-    "too extreme": Law((0.9,), (1.0,), (0.5,)),
-    "too timid": Law((0.4,), (1.0,), (0.1,)),
+    "overconfident": Law((0.9,), (1.0,), (0.5,)),
+    "underconfident": Law((0.4,), (1.0,), (0.1,)),
 }
 SMALL = 2.0**-13
 
@@ -174,7 +174,7 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(side: Side, n
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("side", ["too high", "too timid"])
+@pytest.mark.parametrize("side", ["too high", "underconfident"])
 def test_a_sampling_term_cut_by_a_fifth_is_caught(side: Side) -> None:
     law = ONE[side]
     for noise, truth in (
@@ -246,7 +246,10 @@ def test_bounds_of_the_wrong_side_are_caught() -> None:
     for noise in NOISES.values():
         terms, truths = sides.served_terms(summary, noise, 0.05), served_truth(law, noise)
         assert upper(terms["too low"]) < truths["too high"]
-        assert upper(terms["too timid"]) < truths["too extreme"] or upper(terms["too extreme"]) < truths["too timid"]
+        assert (
+            upper(terms["underconfident"]) < truths["overconfident"]
+            or upper(terms["overconfident"]) < truths["underconfident"]
+        )
 
 
 GAMES = {"a half": (MIXED["a half"], 2), "ends": (Law((0.0, 1.0), (0.7, 0.3), (0.2, 0.6)), 2)}

@@ -1,4 +1,4 @@
-"""Theorem 12: to which side the L1 calibration error goes: scores too high or too low, too extreme or too timid."""
+"""Theorem 12: the direction of the L1 calibration error: scores too high or low, over- or underconfident."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from calcert.serving.noise import Noise, choose_noise
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
-Side = Literal["too high", "too low", "too extreme", "too timid"]
+Side = Literal["too high", "too low", "overconfident", "underconfident"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
@@ -33,7 +33,7 @@ class Sides(Result):
     ----------
     too_high, too_low
         Scores above the probability of label 1, and below it. The error is the sum of the two.
-    too_extreme, too_timid
+    overconfident, underconfident
         Scores beyond the chance as seen from 1/2, and short of it. The error is the sum of these as well.
 
     Examples
@@ -41,8 +41,8 @@ class Sides(Result):
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(0, 11, 50_000) / 10
     >>> sides = calcert.bounds.sides(calcert.summarize(x, rng.random(50_000) < 0.25 + x / 2))
-    >>> print(f"too extreme by {sides.too_extreme.lower:.3f} or more, too timid by {sides.too_timid.upper:.3f} or less")
-    too extreme by 0.129 or more, too timid by 0.005 or less
+    >>> print(f"overconfident by at least {sides.overconfident.lower:.3f}")
+    overconfident by at least 0.129
     """
 
     kind: ClassVar = "sides"
@@ -50,8 +50,8 @@ class Sides(Result):
 
     too_high: Certificate
     too_low: Certificate
-    too_extreme: Certificate
-    too_timid: Certificate
+    overconfident: Certificate
+    underconfident: Certificate
 
     def _rows(self) -> list[dict[str, Any]]:
         names = ("quantity", "subject", "lower", "upper", "confidence", "n", "e_value")
@@ -68,9 +68,9 @@ def sides(
 ) -> Sides:
     """Certify to which side scores err, and by how much: current scores that repeat, or perturbed ones.
 
-    With S the score, perturbed where noise is named, and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+, too
-    extreme is the part of either where S is on the far side of c from 1/2, too timid the rest; a score of 1/2 can only
-    be too timid.
+    With S the score, perturbed where noise is named, and c = E[Y|S]: too high is E (S - c)+, too low is E (c - S)+,
+    overconfident is the part of either where S is on the far side of c from 1/2, underconfident the rest; a score of
+    1/2 can only be underconfident.
 
     Guarantee
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
@@ -176,8 +176,8 @@ def side_integrals(t: Floats, gap: Floats, step: float) -> dict[Side, float]:
     return {
         "too high": float(above.sum()),
         "too low": float(below.sum()),
-        "too extreme": float(above[upper].sum() + below[lower].sum()),
-        "too timid": float(below[upper].sum() + above[lower].sum()),
+        "overconfident": float(above[upper].sum() + below[lower].sum()),
+        "underconfident": float(below[upper].sum() + above[lower].sum()),
     }
 
 
@@ -189,8 +189,8 @@ def allowed(side: Side) -> Callable[[Floats, Floats, Floats], Floats]:
             return np.maximum(f, 0.0)
         if side == "too low":
             return np.minimum(f, 0.0)
-        # A score of 1/2 can be too timid, in either direction, but not too extreme.
-        extreme = side == "too extreme"
+        # A score of 1/2 can be underconfident, in either direction, but not overconfident.
+        extreme = side == "overconfident"
         upper, lower = low > 0.5 if extreme else low >= 0.5, high <= 0.5
         outward = (upper & (f > 0)) | (lower & (f < 0))
         inward = (upper & (f < 0)) | (lower & (f > 0))
@@ -207,8 +207,8 @@ def finite_terms(summary: Summary, delta: float) -> dict[Side, dict[str, float]]
     parts: dict[Side, Floats] = {
         "too high": above,
         "too low": below,
-        "too extreme": np.where(x > 0.5, above, np.where(x < 0.5, below, 0.0)),
-        "too timid": np.where(x > 0.5, below, np.where(x < 0.5, above, np.abs(gap))),
+        "overconfident": np.where(x > 0.5, above, np.where(x < 0.5, below, 0.0)),
+        "underconfident": np.where(x > 0.5, below, np.where(x < 0.5, above, np.abs(gap))),
     }
     return {side: largest_mean_terms(summary, float(part.sum()), ROUNDING, delta) for side, part in parts.items()}
 

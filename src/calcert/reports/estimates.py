@@ -28,7 +28,7 @@ def estimates(scores: Any, labels: Any = None) -> dict[str, float]:
     Scores count as the middle of what their cell allows, so that the values are good to about 1e-4. The noise floor of
     ECE is about what it would be on average if the scores were the true chances. Observed over expected is the base
     rate over the mean score. Calibration intercept and slope are of the logistic regression of labels on the log-odds
-    of scores, the intercept with a slope of 1: 0 and 1 where all is well, a slope below 1 where scores are too extreme.
+    of scores, the intercept with a slope of 1: 0 and 1 where all is well, a slope below 1 for overconfident scores.
     They are not there (NaN) where scores are 0 or 1, where one label is all there is, or where nothing fits.
 
     Parameters

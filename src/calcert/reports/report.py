@@ -240,7 +240,7 @@ class Report(Certified, Result):
 
     @cached_property
     def sides(self) -> Sides | None:
-        """Which way it errs: too high or too low, too extreme (overconfident) or too timid.
+        """Which way it errs: too high or too low, overconfident or underconfident.
 
         Of the current scores where up to 40 are distinct, else of perturbed scores. The scores choose which,
         so that each bound is computed at delta / 2 and holds with probability 1 - delta. None without the Summary of
@@ -253,7 +253,7 @@ class Report(Certified, Result):
         delta, seed = self.settings.delta / 2, self.settings.seed
         noise: dict[str, Any] = {} if self.has_few_scores else self.settings.noise.parameters
         found = sides(self.summary, **noise, delta=delta, seed=seed)
-        each = ("too_high", "too_low", "too_extreme", "too_timid")
+        each = ("too_high", "too_low", "overconfident", "underconfident")
         return replace(
             found, **{name: replace(getattr(found, name), confidence=self.settings.confidence) for name in each}
         )

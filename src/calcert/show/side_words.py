@@ -1,4 +1,4 @@
-"""On which side the scores err, in words: too extreme or too timid, too high or too low, as far as that is certain."""
+"""On which side the scores err, in words: over- or underconfident, too high or too low, as far as that is certain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def which_way(report: Report) -> list[str]:
     if found is None:
         return []
     return [
-        _one_of_two_sides("overconfident: scores are too extreme", found.too_extreme, "too timid", found.too_timid),
+        _one_of_two_sides("overconfident", found.overconfident, "underconfident", found.underconfident),
         _one_of_two_sides("too high", found.too_high, "too low", found.too_low),
         f"This is of the classifier {found.too_high.subject}; each bound holds with probability "
         f"{confidence(report.settings.delta)}.",
@@ -34,8 +34,7 @@ def _one_of_two_sides(this: str, one: Certificate, that: str, other: Certificate
     if one.lower > 0:
         return f"{_capital(this)}, for certain: by at least {at_least(one.lower)} on average; {_most(that, other)}."
     if other.lower > 0:
-        head = "underconfident: scores are too timid" if that == "too timid" else that
-        return f"{_capital(head)}, for certain: by at least {at_least(other.lower)} on average; {_most(name, one)}."
+        return f"{_capital(that)}, for certain: by at least {at_least(other.lower)} on average; {_most(name, one)}."
     return f"Whether scores are {name} or {that} cannot be told: {_most(name, one)}, {_most(that, other)}."
 
 
