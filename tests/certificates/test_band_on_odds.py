@@ -233,7 +233,7 @@ def test_a_crowded_end_is_among_the_ranges_that_are_off(score: float) -> None:
         assert str(bend) == "at 1 the probability is below the score by at least 0.62"
     else:
         where = "between 0 and 1e-06" if score < 0.5 else "between 0.999999 and 1"
-        assert str(bend).startswith(f"{where} the chance is on average {bend.side} the score by at least 0.")
+        assert str(bend).startswith(f"{where} the probability is on average {bend.side} the score by at least 0.")
 
 
 def test_calibrated_ends_are_not_said_to_be_off() -> None:

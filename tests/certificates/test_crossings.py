@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import crossings
+from calcert.certificates.limits.root_search import PRECISION
 from calcert.certificates.running_excess import Excess
 from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows, crowded
 from tests.certificates.test_l1_lower import by_cells
@@ -69,7 +70,8 @@ def test_more_crossings_show_more() -> None:
     summary = calcert.summarize(x, rng.random(20_000) < np.where((8 * x).astype(int) % 2, 0.1, 0.9))
     uppers = [calcert.bounds.crossings(summary, crossings=k).upper for k in range(8)]
     lowers = [calcert.bounds.crossings(summary, crossings=k).lower for k in (0, 3, 7, 9)]
-    assert all(a <= b for a, b in itertools.pairwise(uppers))
+    # Each search may stop above the bound by that much.
+    assert all(a <= b * (1 + PRECISION) for a, b in itertools.pairwise(uppers))
     assert lowers[0] < lowers[1] < lowers[2]
     steps = (np.arange(800) + 0.5) / 800 - np.repeat([0.9, 0.1] * 4, 100)
     assert lowers[-1] <= most_under_signs(steps.tolist(), 9) / 800

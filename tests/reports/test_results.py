@@ -48,6 +48,7 @@ def results() -> Mapping[str, Any]:
             x, y, groups=np.where(x < 0.3, "low", "high"), settings=calcert.Settings(odds=1 / 16)
         ),
         "classes": calcert.certify(p, classes),
+        "recalibration": calcert.recalibrate(x, y, levels=5),
         "comparison": calcert.compare({"a": x, "b": x**2}, y),
         "plan": calcert.plan(rows, 0.1),
         "noise costs": calcert.noise_costs(rows, bandwidths=[1 / 64, 1 / 16]),

@@ -64,7 +64,7 @@ def test_every_function_takes_rows_of_every_kind(kind: str, tmp_path: Path) -> N
     assert calcert.certify(rows).certificates == calcert.certify(WHOLE).certificates
     assert calcert.compare({"a": rows, "b": rows}).models == calcert.compare({"a": WHOLE, "b": WHOLE}).models
     assert calcert.bounds.calibration_test(rows, draws=99) == calcert.bounds.calibration_test(WHOLE, draws=99)
-    assert assert_calibrated(rows, max=0.5) == calcert.certify(WHOLE).distance
+    assert assert_calibrated(rows, max=0.5) == calcert.certify(WHOLE).l1
     monitor = calcert.Monitor(tmp_path / "state")
     assert monitor.add(rows, batch_id="one").rows == N
 

@@ -13,7 +13,7 @@ from calcert.foundation.validation import complement
 from calcert.summary.units import Units
 
 TELLING = 0.95
-"""Intervals up to this wide are said to say something."""
+"""Upper bounds up to this large say something by themselves."""
 
 NOTHING = 0.999
 """An upper bound from here on says nothing; rounding it up to 1 is sound, and honest."""
@@ -139,8 +139,8 @@ class Certificate:
 
     @property
     def telling(self) -> bool:
-        """False where the interval is nearly all of [0, 1]: wider than 0.95, and of no use to anybody."""
-        return self.upper - self.lower <= TELLING
+        """False where nothing is proven and the upper bound is above 0.95, of no use to anybody."""
+        return self.lower > 0 or self.upper <= TELLING
 
     @property
     def at_most(self) -> float:

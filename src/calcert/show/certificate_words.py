@@ -176,7 +176,7 @@ def confidence(delta: float) -> str:
 def statement(name: str, certificate: Certificate) -> str:
     """The certified statement in one sentence."""
     c = certificate
-    if c.vacuous:
+    if not c.telling:
         return f"There are too few rows ({c.n:,}) to certify anything yet."
     limits = [f"at least {at_least(c.lower)}"] if c.lower > 0 else []
     limits += [f"at most {at_most(c.upper)}"] if c.upper < 1 else []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calcert.certificates.certificate import TELLING, Certificate
 from calcert.foundation.number_text import at_least, at_most, number, percent_sure, rows_text
 from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
 from calcert.show.certificate_words import STATEMENTS
 
 if TYPE_CHECKING:
-    from calcert.certificates.certificate import Certificate
     from calcert.reports.recalibrate import Recalibration
 
 CURVES = {
@@ -47,7 +47,7 @@ def _answer(found: Recalibration) -> str:
     """What is certified of the recalibrated scores, in a sentence."""
     if found.l1 is None:
         return "A smooth map: its L1 error is certified only under the assumption below, if at all."
-    if not found.l1.telling:
+    if found.l1.upper > TELLING:
         return "Too few rows to certify the recalibrated scores yet."
     return (
         f"After the map, a score is on average at most {at_most(found.l1.upper)} away from the true probability of "

@@ -97,7 +97,7 @@ def _card(report: GroupReport, name: str) -> Card:
         f"The worst proven is the group {proven.name}: at least {at_least(lower)}."
         if lower > 0
         else "No error is proven of any group.",
-        f"For every group{whose} it is at most {at_most(upper)}.",
+        *([f"For every group{whose} it is at most {at_most(upper)}."] if upper < 1 else []),
         words.assumption(certificate),
     ]
     return card(name, certificate, f"worst{whose}: {words.between(lower, upper)}", sentences)
