@@ -192,7 +192,7 @@ def compare(
         try:
             summaries[name] = Rows.of(scores, labels).summary()
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name}: {error}") from error
+            raise type(error)(f"{name}: {error}") from None
     check_same_rows(summaries, own_labels=all(isinstance(scores, Rows) for scores in models.values()))
     reports = {name: certify_summary(rows, fixed.shared(2 * len(models) - 2)) for name, rows in summaries.items()}
     # What is not proved for the scores of one model, with weights of a population, is not compared.
