@@ -44,9 +44,10 @@ def test_a_plan_for_many_classes_is_about_the_prediction(run: Run, tmp_path: Pat
     (tmp_path / "top.csv").write_text("p,y\n" + "0.5,1\n0.5,0\n" * 500)
     asked = ("--target", "0.02", "--statement", "distance")
     arguments = ("plan", str(path), "--class-columns", "p_*", "--label", "y", *asked)
-    first, *others = run(*arguments).stdout.splitlines()
-    assert first == "distance from calibration, prediction among 3 classes of the current scores"
-    assert others == run("plan", str(tmp_path / "top.csv"), *asked).stdout.splitlines()[1:]
+    first, found = run(*arguments).stdout.split("\nCertified now")
+    subject = "prediction among 3 classes of the classifier with its current scores"
+    assert " ".join(first.split()) == f"distance from calibration, {subject}"
+    assert found == run("plan", str(tmp_path / "top.csv"), *asked).stdout.split("\nCertified now")[1]
     refused = run(*arguments, "--of", "worst")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "names the class with the largest bound, and about how many rows" in " ".join(refused.stderr.split())

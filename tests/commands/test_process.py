@@ -20,19 +20,18 @@ import calcert
 from .conftest import Spawn, plain_environment, program
 
 BAD_INPUT = {
-    "certify": ["certify"],
-    "check": ["check", "--max", "0.1", "--statement", "distance"],
-    "plan": ["plan", "--target", "0.1"],
-    "noise-costs": ["research", "noise-costs"],
-    "published": ["research", "published"],
-    "perturb": ["perturb"],
+    "certify": ["certify", "logits.csv"],
+    "check": ["check", "logits.csv", "--max", "0.1", "--statement", "distance"],
+    "plan": ["plan", "logits.csv", "--target", "0.1"],
+    "noise-costs": ["research", "noise-costs", "logits.csv"],
+    "published": ["research", "published", "logits.csv"],
+    "perturb": ["perturb", "logits.csv", "out.csv"],
 }
 
 
 @pytest.mark.parametrize("name", BAD_INPUT)
 def test_bad_input_ends_every_command_with_code_2_and_one_message(spawn: Spawn, name: str) -> None:
-    command, *settings = BAD_INPUT[name]
-    done = spawn(command, "logits.csv", *(["out.csv"] if name == "perturb" else []), *settings)
+    done = spawn(*BAD_INPUT[name])
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Error: scores must lie in [0, 1]; got 1.75 on line 3 of logits.csv." in done.stderr
@@ -114,7 +113,7 @@ def test_head_gets_its_line(folder: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", shell], cwd=folder, env=plain_environment(), capture_output=True, text=True, check=False
     )
-    assert done.stdout == "3,000 rows\n"
+    assert done.stdout == "Miscalibrated (95% confidence): scores are overconfident (too close to 0 and 1).\n"
     assert done.stderr == ""
 
 

@@ -339,7 +339,7 @@ def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_pat
     before = monitor.path.read_bytes()
     for one in (monitor, Monitor(tmp_path / "new")):
         with pytest.raises(
-            ValueError, match=r"at least one row; got a Summary of none\..*allow_empty=True \(--allow-empty\)"
+            ValueError, match=r"the Summary must hold at least one row; got none\..*allow_empty=True \(--allow-empty\)"
         ):
             one.add(Summary.empty(), batch_id="empty")
         assert one.add(Summary.empty(), batch_id="empty", allow_empty=True).number is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,11 @@ def test_the_worst_group_has_the_largest_bound_at_full_delta_and_the_largest_low
         assert worst.upper < max(group.statement(name).upper for group in report.groups.values())
         assert (worst.n, worst.delta, worst.theorem) == (3_000, 0.05, "Theorem W, worst")
         assert worst.quantity.endswith(", worst of 3 groups")
-    assert "No group is worse than: distance 0." in str(report)
+    text = " ".join(str(report).split())
+    printed = re.search(r"No group is worse than: L1 (\S+); cutoff (\S+); distance (\S+)\. ", text)
+    assert printed is not None
+    for number, name in zip(printed.groups(), ("l1", "cutoff", "distance"), strict=True):
+        assert 0 <= float(number) - report.worst[name].upper <= 0.0001
     frame = report.to_frame("polars")
     assert frame.filter(frame["group"].is_null())["upper"].to_list() == [c.upper for c in report.worst.values()]
 

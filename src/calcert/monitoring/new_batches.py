@@ -126,7 +126,7 @@ def _contains(new: Summary, earlier: Summary) -> bool:
     counts, fewer = new.points.count, earlier.points.count
     # Of m rows in N equally likely items, about m^2 / 2N repeat an item, and a row elsewhere meets one with m / N.
     repeated = new.n - np.count_nonzero(counts)
-    if ((2 * repeated + 1) / new.n) ** earlier.n > DOUBTFUL:
+    if min(1.0, (2 * repeated + 1) / new.n) ** earlier.n > DOUBTFUL:
         return False
     same = np.isin(new.distinct, earlier.distinct)
     return int(same.sum()) == earlier.distinct.size and bool((counts[same] >= fewer).all())
