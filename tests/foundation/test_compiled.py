@@ -26,7 +26,7 @@ import numpy as np, calcert
 x = np.random.default_rng(0).random(9000)
 y = np.random.default_rng(1).random(9000) < x
 print(calcert.__file__)
-print(calcert.certify(x, y).perturbed.upper)
+print(calcert.certify(x, y, settings=calcert.Settings(odds=1 / 16)).perturbed.upper)
 """
 
 
@@ -76,6 +76,7 @@ def test_everything_works_in_a_read_only_installation_without_a_home(
     installed: Path, tmp_path: Path, expected: list[str]
 ) -> None:
     nowhere, rows, state = tmp_path / "file", str(tmp_path / "rows.csv"), str(tmp_path / "state")
+    fitted, mapped = str(tmp_path / "map.json"), str(tmp_path / "mapped.csv")
     nowhere.write_text("")
     main(["demo", "--rows", "3000", "--save", rows], standalone_mode=False)
     columns = ["--score", "score", "--label", "label"]
@@ -84,7 +85,10 @@ def test_everything_works_in_a_read_only_installation_without_a_home(
         ["certify", rows, *columns, "--html", str(tmp_path / "report.html")],
         ["check", rows, *columns, "--max", "0.5", "--statement", "perturbed"],
         ["plan", rows, *columns, "--target", "0.3"],
-        ["bandwidth", rows, *columns],
+        ["recalibrate", rows, *columns, "--out", fitted],
+        ["apply", fitted, rows, "--score", "score", "--out", mapped],
+        ["compare", mapped, "--scores", "score,recalibrated", "--label", "label"],
+        ["research", "noise-costs", rows, *columns],
         ["perturb", rows, str(tmp_path / "served.csv"), "--score", "score"],
         ["choose", rows, str(tmp_path / "chosen.csv"), "--score", "score", "--budget", "500"],
         ["research", "published", rows, *columns],
