@@ -90,7 +90,7 @@ def test_a_logged_classifier_is_asked_for_probabilities(store: Path) -> None:
             evaluator_config={"calcert": {"pos_label": "yes"}},
         )
     expected = calcert.certify(model.predict_proba(x[1000:])[:, 1], y[1000:])
-    assert found.metrics["calcert_ranges_upper"] == expected.cutoff.upper
+    assert found.metrics["calcert_cutoff_upper"] == expected.cutoff.upper
 
 
 def test_classes_are_no_probabilities_and_settings_must_be_known(store: Path, rows: pd.DataFrame) -> None:
