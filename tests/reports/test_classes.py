@@ -172,7 +172,9 @@ def test_the_mean_bound_covers_thousands_of_larger_data_sets() -> None:
 @cache
 def one_class_as_it_is(number: int, positives: int) -> Certificate:
     rows = calcert.summarize(np.full(ROWS, SCORE[number]), np.arange(ROWS) < positives)
-    return Certificate("miscount", "as it is", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 9", cutoff_terms(rows, DELTA))
+    return Certificate(
+        "miscount", "with its current scores", "none", 1.0, 0.0, DELTA, ROWS, "Theorem 9", cutoff_terms(rows, DELTA)
+    )
 
 
 def missed_as_it_is(shrink: float) -> float:
@@ -216,7 +218,9 @@ def test_the_mean_bound_as_it_is_covers_thousands_of_data_sets_with_several_scor
                 labels = np.stack([counts.sum(axis=1) - counts[:, k], counts[:, k]], axis=1)[order]
                 rows = summary_of(tuple(VECTORS[order, k]), labels)
                 seen = {"plug-in": largest_sum(Excess.of(rows)), "discretisation": 1e-9}
-                each.append(Certificate("miscount", "as it is", "none", 1.0, 0.0, DELTA, n, "Theorem 9", seen))
+                each.append(
+                    Certificate("miscount", "with its current scores", "none", 1.0, 0.0, DELTA, n, "Theorem 9", seen)
+                )
             p, y = np.repeat(VECTORS, counts.sum(axis=1), axis=0), np.repeat(np.tile(np.arange(3), 3), counts.ravel())
             misses += bool(mean_as_it_is(p, y, each, DELTA).upper < truth - 1e-9)
         assert not too_many(misses, 2000, DELTA)

@@ -28,7 +28,7 @@ SERVED = Certificate(
 )
 AS_IT_IS = replace(
     SERVED,
-    subject="as it is",
+    subject="with its current scores",
     assumption="calibration function of total variation at most 1 (as any monotone one)",
     parameters={"variation": 1.0, "seed": 3},
 )

@@ -35,7 +35,7 @@ class Line:
     Examples
     --------
     >>> from calcert.published.compare import Line
-    >>> Line("as it is", "published: ECE, 15 bins", None, 0.01, "Nothing.", bounds=False).value
+    >>> Line("with its current scores", "published: ECE, 15 bins", None, 0.01, "Nothing.", bounds=False).value
     0.01
     """
 
