@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Rows, Settings
+from calcert.foundation.number_text import at_most
 from calcert.reports.fitted_maps import fitted_map, most_levels
 from calcert.reports.recalibrate import Recalibration
 from calcert.serving.score_map import ScoreMap
@@ -201,3 +203,13 @@ def test_few_rows_are_told_that_they_say_nothing(rows: int) -> None:
 
 def test_levels_grow_with_the_rows_and_stay_few() -> None:
     assert [most_levels(rows) for rows in (10, 500, 5_000, 50_000, 500_000)] == [3, 10, 14, 21, 31]
+
+
+def test_an_upper_bound_that_says_nothing_is_no_answer() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(1_000)
+    found = calcert.recalibrate(x, rng.random(1_000) < x, levels=4)
+    assert found.l1 is not None
+    assert f"at most {at_most(found.l1.upper)} away" in " ".join(str(found).split())
+    shown = str(replace(found, l1=replace(found.l1, upper=0.99, lower=0.01)))
+    assert "Too few rows to certify the recalibrated scores yet." in shown

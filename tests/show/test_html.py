@@ -376,3 +376,18 @@ def test_groups_and_classes_are_worst_first_only_where_something_is_proven(power
     for text in (str(groups), str(classes), KINDS["groups"].page(groups), KINDS["classes"].page(classes)):
         assert order in text
         assert other not in text
+
+
+def test_the_card_of_groups_claims_no_upper_bound_of_one() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(1_000)
+    found = calcert.certify(x**2, rng.random(1_000) < x, groups=np.arange(1_000) % 2)
+    assert "For every group it is at most 0." in KINDS["groups"].page(found)
+    proven = {
+        name: replace(group, certificates={k: replace(c, upper=1.0) for k, c in group.certificates.items()})
+        for name, group in found.groups.items()
+    }
+    worst = {name: replace(c, upper=1.0) for name, c in found.worst.items()}
+    of_nothing = KINDS["groups"].page(replace(found, groups=proven, worst=worst))
+    assert re.search(r"The worst proven is the group [01]: at least 0\.\d", of_nothing)
+    assert "For every group" not in of_nothing
