@@ -213,3 +213,15 @@ def test_an_upper_bound_that_says_nothing_is_no_answer() -> None:
     assert f"at most {at_most(found.l1.upper)} away" in " ".join(str(found).split())
     shown = str(replace(found, l1=replace(found.l1, upper=0.99, lower=0.01)))
     assert "Too few rows to certify the recalibrated scores yet." in shown
+
+
+def test_certificates_are_not_read_beside_another_map() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(2_000)
+    fixed = calcert.recalibrate(x, rng.random(2_000) < x**1.6)
+    written = json.loads(json.dumps(fixed.to_dict()))
+    assert calcert.Recalibration.from_dict(written).map == fixed.map
+    written["map"]["edges"].pop()
+    written["map"]["values"].pop()
+    with pytest.raises(ValueError, match="map must be the one that was certified"):
+        calcert.Recalibration.from_dict(written)

@@ -45,6 +45,8 @@ class Recalibration(Result):
         Estimates: the mean log loss of the held-out rows before and after, without guarantee.
     fitted_rows
         How many rows the map was fitted on; the others are those of the certificates.
+    fingerprint
+        That of the map that was certified: another map is refused.
     choice
         Mean log loss of each curve that was tried, on fitting rows that it had not seen; empty where one was named.
 
@@ -69,11 +71,18 @@ class Recalibration(Result):
     before: Report
     log_loss: Mapping[str, float]
     fitted_rows: int
+    fingerprint: str
     choice: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.curve not in CURVES or {*self.log_loss} != {"before", "after"} or self.fitted_rows < 1:
             raise ValueError(f"curve must be one of {', '.join(CURVES)}, with rows and losses; got {self.curve!r}.")
+
+        if self.fingerprint != self.map.fingerprint:
+            raise ValueError(
+                f"map must be the one that was certified, {self.fingerprint!r}; got one of {self.map.fingerprint!r}. "
+                "Recalibrate again: its certificates say nothing of another map."
+            )
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """The recalibrated scores."""
@@ -187,6 +196,7 @@ def recalibrate_rows(
         before=certify_summary(held.rows().summary(), settings),
         log_loss={name: loss / held.number for name, loss in losses.items()},
         fitted_rows=fit.number,
+        fingerprint=found.fingerprint,
         choice=choice,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from dataclasses import dataclass
@@ -66,6 +67,12 @@ class ScoreMap:
                 raise ValueError(f"{name} of a map must increase from 0 to 1; got {listed!r}.")
         if curve and min(self.coefficients[1:]) < 0:
             raise ValueError(f"a map must never fall; got the coefficients {self.coefficients!r}.")
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the numbers, by which a certificate knows its map."""
+        numbers = [list(map(float, part)) for part in (self.edges, self.values, self.coefficients)]
+        return hashlib.sha256(repr(numbers).encode()).hexdigest()[:16]
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """The recalibrated scores, in the shape of the scores."""

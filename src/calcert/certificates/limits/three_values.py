@@ -99,7 +99,8 @@ def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> f
         covered += weight
         if share < 1:
             weight *= (n - taking) / (taking + 1.0) * share / (1 - share)
-    return (added + max(1 - covered, 0.0)) * (1 + SLACK) + ROUNDED
+    # Logarithms of factorials are rounded relative to their size, some n ln n.
+    return (added + max(1 - covered, 0.0)) * (1 + SLACK + 2e-15 * n * math.log(n + 2)) + ROUNDED
 
 
 @in_kernels
