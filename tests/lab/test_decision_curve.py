@@ -132,3 +132,12 @@ def test_thresholds_that_make_no_list_are_refused() -> None:
         decision_curve(rows, thresholds=[0, 0.2])
     with pytest.raises(ValueError, match="independent rows of equal weight"):
         decision_curve(calcert.summarize([0.2, 0.8], [0, 1], clusters=[0, 0]))
+
+
+def test_a_curve_with_infinite_limits_is_refused_in_words() -> None:
+    from calcert.certificates.decision_curve import DecisionCurve
+
+    written = calcert.curves.decision_curve([0.2, 0.8] * 50, [0, 1] * 50, thresholds=[0.5]).to_dict()
+    written["upper"] = [float("inf")]
+    with pytest.raises(ValueError, match="finite"):
+        DecisionCurve.from_dict(written)

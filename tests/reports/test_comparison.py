@@ -272,3 +272,10 @@ def test_the_shell_compares_columns_and_files(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     shell(both, "--scores", "new,old", *settled, "--html", str(page), "--plot", str(tmp_path / "models.png"))
     assert "Models compared" in page.read_text("utf-8")
+
+
+def test_a_comparison_without_base_rates_is_refused_in_words() -> None:
+    written = calcert.compare({"a": CHANCE, "b": CHANCE**2}, LABELS).to_dict()
+    del written["models"]["a"]["estimates"]["base rate"]
+    with pytest.raises(ValueError, match="models must have their base rates among the estimates; got none for 'a'"):
+        calcert.Comparison.from_dict(written)

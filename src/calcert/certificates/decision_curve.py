@@ -58,6 +58,13 @@ class DecisionCurve(Result):
     confidence: float
     n: int
 
+    def __post_init__(self) -> None:
+        for row in self._rows():
+            t = row["threshold"]
+            # Nothing pays more than 1, nor costs more than t / (1 - t).
+            if not (0 < t < 1 and all(abs(value) <= 1 / (1 - t) + 1e-9 for value in row.values())):
+                raise ValueError(f"a decision curve must have finite numbers that net benefits can have; got {row!r}.")
+
     @property
     def proven(self) -> list[str]:
         """For each threshold what is proven: "better than all and none", "better than none", "worse than all"..."""

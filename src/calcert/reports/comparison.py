@@ -98,6 +98,9 @@ class Comparison(ByStatement[Standing], Result):
         first, *others = self.models.values()
         for report in others:
             check_all_there(report.certificates, first.certificates)
+        for name, report in self.models.items():
+            if "base rate" not in report.estimates:
+                raise ValueError(f"models must have their base rates among the estimates; got none for {name!r}.")
 
     @property
     def leading(self) -> str:
