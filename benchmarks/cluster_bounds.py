@@ -19,7 +19,7 @@ from rich.table import Table
 import calcert
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.witnesses.l1_lower import l1_lower
-from calcert.serving.sech_kernel import density
+from calcert.perturbation.sech_kernel import density
 
 Row = tuple[str, float, float]
 BANDWIDTH = 1 / 64

@@ -48,12 +48,12 @@ from calcert.certificates.distances import distance
 from calcert.certificates import perturbed
 from calcert.certificates.l1 import l1
 from calcert.reports.certify import certify
-from calcert.certificates.witnesses.thrown_batches import thrown
+from calcert.certificates.witnesses.random_splits import thrown
 from calcert.show.text.tables import plain
 from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 thrown(summary.cell_points, 0); mark("throw rows into batches")
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
 from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")

@@ -25,7 +25,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from experiments.laws import LAWS
+from experiments.distributions import LAWS
 
 from calcert.published.taut_string import denoise, pieces
 from calcert.published.total_variation import noise

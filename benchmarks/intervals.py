@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from benchmarks import bands
 from benchmarks.unpackaged import Interval, cutoff_error, cutoff_p_value, sun
-from experiments.laws import BANDWIDTH, LAWS, Law
+from experiments.distributions import BANDWIDTH, LAWS, Law
 from rich.progress import track
 
 import calcert

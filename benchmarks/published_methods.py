@@ -19,7 +19,7 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from experiments.laws import LAWS
+from experiments.distributions import LAWS
 from experiments.synthetic import SIZES, published_values
 
 

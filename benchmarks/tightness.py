@@ -24,7 +24,7 @@ from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.witnesses.l1_lower import l1_lower
-from calcert.serving.sech_kernel import density
+from calcert.perturbation.sech_kernel import density
 
 Row = tuple[str, float, float, bool]
 BANDWIDTH = 1 / 64

@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 from torch import Tensor, nn
 
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.torch import PerturbedBCEWithLogitsLoss
 
 NOISES = (Noise("odds", 1 / 16), Noise("additive", 1 / 64))

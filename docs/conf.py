@@ -47,7 +47,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {"Floats": "Floats", "Integers": "Integers", "ArrayLike": "ArrayLike"}
 # Types of other libraries are named and have no page here; ours have one, but for these.
-UNLISTED = r"calcert\.(foundation\.\w+|reports\.statements)\.\w+|calcert\.[\w.]+\.(Units|Noise|Lower|RangeMean)"
+UNLISTED = r"calcert\.(foundation\.\w+|reports\.statements)\.\w+|calcert\.[\w.]+\.(Clusters|Noise|Lower|RangeMean)"
 nitpick_ignore_regex = [("py:.*", r"(?!calcert\b).*"), ("py:class", UNLISTED)]
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False

@@ -24,11 +24,11 @@ from scipy.stats import binom, binomtest
 
 from calcert.certificates import finite, perturbed
 from calcert.foundation.number_text import fraction
+from calcert.perturbation.noise import Noise, perturb
+from calcert.perturbation.sech_kernel import density
 from calcert.published.bound import bernstein
 from calcert.published.folded_rows import single_split
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
-from calcert.serving.noise import Noise, perturb
-from calcert.serving.sech_kernel import density
 from calcert.sources.arrays import summarize_arrays
 from experiments.results import Results, experiment
 

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 import calcert
-from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
+from calcert.reports.perturbed_ranking import ranking_and_log_loss
 from experiments.results import Results, experiment
 
 SIZES, QUICK = {10_000: 20, 100_000: 20}, {10_000: 2}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.torch import PerturbedBCEWithLogitsLoss
 from experiments import datasets
 

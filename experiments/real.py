@@ -22,12 +22,12 @@ from rich.table import Table
 
 from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
 from calcert.certificates.distances import distance
+from calcert.perturbation.noise import Noise, perturb
 from calcert.published.ece import binned
 from calcert.published.folded_rows import fold_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.noise import Noise, perturb
 from calcert.sources.arrays import summarize_arrays
 from experiments.classifiers import STANDS_FOR, TASKS, scores
 from experiments.datasets import data_option, load, needed_files

@@ -21,7 +21,7 @@ from scipy.special import expit, logit
 
 from calcert.certificates import perturbed
 from calcert.certificates.distances import distance
-from calcert.serving.noise import DEFAULT
+from calcert.perturbation.noise import DEFAULT
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import data_option, load, needed_files, split
 from experiments.figure import save

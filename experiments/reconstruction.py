@@ -13,10 +13,10 @@ import click
 import numpy as np
 
 from calcert import published
-from calcert.serving.grids.grid import Grid
+from calcert.perturbation.grids.grid import Grid
 from calcert.sources.arrays import summarize_arrays
+from experiments.distributions import BANDWIDTH, LAWS
 from experiments.figure import save
-from experiments.laws import BANDWIDTH, LAWS
 from experiments.results import Results, experiment, made
 
 COLOURS = {"NW (published)": "#56B4E9", "TV (published)": "#D55E00", "perturbed (ours)": "#004B87"}

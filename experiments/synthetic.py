@@ -19,16 +19,16 @@ from rich.progress import Progress
 
 from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
 from calcert.certificates.distances import distance
+from calcert.perturbation.noise import Noise
 from calcert.published.ece import binned
 from calcert.published.folded_rows import deal_rows
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.noise import Noise
 from calcert.sources.arrays import summarize_arrays
+from experiments.distributions import BANDWIDTH, LAWS, Floats, Law
 from experiments.figure import STYLES, save
 from experiments.gaps import gaps, slopes
-from experiments.laws import BANDWIDTH, LAWS, Floats, Law
 from experiments.results import Results, experiment, made, read
 
 Rows = tuple[Floats, NDArray[np.int8]]

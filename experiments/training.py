@@ -24,8 +24,8 @@ from scipy.special import expit
 from scipy.stats import rankdata, t
 
 from calcert.certificates import bounded_variation, perturbed
-from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
+from calcert.reports.perturbed_ranking import ranking_and_log_loss
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import data_option, needed_files
 from experiments.figure import save

@@ -24,14 +24,14 @@ ROOMS = {
     "foundation": set(),
     "summary": {"foundation"},
     "sources": {"foundation", "summary"},
-    "serving": {"foundation", "summary", "sources"},
-    "certificates": {"foundation", "summary", "serving"},
-    "reports": {"foundation", "summary", "sources", "serving", "certificates"},
+    "perturbation": {"foundation", "summary", "sources"},
+    "certificates": {"foundation", "summary", "perturbation"},
+    "reports": {"foundation", "summary", "sources", "perturbation", "certificates"},
     "monitoring": {"foundation", "summary", "sources", "certificates", "reports"},
-    "published": {"foundation", "sources", "serving", "certificates", "reports"},
-    "show": {"foundation", "summary", "serving", "reports", "certificates"},
-    "commands": {"foundation", "summary", "sources", "serving", "reports", "monitoring", "published", "show"},
-    "sklearn": {"foundation", "sources", "serving", "reports"},
+    "published": {"foundation", "sources", "perturbation", "certificates", "reports"},
+    "show": {"foundation", "summary", "perturbation", "reports", "certificates"},
+    "commands": {"foundation", "summary", "sources", "perturbation", "reports", "monitoring", "published", "show"},
+    "sklearn": {"foundation", "sources", "perturbation", "reports"},
 }
 """Every room, and the rooms it may stand on."""
 

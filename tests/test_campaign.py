@@ -13,14 +13,23 @@ import numpy as np
 import pytest
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.monitoring.looks import Due
 from calcert.monitoring.states.state_content import State
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.summary import saved
-from tests.campaign import Counts, campaigns, engine_statistics, monitor_states, names, seeds, served_atoms, summaries
+from tests.campaign import (
+    Counts,
+    campaigns,
+    engine_statistics,
+    monitor_states,
+    names,
+    perturbed_atoms,
+    seeds,
+    summaries,
+)
 from tests.campaign.__main__ import main as campaign_command
-from tests.lab.laws import Law
+from tests.lab.distributions import Law
 
 
 @pytest.mark.parametrize("name", campaigns())
@@ -107,7 +116,7 @@ def test_negative_control_names_that_are_shown_as_they_are_are_caught(
 
 
 def test_negative_control_throws_that_mislead_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thrown_batches, "OF_LIKELY", 2)
+    monkeypatch.setattr(random_splits, "OF_LIKELY", 2)
     counts, rows = Counts(), 132_677
     seeds.judge(counts, [Law((0.004,), (1.0,), (21 / rows,))], rows)
     assert [failure for failure in counts.failures if failure.startswith("perturbed: fails with 0.06")]
@@ -116,8 +125,8 @@ def test_negative_control_throws_that_mislead_are_caught(monkeypatch: pytest.Mon
 def test_negative_control_scores_that_are_rounded_to_an_end_are_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    field = served_atoms.Field(tmp_path, seed=0)
+    field = perturbed_atoms.Field(tmp_path, seed=0)
     monkeypatch.setattr(Noise, "sample", lambda noise, x, uniform: noise._kernel.sample(x, noise.size, uniform))
     for _ in range(4):
-        served_atoms.arrays(field)
+        perturbed_atoms.arrays(field)
     assert any("is served as" in failure for failure in field.counts.failures)

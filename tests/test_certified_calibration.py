@@ -45,8 +45,8 @@ def test_classes_may_be_words_and_rows_come_in_clusters() -> None:
     assert set(found.predict(X)) == {"no", "yes"}
     summary = found.fixed_.report.summary
     assert summary is not None
-    assert summary.units is not None
-    assert summary.units.number == 500
+    assert summary.clusters is not None
+    assert summary.clusters.number == 500
 
 
 def test_an_unfitted_classifier_is_fitted_on_half_of_the_rows() -> None:

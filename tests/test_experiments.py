@@ -33,7 +33,7 @@ from experiments import (
     tradeoff,
 )
 from experiments.__main__ import commands
-from experiments.laws import BANDWIDTH, LAWS
+from experiments.distributions import BANDWIDTH, LAWS
 from experiments.results import read
 
 

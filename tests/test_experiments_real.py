@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="networks of the experiments are PyTorch's")
 from experiments import classifiers, datasets, encoders, networks, real, recalibration, training
 
 from calcert.certificates import perturbed
-from calcert.serving.noise import DEFAULT, Noise
+from calcert.perturbation.noise import DEFAULT, Noise
 from calcert.sources.arrays import summarize_arrays
 from tests.shared_data import FOLDER, real_file
 

@@ -27,8 +27,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import calcert
-from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
-from calcert.serving.sech_kernel import distribution, sample
+from calcert.perturbation.keyed_noise import uniform_of_keys, uniform_of_rows
+from calcert.perturbation.sech_kernel import distribution, sample
 from calcert.sklearn import PerturbedClassifier, certified_upper_scorer
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.sklearn import PerturbedClassifier
-from tests.serving.test_noise import SCORES, follows
+from tests.perturbation.test_noise import SCORES, follows
 
 USUAL = Noise("odds", 1 / 16)
 ROWS = 20_000

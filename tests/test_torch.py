@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import calcert
-from calcert.serving import sech_kernel, torch_functions
+from calcert.perturbation import sech_kernel, torch_functions
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss
 
 OF_THE_COMPILER = pytest.mark.filterwarnings("ignore::DeprecationWarning")

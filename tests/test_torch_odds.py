@@ -11,10 +11,10 @@ import torch
 from scipy.special import expit, logit
 from torch import nn
 
-from calcert.serving import odds_kernel, sech_kernel, torch_functions
-from calcert.serving.noise import Noise
+from calcert.perturbation import odds_kernel, sech_kernel, torch_functions
+from calcert.perturbation.noise import Noise
 from calcert.torch import Perturb, PerturbedBCEWithLogitsLoss, PerturbLogits
-from tests.serving.test_noise import SCORES, follows
+from tests.perturbation.test_noise import SCORES, follows
 
 NOISE = Noise("odds", 1 / 16)
 SIZES = (1 / 64, 1 / 16, 1 / 4, 1 / 2)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
     from calcert.monitoring.monitor import Monitor
     from calcert.monitoring.status import Status
+    from calcert.perturbation.noise import perturb, perturb_logits
     from calcert.reports.certify import certify
     from calcert.reports.classes import ClassReport
     from calcert.reports.comparison import Comparison, compare
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from calcert.reports.report import Report
     from calcert.reports.rows_to_label import sample_for_labelling
     from calcert.reports.settings import Settings
-    from calcert.serving.noise import perturb, perturb_logits
     from calcert.sources import summarize
     from calcert.sources.parsed_values import Reading
     from calcert.sources.rows import Rows
@@ -84,8 +84,8 @@ _LATER = {
     "compare": "calcert.reports.comparison",
     "estimates": "calcert.reports.estimates",
     "noise_costs": "calcert.reports.noise_costs",
-    "perturb": "calcert.serving.noise",
-    "perturb_logits": "calcert.serving.noise",
+    "perturb": "calcert.perturbation.noise",
+    "perturb_logits": "calcert.perturbation.noise",
     "plan": "calcert.reports.plan",
     "recalibrate": "calcert.reports.recalibrate",
     "sample_for_labelling": "calcert.reports.rows_to_label",

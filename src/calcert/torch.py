@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from calcert.foundation.requirements import needed
-from calcert.serving.noise import Noise, choose_noise
+from calcert.perturbation.noise import Noise, choose_noise
 
 with needed("calcert.torch needs", "torch", "torch"):
     import torch
     from torch import Tensor, nn
 
-    from calcert.serving.torch_functions import (
+    from calcert.perturbation.torch_functions import (
         expected_log,
         expected_softplus,
         inside,

@@ -22,11 +22,11 @@ from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import finite_lower
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.l1_lower import l1_lower
-from calcert.serving.noise import choose_noise
+from calcert.perturbation.noise import choose_noise
 from tests.campaign import Counts
-from tests.lab.laws import Law, summary_of
+from tests.lab.distributions import Law, summary_of
 from tests.lab.sums import range_truth, visible_truth
 
 DELTA = 0.05
@@ -103,7 +103,7 @@ def judge(counts: Counts, laws: list[Law], rows: int) -> None:
     tables = sorted({table for law in laws for table in likely_tables(law, rows)})
     if len(tables) > MOST_TABLES:
         return
-    thrown_batches.thrown.cache_clear()
+    random_splits.thrown.cache_clear()
     summaries = [summary_of(laws[0].score, np.array(table).reshape(-1, 2)) for table in tables]
     chances = [law.probability.ravel() / law.probability.sum() for law in laws]
     probability = np.array([multinomial.pmf(tables, rows, chance) for chance in chances]).reshape(len(laws), -1)

@@ -15,9 +15,9 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.band import CalibrationBand, calibration_band
 from calcert.certificates.limits.share_limits import _averaging, _largest_share, share_limits
-from calcert.serving import sech_kernel
-from calcert.serving.grids.grid import Grid
-from calcert.serving.sech_kernel import weight_ceiling
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.grids.grid import Grid
+from calcert.perturbation.sech_kernel import weight_ceiling
 from calcert.summary.cells import RESOLUTION
 
 Floats = NDArray[np.float64]

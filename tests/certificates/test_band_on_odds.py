@@ -10,8 +10,8 @@ from scipy.stats import binom, hypsecant
 
 import calcert
 from calcert.certificates.band import END, CalibrationBand, calibration_band, end_means, odds_slack
-from calcert.serving.grids.odds_coordinate import ENDS, OddsCoordinate
-from calcert.serving.grids.odds_discretisation import widest_cell
+from calcert.perturbation.grids.odds_coordinate import ENDS, OddsCoordinate
+from calcert.perturbation.grids.odds_discretisation import widest_cell
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 

@@ -15,10 +15,10 @@ import calcert
 from calcert import Summary
 from calcert.certificates import calibration_test as module
 from calcert.certificates.calibration_test import calibration_test
-from calcert.certificates.limits.coin_sums import mixing_distance
-from tests.certificates.test_coin_shares import coins, hits
+from calcert.certificates.limits.bernoulli_sums import mixing_distance
+from tests.certificates.test_bernoulli_shares import coins, hits
 from tests.certificates.test_l1_lower import by_cells
-from tests.lab.laws import summary_of, too_many
+from tests.lab.distributions import summary_of, too_many
 
 Floats = NDArray[np.float64]
 

@@ -290,7 +290,7 @@ def served_error(eta: Callable[[Floats], Floats], h: float = 1 / 64) -> float:
     x = t = (np.arange(3000) + 0.5) / 3000
     gap = np.zeros(t.size)
     for part in np.array_split(x, 20):
-        k = calcert.serving.sech_kernel.density(t[:, None], part, h)
+        k = calcert.perturbation.sech_kernel.density(t[:, None], part, h)
         gap += (k * (t[:, None] - eta(part))).sum(axis=1) / x.size
     return float(np.abs(gap).mean())
 

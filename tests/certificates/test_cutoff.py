@@ -15,7 +15,7 @@ from calcert.certificates import cutoff
 from calcert.certificates.running_excess import Excess, at_edges
 from calcert.certificates.witnesses import betting
 from tests.certificates.test_l1_lower import bets, by_cells
-from tests.lab.laws import Law
+from tests.lab.distributions import Law
 from tests.lab.sums import largest_over, range_truth
 
 Floats = NDArray[np.float64]

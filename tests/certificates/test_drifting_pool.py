@@ -13,8 +13,8 @@ from calcert.certificates.drifting_pool import drifting_limit, pooled_upper
 from calcert.certificates.limits.deviations import bernstein, hoeffding, iid_limit
 from calcert.certificates.limits.root_search import SLACK
 from calcert.certificates.perturbed import upper_terms
-from calcert.serving.noise import Noise
-from calcert.serving.sech_kernel import density
+from calcert.perturbation.noise import Noise
+from calcert.perturbation.sech_kernel import density
 from tests.monitoring.lives import finite_summary
 
 SCORE, ROWS, BANDWIDTH, DELTA = 0.9, 120, 1 / 4, 0.1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.witnesses import group_signs, l1_lower
-from calcert.serving.grids.grid import fast_length
+from calcert.perturbation.grids.grid import fast_length
 from calcert.summary.summary import Summary
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from calcert.certificates.witnesses import listed_witnesses
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, blocks, middles
 from calcert.summary import points
 from calcert.summary.cells import CELLS
-from tests.lab.laws import by_cells
+from tests.lab.distributions import by_cells
 
 SCALES = (1e-6, 1.6e-4, 5e-4, 0.02, 1.0)
 

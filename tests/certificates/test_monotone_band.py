@@ -14,7 +14,7 @@ from calcert import Summary
 from calcert.certificates import monotone_band as module
 from calcert.certificates.monotone_band import MonotoneBand, monotone_band, runs
 from tests.certificates.test_l1_lower import by_cells
-from tests.lab.laws import Law, summary_of, too_many
+from tests.lab.distributions import Law, summary_of, too_many
 
 Floats = NDArray[np.float64]
 Curve = Callable[[Floats], Floats]

@@ -14,11 +14,11 @@ import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses.perturbed_witness import FREE, ServedWitness, lower_to, signs_of
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.exponentials_on_grid import exponentials, missed, smoothed
-from calcert.serving.grids.grid import BLOCK, Grid
-from calcert.serving.grids.odds_coordinate import ENDS, HELD, OddsCoordinate
-from calcert.serving.noise import Noise
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed, smoothed
+from calcert.perturbation.grids.grid import BLOCK, Grid
+from calcert.perturbation.grids.odds_coordinate import ENDS, HELD, OddsCoordinate
+from calcert.perturbation.noise import Noise
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import pytest
 
 import calcert
 from calcert import Summary
-from tests.lab.laws import SMALL_LAWS, Law, summary_of, too_many
+from tests.lab.distributions import SMALL_LAWS, Law, summary_of, too_many
 
 
 def misses(summary: Summary, law: Law, delta: float) -> bool:

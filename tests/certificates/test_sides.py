@@ -12,9 +12,9 @@ import calcert
 from calcert.certificates import in_the_large, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
-from calcert.serving import sech_kernel
-from calcert.serving.grids import score_coordinate
-from calcert.serving.noise import Noise
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.noise import Noise
 from calcert.summary.cells import RESOLUTION
 from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows
 from tests.certificates.test_l1_lower import by_cells

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates.squared import heights, upper_terms
-from calcert.serving.grids.grid import Grid, Masses
-from calcert.serving.noise import Noise
+from calcert.perturbation.grids.grid import Grid, Masses
+from calcert.perturbation.noise import Noise
 
 RHO = 2.0**-6
 

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.too_good_to_be_true import RARE, is_too_good, range_probability, sums_agree
-from tests.lab.laws import summary_of
+from tests.lab.distributions import summary_of
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import calcert
-from calcert.serving.copies import file_copy
-from calcert.serving.copies.appended_column import Wanted
+from calcert.perturbation.copies import file_copy
+from calcert.perturbation.copies.appended_column import Wanted
 
 from .conftest import Run
 

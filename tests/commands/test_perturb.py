@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.serving.copies import file_copy
+from calcert.perturbation.copies import file_copy
 
 from .conftest import Run
 

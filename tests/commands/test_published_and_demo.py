@@ -13,8 +13,8 @@ from calcert import published
 from calcert.commands.simulated_rows import simulate, true_errors, truth
 from calcert.foundation import compiled
 from calcert.foundation.number_text import at_most, number
+from calcert.perturbation.noise import Noise
 from calcert.published.compare import compare
-from calcert.serving.noise import Noise
 
 from .conftest import Run
 

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import calcert
 from calcert.commands.simulated_rows import OVERCONFIDENCE, SPREAD, simulate, true_errors
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 
 
 def test_the_error_of_the_simulated_classifier_is_that_of_calculus() -> None:
@@ -27,7 +27,7 @@ def test_the_served_error_of_the_simulated_classifier_is_that_of_direct_summatio
     t = (np.arange(4000) + 0.5) / 4000
     gap = np.zeros(t.size)
     for x, p in zip(np.array_split(score, 20), np.array_split(chance, 20), strict=True):
-        gap += (calcert.serving.sech_kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
+        gap += (calcert.perturbation.sech_kernel.density(t[:, None], x, h) * (t[:, None] - p)).sum(axis=1) / score.size
     assert true_errors(Noise("additive", h)).perturbed == pytest.approx(float(np.abs(gap).mean()), abs=2e-5)
 
 

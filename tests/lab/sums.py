@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tests.lab.laws import Law
+from tests.lab.distributions import Law
 
 
 def steps(law: Law) -> list[float]:

@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
-from calcert.serving.grids import score_coordinate
-from calcert.serving.noise import Noise
-from tests.lab.laws import Law, summary_of, upper
+from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.noise import Noise
+from tests.lab.distributions import Law, summary_of, upper
 
 LAW, N, DELTA = Law((0.5, 1.0), (0.1, 0.9), (0.0, 1.0)), 10**6, 0.05
 TINY, HUGE = 2.0**-13, 10.0

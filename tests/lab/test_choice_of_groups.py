@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import binom
 
 from calcert.certificates import finite
-from tests.lab.laws import Law, summary_of, upper
+from tests.lab.distributions import Law, summary_of, upper
 
 LAW, DELTA = Law((0.5, 1.0), (0.1, 0.9), (0.0, 1.0)), 0.05
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)

@@ -14,7 +14,7 @@ import calcert
 from calcert.certificates import finite, in_the_large
 from calcert.reports import rows_to_label
 from calcert.reports.rows_to_label import KeepRule, sizes
-from tests.lab.laws import ROUNDING, too_many, upper
+from tests.lab.distributions import ROUNDING, too_many, upper
 
 SCORES = np.array([0.0, 0.5])
 SHARES = np.array([0.8, 0.2])

@@ -22,8 +22,8 @@ from calcert.certificates.bounded_variation import variation_bias
 from calcert.certificates.limits.sampling_term import brier
 from calcert.certificates.lipschitz import lipschitz_bias
 from calcert.certificates.score_groups import Groups, Rows, capped_groups, mean_apart, plug_in
-from calcert.serving import sech_kernel
-from calcert.serving.noise import Noise
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.noise import Noise
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import calcert
 import calcert.show
 from calcert.certificates.decision_curve import THRESHOLDS, DecisionCurve, decision_curve
 from calcert.certificates.limits.three_values import at_most, gain_upper
-from tests.lab.laws import too_many
+from tests.lab.distributions import too_many
 
 
 def outcomes(n: int, gains: float, loses: float) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from calcert.certificates.distances import distance, distance_lower
 from calcert.certificates.distances.distance_transport_plan import cost
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
-from tests.lab.laws import (
+from tests.lab.distributions import (
     SMALL_LAWS,
     Law,
     asking_only_for,

@@ -21,13 +21,13 @@ from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
 from calcert.certificates.distances import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.witnesses import betting, thrown_batches
+from calcert.certificates.witnesses import betting, random_splits
 from calcert.certificates.witnesses import l1_lower as lower_module
 from calcert.certificates.witnesses.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
 from calcert.certificates.witnesses.l1_lower import l1_lower
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.summary.points import merged
-from tests.lab.laws import Law, by_cells, outcomes, summary_of
+from tests.lab.distributions import Law, by_cells, outcomes, summary_of
 
 BATCHES = 3
 
@@ -69,7 +69,7 @@ def judged(
             return games[-1]
 
         with (
-            mock.patch.object(thrown_batches, "thrown", return_value=np.stack(each)),
+            mock.patch.object(random_splits, "thrown", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
             found.append((chance, lower(summary_of(law.score, count)), games[0].throws))

@@ -17,7 +17,15 @@ from scipy.stats import binom
 
 from calcert import Summary
 from calcert.certificates import crossings, cutoff, in_the_large, observed_over_expected
-from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, summary_of, upper
+from tests.lab.distributions import (
+    SMALL_LAWS,
+    Law,
+    asking_only_for,
+    miss_probability,
+    one_score_miss,
+    summary_of,
+    upper,
+)
 from tests.lab.sums import crossings_of, gap_truth, range_truth, visible_truth
 from tests.lab.test_exact_lower import judged, wealth
 

@@ -15,8 +15,16 @@ import pytest
 
 from calcert import Summary
 from calcert.certificates import bounded_variation, crossings, finite, lipschitz, perturbed, squared
-from calcert.serving.noise import Noise
-from tests.lab.laws import SMALL_LAWS, Law, asking_only_for, miss_probability, one_score_miss, remembering_groups, upper
+from calcert.perturbation.noise import Noise
+from tests.lab.distributions import (
+    SMALL_LAWS,
+    Law,
+    asking_only_for,
+    miss_probability,
+    one_score_miss,
+    remembering_groups,
+    upper,
+)
 
 SIZES = {1: (1, 3, 12), 2: (1, 2, 4, 12), 3: (1, 2, 3, 6)}
 """Numbers of rows by the number of scores."""

@@ -19,7 +19,7 @@ from calcert.certificates.witnesses import betting
 from calcert.certificates.witnesses.betting import GAP_ROWS, GAP_SHARE, _gap_share
 from calcert.certificates.witnesses.l1_lower import l1_lower
 from tests.campaign import Counts, seeds
-from tests.lab.laws import Law, summary_of
+from tests.lab.distributions import Law, summary_of
 
 DELTA = 0.05
 

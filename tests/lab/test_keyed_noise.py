@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.serving import sech_kernel
-from calcert.serving.keyed_noise import uniform_of_rows
-from calcert.serving.sech_kernel import LARGEST_MEAN_SHIFT, sample
-from tests.lab.laws import Law
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.keyed_noise import uniform_of_rows
+from calcert.perturbation.sech_kernel import LARGEST_MEAN_SHIFT, sample
+from tests.lab.distributions import Law
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from scipy.stats import beta
 from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
 from calcert.certificates.limits.second_moment import Squares, share_for_mean
-from tests.lab.laws import SMALL_LAWS, Law, outcomes
+from tests.lab.distributions import SMALL_LAWS, Law, outcomes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

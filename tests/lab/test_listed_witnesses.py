@@ -33,7 +33,7 @@ from calcert.certificates.witnesses.listed_witnesses import (
     least_mean,
     least_total,
 )
-from tests.lab.laws import Law, by_cells, summary_of, too_many
+from tests.lab.distributions import Law, by_cells, summary_of, too_many
 from tests.lab.sums import range_truth, visible_truth
 
 DELTA = 0.4

@@ -20,11 +20,11 @@ from calcert.certificates.certificate import Lower
 from calcert.certificates.distances import distance
 from calcert.certificates.distances.distance_lower import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.l1_lower import l1_lower
-from calcert.serving.grids import score_coordinate
-from calcert.serving.noise import Noise
-from tests.lab.laws import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
+from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.noise import Noise
+from tests.lab.distributions import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 
 H = 1 / 16
 
@@ -160,16 +160,16 @@ def test_theorem_4_covers_adversarial_laws() -> None:
 @contextmanager
 def thrown_for(seed: int) -> Iterator[None]:
     """Rows thrown as the program throws them for every tenth data set, else once or twice: any way must hold."""
-    few = thrown_batches.GROWING._replace(few=(1, 1, 2))
+    few = random_splits.GROWING._replace(few=(1, 1, 2))
     if seed % 10 == 0:
         yield
         return
     with (
-        mock.patch.object(thrown_batches, "THROWS", 2 if seed % 2 else 1),
-        mock.patch.object(thrown_batches, "OF_MANY", 2 if seed % 2 else 1),
-        mock.patch.object(thrown_batches, "OF_LIKELY", 2 if seed % 2 else 1),
-        mock.patch.object(thrown_batches, "GROWING", few),
-        mock.patch.object(thrown_batches, "TRIED", few),
+        mock.patch.object(random_splits, "THROWS", 2 if seed % 2 else 1),
+        mock.patch.object(random_splits, "OF_MANY", 2 if seed % 2 else 1),
+        mock.patch.object(random_splits, "OF_LIKELY", 2 if seed % 2 else 1),
+        mock.patch.object(random_splits, "GROWING", few),
+        mock.patch.object(random_splits, "TRIED", few),
     ):
         yield
 

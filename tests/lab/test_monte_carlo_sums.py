@@ -13,8 +13,8 @@ import pytest
 
 from calcert import Summary
 from calcert.certificates import crossings, cutoff, in_the_large, observed_over_expected
-from calcert.certificates.witnesses import thrown_batches
-from tests.lab.laws import Continuous, Law, asking_only_for, summary_of, upper
+from calcert.certificates.witnesses import random_splits
+from tests.lab.distributions import Continuous, Law, asking_only_for, summary_of, upper
 from tests.lab.sums import gap_truth, range_truth, visible_truth
 from tests.lab.test_monte_carlo import FINITE, Bound, below, judge, once_each, plan_for, thrown_for
 
@@ -115,7 +115,7 @@ def test_a_lower_bound_without_its_margin_is_caught() -> None:
     """What the witness earned on the batches it was judged by, without the price of certainty, is no lower bound."""
 
     def bold(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        split = thrown_batches.thrown(summary.cell_points, seed)[0]
+        split = random_splits.thrown(summary.cell_points, seed)[0]
         points = summary.cell_points
         known, judged = split[:2].sum(axis=0), split[2:].sum(axis=0)
         middle = (points.low + points.high) / 2

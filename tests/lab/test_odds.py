@@ -11,8 +11,8 @@ import pytest
 
 from calcert import Summary
 from calcert.certificates import perturbed, squared
-from calcert.serving.noise import Noise
-from tests.lab.laws import (
+from calcert.perturbation.noise import Noise
+from tests.lab.distributions import (
     ROUNDING,
     SMALL_LAWS,
     Continuous,

@@ -18,7 +18,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import finite
-from tests.lab.laws import summary_of, upper
+from tests.lab.distributions import summary_of, upper
 
 SCORE, CHANCE, TRUTH, DELTA = 0.9, 0.5, 0.4, 0.05
 PILOT, MANY = 10_000, 1_000_000

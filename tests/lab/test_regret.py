@@ -12,7 +12,7 @@ from scipy.stats import multinomial
 import calcert
 from calcert.certificates import regret as module
 from calcert.certificates.regret import Decision, regret, regret_lower, upper_terms
-from tests.lab.laws import too_many
+from tests.lab.distributions import too_many
 
 Law = dict[tuple[float, int], float]
 """The probability of each score and label."""

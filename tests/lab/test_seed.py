@@ -16,9 +16,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from tests.campaign.seeds import DELTA, STATEMENTS
-from tests.lab.laws import Law, summary_of
+from tests.lab.distributions import Law, summary_of
 
 POSITIVES = np.arange(45)
 
@@ -41,7 +41,7 @@ LAWS = [
 
 def limits(statement: str, score: float, rows: int, seed: int = 0) -> NDArray[np.float64]:
     """The lower bound for every number of positives."""
-    thrown_batches.thrown.cache_clear()
+    random_splits.thrown.cache_clear()
     lower = STATEMENTS[statement].lower
     return np.array([lower(summary_of((score,), np.array([[rows - k, k]])), seed) for k in POSITIVES])
 
@@ -56,7 +56,7 @@ def miss(statement: str, score: float, rows: int, expected: float, found: NDArra
 def test_few_throws_mislead_for_a_contrived_law_and_no_more_often_than_delta_over_seeds(
     statement: str, score: float, rows: int, expected: int, throws: int
 ) -> None:
-    with mock.patch.object(thrown_batches, "OF_LIKELY", throws):
+    with mock.patch.object(random_splits, "OF_LIKELY", throws):
         found = [miss(statement, score, rows, expected, limits(statement, score, rows, seed)) for seed in range(5)]
     assert found[0] > DELTA
     assert np.mean(found[1:]) <= DELTA

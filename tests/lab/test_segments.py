@@ -12,7 +12,7 @@ import calcert
 from calcert.certificates import cutoff
 from calcert.certificates.segments import segment_cutoff, upper_terms
 from calcert.reports.segments import SegmentReport
-from tests.lab.laws import too_many
+from tests.lab.distributions import too_many
 
 SCORES, CHANCES = (0.4, 0.6), (0.75, 0.35)
 """Two segments of equal size: all scores of each, and the probability of label 1."""

@@ -19,10 +19,10 @@ from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.second_moment import share_for_mean
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
-from calcert.serving import sech_kernel
-from calcert.serving.grids import score_coordinate
-from calcert.serving.noise import Noise
-from tests.lab.laws import (
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.noise import Noise
+from tests.lab.distributions import (
     SMALL_LAWS,
     Law,
     asking_only_for,

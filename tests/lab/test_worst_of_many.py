@@ -17,8 +17,8 @@ from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.summary.design import Design
 from calcert.summary.summary import Summary
-from tests.lab.laws import outcomes, summary_of
-from tests.lab.units import Kind, units_at
+from tests.lab.clusters import Kind, units_at
+from tests.lab.distributions import outcomes, summary_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -105,7 +105,7 @@ def missed_by_clusters(chance: float, delta: float, *, plain: bool) -> float:
         for group, (size, score, ones) in enumerate(zip(sizes, shown, (heads, CLUSTERS - heads), strict=True)):
             kinds = [Kind(CLUSTERS - ones, size, 0), Kind(ones, 0, size)]
             rows = units_at(score, kinds, Design(clustered=True), rows=CLUSTERS * size)
-            summaries[str(group)] = replace(rows, units=None) if plain else rows
+            summaries[str(group)] = replace(rows, clusters=None) if plain else rows
         settings = Settings(confidence=1 - delta)
         found, _ = GroupRows(summaries, CLUSTERS * sum(sizes)).certify_worst("cutoff", settings)
         total += binom.pmf(heads, CLUSTERS, chance) * (found.upper < truth - 1e-12)

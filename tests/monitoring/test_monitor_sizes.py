@@ -22,8 +22,8 @@ from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.betting_strategies import LIMITS, Wealth
 from calcert.monitoring.windows import share
 from calcert.monitoring.witness_memory import L1Memory, gains
-from calcert.serving import sech_kernel
-from calcert.serving.noise import Noise
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.noise import Noise
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary
 

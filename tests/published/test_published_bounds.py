@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import published
+from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED, Curve
 from calcert.published.folded_rows import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
-from calcert.serving.noise import perturb
 from tests.published import literal_reading
 
 # The functions hide the modules of the same name.

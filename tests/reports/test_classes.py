@@ -18,11 +18,11 @@ from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.running_excess import Excess
 from calcert.foundation.number_text import at_most
+from calcert.perturbation.noise import Noise
+from calcert.perturbation.sech_kernel import density
 from calcert.reports.classes import ClassReport
-from calcert.serving.noise import Noise
-from calcert.serving.sech_kernel import density
 from calcert.sources.classes.class_rows import rows_of_arrays
-from tests.lab.laws import Law, summary_of, too_many
+from tests.lab.distributions import Law, summary_of, too_many
 from tests.lab.sums import range_truth
 from tests.shared_data import real_data
 

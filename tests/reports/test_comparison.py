@@ -20,7 +20,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.cli import main
 from calcert.reports.comparison import Comparison, Standing
 from calcert.show import as_page
-from tests.lab.laws import too_many
+from tests.lab.distributions import too_many
 
 RNG = np.random.default_rng(0)
 CHANCE = RNG.random(6_000)

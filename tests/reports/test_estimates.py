@@ -135,10 +135,10 @@ NONE_SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("scores", "units"), NONE_SHOWN.values(), ids=NONE_SHOWN)
-def test_which_error_shows_is_left_out_where_it_is_not_known(scores: np.ndarray, units: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("scores", "clusters"), NONE_SHOWN.values(), ids=NONE_SHOWN)
+def test_which_error_shows_is_left_out_where_it_is_not_known(scores: np.ndarray, clusters: dict[str, Any]) -> None:
     labels = np.random.default_rng(0).random(scores.size) < scores
-    report = calcert.certify(calcert.Rows(scores, labels, **units))
+    report = calcert.certify(calcert.Rows(scores, labels, **clusters))
     assert report.detectable is None
     assert report.to_dict()["detectable"] is None
     assert "to one side" not in " ".join(str(report).split())

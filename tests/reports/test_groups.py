@@ -17,9 +17,9 @@ from calcert.cli import main
 from calcert.foundation.number_text import at_least, at_most
 from calcert.foundation.plain_types import plain
 from calcert.reports.groups import WITH_BENDS, GroupReport
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.groups.overlapping_groups import summarize_listed
-from calcert.sources.units.weighing_options import Weighing
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)

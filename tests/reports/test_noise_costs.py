@@ -12,11 +12,11 @@ from scipy.stats import rankdata
 
 import calcert
 from calcert.certificates.perturbed import perturbed
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import log_loss
 from calcert.reports.noise_costs import MOST, ODDS, default_bandwidths, noise_costs
-from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving import sech_kernel
-from calcert.serving.noise import Noise
+from calcert.reports.perturbed_ranking import ranking_and_log_loss
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]

@@ -16,10 +16,10 @@ import calcert
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import Lower
 from calcert.commands.simulated_rows import simulate
+from calcert.perturbation.noise import Noise
 from calcert.reports import plan as plan_module
-from calcert.reports.law_for_planning import fit
 from calcert.reports.plan import Plan, plan
-from calcert.serving.noise import Noise
+from calcert.reports.planning_distribution import fit
 from calcert.summary.summary import Summary
 
 Draw = Callable[[int, int], Summary]

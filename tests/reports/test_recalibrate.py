@@ -15,9 +15,9 @@ from scipy.stats import binom
 import calcert
 from calcert import Rows, Settings
 from calcert.foundation.number_text import at_most
+from calcert.perturbation.score_map import ScoreMap
 from calcert.reports.fitted_maps import fitted_map, most_levels
 from calcert.reports.recalibrate import Recalibration
-from calcert.serving.score_map import ScoreMap
 from calcert.sources.rows_in_memory import rows_in_memory
 
 POWER = 1.6
@@ -120,12 +120,12 @@ def test_clusters_stay_in_one_half_and_weights_count() -> None:
     x, y = drawn(3_000, 4)
     user = np.arange(3_000) // 3
     held = rows_in_memory(Rows(x, y, clusters=user, weights=np.ones(3_000)), "")
-    np.testing.assert_array_equal(held.units, user)
+    np.testing.assert_array_equal(held.clusters, user)
     fixed = calcert.recalibrate(Rows(x, y, clusters=user), settings=FAST)
     assert fixed.fitted_rows == 1_500
     assert fixed.report.summary is not None
-    assert fixed.report.summary.units is not None
-    assert fixed.report.summary.units.number == 500
+    assert fixed.report.summary.clusters is not None
+    assert fixed.report.summary.clusters.number == 500
     weights = np.where(y, 1.0, 3.0)
     heavy = calcert.recalibrate(Rows(x, y, weights=weights, largest_weight=3), settings=FAST)
     assert heavy([0.5])[0] < fixed([0.5])[0]

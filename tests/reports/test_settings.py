@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 import calcert
+from calcert.perturbation.noise import Noise
 from calcert.reports.settings import Settings
-from calcert.serving.noise import Noise
 
 
 def test_settings_travel_as_their_arguments() -> None:

@@ -342,7 +342,7 @@ def test_a_page_on_clusters_speaks_of_clusters_and_shows_the_call_that_names_the
     shown = " ".join(page(report).split())
     assert "4,000 rows in 1,000 clusters" in shown
     assert "independent rows that were" not in shown
-    assert "rows of independent units" in shown
+    assert "rows of independent clusters" in shown
     assert (
         "calcert.certify(calcert.Rows(scores, labels, clusters=clusters), settings=calcert.Settings(confidence=0.95"
         in shown

@@ -35,10 +35,10 @@ def test_many_scores_have_no_such_table_and_rows_in_clusters_one_without_limits(
     y = RNG.random(500) < x
     assert reviewed(calcert.certify(x, y))["by_score"] == []
     report = calcert.certify(GRADES[:500], y, clusters=np.arange(500) // 2)
-    units = reviewed(report)
-    assert units["which_way"] == []
-    assert sum(line["rows"] for line in units["by_score"]) == 500
-    assert {line["lower"] for line in units["by_score"]} == {None}
+    clusters = reviewed(report)
+    assert clusters["which_way"] == []
+    assert sum(line["rows"] for line in clusters["by_score"]) == 500
+    assert {line["lower"] for line in clusters["by_score"]} == {None}
     assert "p, if too high" in as_page(report)
     weighed = calcert.certify(calcert.Rows(GRADES[:500], y, weights=np.arange(500) % 3 + 1))
     assert reviewed(weighed)["by_score"] == []

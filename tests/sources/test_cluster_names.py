@@ -13,8 +13,8 @@ import pyarrow
 import pytest
 
 import calcert
-from calcert.sources.units.cluster_names import Numbering, as_integers
-from tests.lab.units import units_of
+from calcert.sources.clusters.cluster_names import Numbering, as_integers
+from tests.lab.clusters import units_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calcert.sources.clusters.clusters_numba import PARTS, add_up, mixed, move_names, number_names, pair_up, sort_out
 from calcert.sources.count_numba import place_rows
-from calcert.sources.units.clusters_numba import PARTS, add_up, mixed, move_names, number_names, pair_up, sort_out
 from calcert.summary import cells
 from tests.sources.compiled_and_interpreted import both, same
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calcert
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.engines.query_plan import table_summaries
 from calcert.sources.engines.tables import chosen_columns
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.source_argument import source_of
-from calcert.sources.units.weighing_options import Weighing
 from calcert.summary import cells
 
 Build = Callable[[pa.Table], Any]
@@ -202,11 +202,11 @@ def test_arrays_and_tables_do_not_mix() -> None:
 
 
 WEIGHINGS: dict[str, dict[str, Any]] = {
-    "clusters": {"clusters": "unit"},
+    "clusters": {"clusters": "cluster"},
     "weights": {"weights": "w"},
     "counts": {"counts": "w"},
     "shares": {"soft_labels": True},
-    "all": {"clusters": "unit", "weights": "w", "soft_labels": True, "weight_unit": 0.25},
+    "all": {"clusters": "cluster", "weights": "w", "soft_labels": True, "weight_unit": 0.25},
 }
 
 
@@ -215,7 +215,7 @@ def test_clusters_and_weights_agree(build_anywhere: Build, weighing: str) -> Non
     scores, labels = awkward_rows(5)
     rng = np.random.default_rng(6)
     # Weights whose fourth powers need more than 64 bits, and that sums of doubles would lose.
-    columns = {"unit": rng.integers(0, 1000, scores.size), "w": rng.integers(0, 200_000, scores.size)}
+    columns = {"cluster": rng.integers(0, 1000, scores.size), "w": rng.integers(0, 200_000, scores.size)}
     options = WEIGHINGS[weighing]
     labels = rng.integers(0, 5, scores.size) / 4 if "soft_labels" in options else labels.astype(np.int64)
     rows = pa.table({"p": scores, "y": labels, **columns})

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.file_summaries import file_summaries, read_rows
 from calcert.sources.files import file_table
 from calcert.sources.files.reading_account import Files
 from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.parsed_values import Reading
-from calcert.sources.units.weighing_options import Weighing
 
 WRITTEN: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "parquet": pl.DataFrame.write_parquet,
@@ -92,7 +92,7 @@ def test_clusters_that_differ_by_blanks_alone_are_refused_in_every_format(form: 
     rows = pl.DataFrame({"p": [0.5] * 4, "y": [0, 1, 0, 1], "u": ["a", "b ", "b ", " a"]})
     path = tmp_path / f"a.{form}"
     WRITTEN[form](rows[:3], path)
-    assert calcert.summarize(path, score="p", label="y", clusters="u").units.number == 2  # type: ignore[union-attr]
+    assert calcert.summarize(path, score="p", label="y", clusters="u").clusters.number == 2  # type: ignore[union-attr]
     WRITTEN[form](rows, path)
     with pytest.raises(ValueError, match=r"clusters must differ by more than blanks; got ' a' .* of .*a\."):
         calcert.summarize(path, score="p", label="y", clusters="u")

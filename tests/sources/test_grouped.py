@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from tests.sources.test_engines import AWKWARD
 
 Build = Callable[[pa.Table], Any]

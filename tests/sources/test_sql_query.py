@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import calcert
-from calcert.serving.noise import Noise
-from calcert.serving.score_map import ScoreMap
+from calcert.perturbation.noise import Noise
+from calcert.perturbation.score_map import ScoreMap
 from calcert.sources.engines.sql_templates import DIALECTS
 from calcert.summary import cells
-from tests.serving.test_noise import SCORES, follows
+from tests.perturbation.test_noise import SCORES, follows
 from tests.sources.conftest import copy_to_postgres
 
 Run = Callable[[pa.Table, str], list[Any]]
@@ -213,7 +213,7 @@ def test_the_query_gives_the_summary_of_clusters_and_weights(engine: tuple[str, 
         assert calcert.Summary.from_cells(result, largest_weight=1e9) == declared
         with pytest.raises(ValueError, match="largest_weight must bound"):
             calcert.Summary.from_cells(result, largest_weight=10)
-        with pytest.raises(ValueError, match="one line of sums over units; got 0"):
+        with pytest.raises(ValueError, match="one line of sums over clusters; got 0"):
             calcert.Summary.from_cells([line for line in result if line[0] != -100])
 
 

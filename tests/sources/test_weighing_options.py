@@ -12,9 +12,9 @@ import polars
 import pytest
 
 import calcert
-from calcert.sources.units.weighed_arrays import Weigher
-from calcert.sources.units.weighing_options import Weighing
-from tests.lab.units import units_of
+from calcert.sources.clusters.weighed_arrays import Weigher
+from calcert.sources.clusters.weighing_options import Weighing
+from tests.lab.clusters import units_of
 
 RNG = np.random.default_rng(0)
 X, Y = [0.2, 0.25, 0.7, 0.7, 1.0], [0, 1, 1, 0, 1]
@@ -25,7 +25,7 @@ def test_one_row_a_cluster_of_weight_one_has_the_counts_of_plain_rows() -> None:
     for name in ("cell", "count", "offset", "distinct", "distinct_count"):
         assert np.array_equal(getattr(plain, name), getattr(clustered, name))
     assert np.array_equal(units_of(clustered).pairs, plain.count)
-    assert plain.units is None
+    assert plain.clusters is None
 
 
 def test_clusters_may_be_called_anything_and_come_from_any_library() -> None:
@@ -103,7 +103,7 @@ def test_shares_are_counted_alike_wherever_the_first_long_one_stands(tmp_path: P
     rows = calcert.Rows(str(file), score="p", label="y", soft_labels=True)
     assert calcert.summarize(rows) == exact
     parts = calcert.certify(replace(rows, groups="g"))
-    assert len({group.summary.units.design for group in parts.groups.values()}) == 1
+    assert len({group.summary.clusters.design for group in parts.groups.values()}) == 1
 
 
 def test_many_shares_with_many_decimals_do_not_fit_and_are_refused() -> None:

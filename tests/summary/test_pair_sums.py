@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.summary import pair_sums
-from calcert.summary.consistency import check_units
+from calcert.summary.consistency import check_clusters
 from calcert.summary.pair_sums import BINS, EDGES, LOG_ODDS, NODES, SHARES, SIZES, STEP, PairSums
-from tests.lab.units import units_of
+from tests.lab.clusters import units_of
 
 
 def some_rows(seed: int, n: int = 600) -> tuple[NDArray[Any], ...]:
@@ -99,7 +99,7 @@ def test_summaries_with_and_without_pair_sums_do_not_mix() -> None:
 @pytest.mark.parametrize("which", ["shape", "negative", "product", "gains", "beyond", "bets", "missing", "unasked"])
 def test_forged_pair_sums_are_refused(which: str) -> None:
     summary = paired(*some_rows(4))
-    units, values = units_of(summary), sums_of(summary).values.copy()
+    clusters, values = units_of(summary), sums_of(summary).values.copy()
     starts = np.cumsum([0, *SIZES])
     if which == "shape":
         values = values[:-1]
@@ -113,15 +113,15 @@ def test_forged_pair_sums_are_refused(which: str) -> None:
         values[starts[4] - 1] = values[starts[4] - 2] + 1
     elif which == "bets":
         values[-1] = 1 << 60
-    forged = replace(units, pair_sums=PairSums(values))
+    forged = replace(clusters, pair_sums=PairSums(values))
     if which == "missing":
-        forged = replace(units, pair_sums=None)
+        forged = replace(clusters, pair_sums=None)
     elif which == "unasked":
-        forged = replace(units, design=replace(units.design, paired=False))
+        forged = replace(clusters, design=replace(clusters.design, paired=False))
     with pytest.raises(ValueError, match="pair_sums"):
-        check_units(forged, summary.count)
+        check_clusters(forged, summary.count)
     with pytest.raises(ValueError, match="damaged"):
-        Summary.from_bytes(replace(summary, units=forged).to_bytes())
+        Summary.from_bytes(replace(summary, clusters=forged).to_bytes())
 
 
 def test_pair_sums_are_refused_where_there_are_no_clusters_or_they_are_too_heavy() -> None:

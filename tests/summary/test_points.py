@@ -7,8 +7,8 @@ import pytest
 
 import calcert
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.serving.noise import Noise
-from calcert.serving.sech_kernel import density
+from calcert.perturbation.noise import Noise
+from calcert.perturbation.sech_kernel import density
 from calcert.summary.points import MERGED, Points, joined, merged, partition
 from calcert.summary.summary import Summary
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import calcert
 from calcert import Summary
 from calcert.summary import cells
-from calcert.summary.saved import FORMAT, MAGIC, MOST, WITH_UNITS
+from calcert.summary.saved import FORMAT, MAGIC, MOST, WITH_CLUSTERS
 from tests.summary.crafted import HONEST, altered, archive, crafted, members, sealed, unlisted
 
 rows = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=30)
@@ -75,8 +75,10 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_file_of_a_newer_format_is_refused_by_number(tmp_path: Path) -> None:
     content = spread(10).to_bytes()
     path = tmp_path / "new.calcert"
-    path.write_bytes(content.replace(b"%s %d " % (MAGIC, FORMAT), b"%s %d " % (MAGIC, WITH_UNITS + 1), 1))
-    with pytest.raises(ValueError, match=rf"new\.calcert holds a Summary of format {WITH_UNITS + 1}; .* reads format"):
+    path.write_bytes(content.replace(b"%s %d " % (MAGIC, FORMAT), b"%s %d " % (MAGIC, WITH_CLUSTERS + 1), 1))
+    with pytest.raises(
+        ValueError, match=rf"new\.calcert holds a Summary of format {WITH_CLUSTERS + 1}; .* reads format"
+    ):
         Summary.load(path)
 
 

@@ -74,8 +74,8 @@ def test_chunks_of_the_kernel_leave_no_trace() -> None:
     assert whole == calcert.summarize(x[:700_001], y[:700_001]) + calcert.summarize(x[700_001:], y[700_001:])
     assert whole == calcert.summarize(x[::-1], y[::-1])
     assert whole.positives == y.sum()
-    units = np.floor(x * cells.UNIT).astype(np.int64)
-    cell, offset = cells.locate(units)
+    clusters = np.floor(x * cells.UNIT).astype(np.int64)
+    cell, offset = cells.locate(clusters)
     for label in (False, True):
         count = np.bincount(cell[y == label], minlength=cells.CELLS)
         total = np.zeros(cells.CELLS, np.int64)

@@ -25,16 +25,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.bends import Bend, RangeMean, bends_of
 from calcert.certificates.limits.share_limits import share_limits
+from calcert.certificates.miscalibrated_ranges import Bend, RangeMean, bends_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary, complement
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.grid import Grid
-from calcert.serving.grids.grid_view import View
-from calcert.serving.noise import Noise, choose_noise
-from calcert.serving.odds_kernel import distribution
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.grid import Grid
+from calcert.perturbation.grids.grid_view import View
+from calcert.perturbation.noise import Noise, choose_noise
+from calcert.perturbation.odds_kernel import distribution
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
@@ -183,15 +183,15 @@ def calibration_band(
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
     at 0.50 between 0.211 and 0.289; truth 0.251
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     return served_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
 
 
 def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
     """The band for what the noise serves; arguments were checked."""
     where = coordinate_of(noise)
-    # Rows of a unit are one toss between them, whatever their number (Theorem 8U).
-    tosses = summary.n if summary.units is None else summary.n / summary.units.heaviest
+    # Rows of a cluster are one toss between them, whatever their number (Theorem 8U).
+    tosses = summary.n if summary.clusters is None else summary.n / summary.clusters.heaviest
     grid = where.grid(FINENESS)
     index = where.reported(grid, _stride(grid, points))
     # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.

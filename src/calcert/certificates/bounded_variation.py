@@ -16,8 +16,8 @@ from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
+from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
-from calcert.summary.units import Units
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
 """Caps tried, as multiples of the best for a calibrated classifier; finer groups suit a miscalibrated one."""
@@ -66,7 +66,7 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
     return statement(summary, variation, upper_terms(summary, variation, delta), delta, seed)
 
@@ -78,21 +78,21 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         subject="with its current scores",
         assumption=f"calibration function of total variation at most {given(variation)}"
         + (" (as any monotone one)" if variation >= 1 else "")
-        + _beyond(summary.units),
+        + _beyond(summary.clusters),
         lower=l1_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 2",
         terms=terms,
         parameters={"variation": variation, "seed": seed},
     )
 
 
-def _beyond(units: Units | None) -> str:
-    if units is None or units.design.only_soft:
+def _beyond(clusters: Clusters | None) -> str:
+    if clusters is None or clusters.design.only_soft:
         return ""
-    return OWN_SCORE if units.design.clustered else OWN_WEIGHT
+    return OWN_SCORE if clusters.design.clustered else OWN_WEIGHT
 
 
 def upper_terms(summary: Summary, variation: float, delta: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from calcert.foundation.number_text import at_least, at_most, e_value, percent_sure, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
 from calcert.foundation.validation import complement
-from calcert.summary.units import Units
+from calcert.summary.clusters import Clusters
 
 TELLING = 0.95
 """Upper bounds up to this large say something by themselves."""
@@ -103,16 +103,16 @@ class Certificate:
         n: int,
         theorem: str,
         parameters: Mapping[str, float],
-        units: Units | None = None,
+        clusters: Clusters | None = None,
     ) -> Certificate:
         """The certificate whose upper bound is what `terms` add up to; a lower bound above it is cut to it.
 
-        With `units` it says of which law it speaks.
+        With `clusters` it says of which law it speaks.
         """
         upper, made_of = total(terms)
-        if units is not None:
-            subject = f"{subject}, {units.design.words}"
-            theorem += " for units" if units.pair_sums is None else " for units, pair sums"
+        if clusters is not None:
+            subject = f"{subject}, {clusters.design.words}"
+            theorem += " for clusters" if clusters.pair_sums is None else " for clusters, pair sums"
         return cls(
             quantity=quantity,
             subject=subject,

@@ -11,12 +11,12 @@ from functools import lru_cache, partial
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.clusters.cluster_bets import CHANGES, lower_with_bets
+from calcert.certificates.clusters.cluster_gain_lists import EDGES, Pattern, clusters_lower, group_sums
+from calcert.certificates.clusters.cluster_moments import group_squares, run_squares, signs_squares
 from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.running_excess import Excess
-from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.units.unit_gain_lists import EDGES, Pattern, group_sums, units_lower
-from calcert.certificates.units.unit_moments import group_squares, run_squares, signs_squares
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
@@ -64,7 +64,7 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
     0.045 to 0.055; the truth is 0.052
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     crossings = check_crossings(crossings)
     delta, seed = check_delta(delta), check_seed(seed)
     lower = crossings_lower(summary, crossings, delta, seed)
@@ -85,7 +85,7 @@ def statement(
         lower=lower,
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 10",
         terms=terms,
         parameters={"crossings": crossings, "seed": seed},
@@ -109,17 +109,17 @@ def _gained(summary: Summary, crossings: int) -> tuple[float, float]:
 
 def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -> Lower:
     """A lower bound for the visible error at confidence 1 - delta: betting on the best signs found so far."""
-    if summary.units is not None:
+    if summary.clusters is not None:
         patterns = [crossing_pattern(summary, crossings)]
         if crossings == 0:
             # Without changes of sign only the mean is seen, and a law may be far from calibrated.
-            return Lower(units_lower(summary, patterns, delta))
+            return Lower(clusters_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     points = middles(summary)
     witness = in_turn(lambda known, last: worst_gain(points, best_signs(net_of(points, known), crossings)))
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=thrown_batches.thrown(points, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=random_splits.thrown(points, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

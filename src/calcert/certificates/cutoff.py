@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.clusters.cluster_bets import CHANGES, lower_with_bets
+from calcert.certificates.clusters.cluster_gain_lists import clusters_lower, range_patterns
+from calcert.certificates.clusters.cluster_moments import range_squares
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.running_excess import Excess, at_edges
-from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.units.unit_gain_lists import range_patterns, units_lower
-from calcert.certificates.units.unit_moments import range_squares
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
@@ -76,7 +76,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     check_one_of("side", side, tuple(QUANTITY))
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
@@ -86,7 +86,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
         lower=cutoff_lower(summary, delta, seed, side),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 9",
         terms=upper_terms(summary, delta, side),
         parameters={"seed": seed},
@@ -112,10 +112,10 @@ def largest_sum(excess: Excess, side: Side = "either") -> float:
 
 def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either") -> Lower:
     """A lower bound for the cutoff calibration error at confidence 1 - delta: bets on the worst range so far."""
-    if summary.units is not None:
+    if summary.clusters is not None:
         patterns = range_patterns(summary, side)
         if side != "either":
-            return Lower(units_lower(summary, patterns, delta))
+            return Lower(clusters_lower(summary, patterns, delta))
         # A bet is on as many ranges as its signs have stretches.
         return lower_with_bets(summary, patterns, 1.0 + CHANGES, delta)
     points = middles(summary)
@@ -128,9 +128,7 @@ def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(
-        summary, delta, seed, in_turn(witness), beside=beside, thrown=thrown_batches.thrown(points, seed)
-    )
+    return lower_limit(summary, delta, seed, in_turn(witness), beside=beside, thrown=random_splits.thrown(points, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

@@ -8,7 +8,7 @@ from calcert.certificates import cutoff, perturbed
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.distances import distance
 from calcert.certificates.limits.deviations import bernstein, hoeffding
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 from calcert.summary.summary import Summary
 
 

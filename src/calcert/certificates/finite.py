@@ -44,7 +44,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
     0.000 to 0.0064; the truth is 0
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     delta, seed = check_delta(delta), check_seed(seed)
     return statement(summary, upper_terms(summary, delta), delta, seed)
 
@@ -58,7 +58,7 @@ def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int
         lower=l1_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 4",
         terms=terms,
         parameters={"distinct scores": summary.values.size, "seed": seed},

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.clusters.cluster_gain_lists import Pattern, clusters_lower, gap_pattern
+from calcert.certificates.clusters.cluster_moments import signs_squares
 from calcert.certificates.limits.bets import betting_upper
 from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
-from calcert.certificates.units.unit_gain_lists import Pattern, gap_pattern, units_lower
-from calcert.certificates.units.unit_moments import signs_squares
 from calcert.foundation.array_types import Floats
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary
@@ -52,7 +52,7 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.165 to 0.169; the truth is 0.167
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     delta = check_delta(delta)
     return Certificate.from_terms(
         quantity="calibration error in the large",
@@ -61,7 +61,7 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
         lower=Lower(in_the_large_lower(summary, delta)),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 11",
         terms=upper_terms(summary, delta),
         parameters={},
@@ -71,7 +71,7 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 11 at confidence 1 - delta: Largest mean, for x - y and for y - x."""
     gap = abs(summary.mean_score - summary.base_rate)
-    if summary.units is None and summary.n < FEW:
+    if summary.clusters is None and summary.n < FEW:
         position, rows = rows_at_ends(summary.points)
         gain, shares = position - [[0.0], [1.0]], rows.ravel() / summary.n
         upper = max(betting_upper(sign * gain.ravel() + ROUNDING, shares, summary.n, delta) for sign in (1, -1))
@@ -87,8 +87,8 @@ def rows_at_ends(points: Points) -> tuple[Floats, Floats]:
 
 def in_the_large_lower(summary: Summary, delta: float) -> float:
     """A lower bound for |E X - E Y| at confidence 1 - delta."""
-    if summary.units is not None:
-        return units_lower(summary, [gap_pattern(summary)], delta)
+    if summary.clusters is not None:
+        return clusters_lower(summary, [gap_pattern(summary)], delta)
     return gap_limit(summary, delta)
 
 
@@ -114,7 +114,7 @@ def direction_of(summary: Summary, delta: float) -> Direction:
 
 def _least_size(summary: Summary, mean: float, changes: int, delta: float) -> float:
     """A lower bound for the size of the mean of a gain whose sign changes so often along the scores."""
-    if summary.units is None:
+    if summary.clusters is None:
         return gap_limit(summary, delta, mean)
     pattern = Pattern(abs(mean) - ROUNDING, 1 / 2, partial(signs_squares, changes=changes))
-    return units_lower(summary, [pattern], delta)
+    return clusters_lower(summary, [pattern], delta)

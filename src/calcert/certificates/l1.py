@@ -19,7 +19,7 @@ WITHOUT_VARIATION = (
     "a bound on a variation is of no use where weights may depend on labels or scores (largest_weight), and scores are "
     "not a finite set: leave variation out."
 )
-"""Why there is no statement by variation for units with a declared largest weight."""
+"""Why there is no statement by variation for clusters with a declared largest weight."""
 
 
 def l1(
@@ -51,7 +51,7 @@ def l1(
     >>> l1(calcert.summarize(x, rng.random(100_000) < x)).theorem
     'Theorem 4'
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     crossings, delta, seed = check_crossings(crossings), check_delta(delta), check_seed(seed)
     if variation is not None:
         return _by_variation(summary, check_variation(variation), delta, seed)
@@ -78,7 +78,7 @@ def _crossings_statement(
 
 def _by_variation(summary: Summary, variation: float, delta: float, seed: int) -> Certificate:
     """The smaller of Theorem 2 and Theorem 4, each at delta/2: their limits do not share an event."""
-    if summary.units is not None and summary.units.design.population:
+    if summary.clusters is not None and summary.clusters.design.population:
         if not summary.is_finite:
             raise ValueError(WITHOUT_VARIATION)
         return finite.statement(summary, finite.upper_terms(summary, delta), delta, seed)

@@ -15,7 +15,7 @@ from calcert.certificates.limits.inversion import invert
 from calcert.certificates.limits.second_moment import Squares, share_for_mean
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 
 ROWS_AT_ONCE = 1 << 15
 """Probabilities that are added up at a time: a few arrays of them stay close to the processor."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calcert.certificates.bends import Bend, bends_of
 from calcert.certificates.limits.share_limits import share_lower, share_upper
+from calcert.certificates.miscalibrated_ranges import Bend, bends_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_scores, check_summary, complement

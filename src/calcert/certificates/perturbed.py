@@ -9,22 +9,22 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.clusters.cluster_gain_lists import clusters_lower, served_patterns
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
 from calcert.certificates.limits.second_moment import Squares
-from calcert.certificates.units.unit_gain_lists import served_patterns, units_lower
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.perturbed_witness import Cut, ServedWitness
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving import sech_kernel
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.exponentials_on_grid import missed
-from calcert.serving.grids.grid import absolute_integral
-from calcert.serving.grids.grid_view import unlikely_ends
-from calcert.serving.noise import Noise, choose_noise
+from calcert.perturbation import sech_kernel
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.exponentials_on_grid import missed
+from calcert.perturbation.grids.grid import absolute_integral
+from calcert.perturbation.grids.grid_view import unlikely_ends
+from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
 
@@ -70,7 +70,7 @@ def perturbed(
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="L1 calibration error",
@@ -79,7 +79,7 @@ def perturbed(
         lower=perturbed_lower(summary, noise, delta, seed),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 1" if noise.kind == "additive" else "Theorem 1L",
         terms=upper_terms(summary, noise, delta),
         parameters=noise.parameters | {"seed": seed},
@@ -182,10 +182,10 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
 
     With `cut`, for the largest mean gain of the witnesses that it lets through.
     """
-    if summary.units is not None:
+    if summary.clusters is not None:
         if cut is not None:
             raise ValueError("sides are proved for independent rows of equal weight alone")
-        return Lower(units_lower(summary, served_patterns(summary, noise), delta, noise))
+        return Lower(clusters_lower(summary, served_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
     hidden = where.hidden_gain(view, grid) + missed(grid)
@@ -203,5 +203,5 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return np.clip(found, -1.0, 1.0)
 
     return lower_limit(
-        summary, delta, seed, in_turn(gain), thrown=thrown_batches.thrown(cells, seed, thrown_batches.GROWING)
+        summary, delta, seed, in_turn(gain), thrown=random_splits.thrown(cells, seed, random_splits.GROWING)
     )

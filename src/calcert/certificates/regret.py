@@ -13,7 +13,7 @@ from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
 from calcert.certificates.limits.second_moment import SPLIT, convex_upper
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.foundation.array_types import Floats, Integers
@@ -209,5 +209,5 @@ def regret_lower(summary: Summary, decision: Decision, delta: float, seed: int) 
             gain[cut, 1] = level - 1
         return gain / decision.size
 
-    found = lower_limit(summary, delta, seed, in_turn(witness), thrown=thrown_batches.thrown(points, seed))
+    found = lower_limit(summary, delta, seed, in_turn(witness), thrown=random_splits.thrown(points, seed))
     return Lower(found.limit * decision.size, found.e_value)

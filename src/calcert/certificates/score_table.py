@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.bends import Bend, bends_at
 from calcert.certificates.limits.share_limits import share_lower, share_upper
+from calcert.certificates.miscalibrated_ranges import Bend, bends_at
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary, complement

@@ -17,7 +17,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.noise import Noise, choose_noise
+from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 

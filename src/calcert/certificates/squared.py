@@ -11,9 +11,9 @@ from calcert.certificates.limits.inversion import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, served_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.grid_view import View
-from calcert.serving.noise import Noise, choose_noise
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.grid_view import View
+from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.summary import Summary
 
 FINENESS = 256

@@ -43,7 +43,7 @@ def is_too_good(summary: Summary) -> bool:
     >>> is_too_good(calcert.summarize(x, y)), is_too_good(calcert.summarize(fitted, y))
     (False, True)
     """
-    if summary.units is not None or summary.n == 0:
+    if summary.clusters is not None or summary.n == 0:
         return False
     return range_probability(summary) < RARE or sums_agree(summary)
 

@@ -49,10 +49,10 @@ def command(
 
     from calcert.commands.output import refuse_overwriting, say
     from calcert.foundation.escaped_text import visible
+    from calcert.perturbation.copies.appended_column import Wanted
+    from calcert.perturbation.copies.appended_text_column import STREAM
+    from calcert.perturbation.copies.file_copy import Recalibrating, copy_file
     from calcert.reports.recalibrate import Recalibration
-    from calcert.serving.copies.appended_column import Wanted
-    from calcert.serving.copies.appended_text_column import STREAM
-    from calcert.serving.copies.file_copy import Recalibrating, copy_file
     from calcert.sources.parsed_values import Reading
 
     refuse_overwriting([map_file], {"--out": target})

@@ -68,10 +68,10 @@ def command(
 
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
+    from calcert.perturbation.copies.appended_column import Wanted
+    from calcert.perturbation.copies.appended_text_column import STREAM
+    from calcert.perturbation.copies.file_copy import Selection, copy_file, format_of, read_scores
     from calcert.reports.rows_to_label import sample_for_labelling
-    from calcert.serving.copies.appended_column import Wanted
-    from calcert.serving.copies.appended_text_column import STREAM
-    from calcert.serving.copies.file_copy import Selection, copy_file, format_of, read_scores
 
     if label is None and reading.positive is not None:
         raise click.UsageError(f"--positive must come with --label; got {reading.positive!r} alone.")

@@ -14,9 +14,9 @@ from calcert.commands import class_options, reading_options
 from calcert.foundation.decision_arguments import check_costs
 from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import confidence_hint
+from calcert.perturbation.noise import DEFAULT, choose_noise
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.serving.noise import DEFAULT, choose_noise
 from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from calcert.commands import options, reading_options
 from calcert.commands.options_given_once import Once
 from calcert.foundation.number_text import rows_text
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 
 
 @click.command(
@@ -61,9 +61,9 @@ def command(
 
     from calcert.commands.output import say
     from calcert.foundation.escaped_text import visible
-    from calcert.serving.copies.appended_column import Wanted
-    from calcert.serving.copies.appended_text_column import STREAM
-    from calcert.serving.copies.file_copy import Perturbation, copy_file
+    from calcert.perturbation.copies.appended_column import Wanted
+    from calcert.perturbation.copies.appended_text_column import STREAM
+    from calcert.perturbation.copies.file_copy import Perturbation, copy_file
     from calcert.sources.parsed_values import Reading
 
     if target != STREAM and os.path.exists(target) and not overwrite:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from calcert.foundation.array_types import Floats
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.grid import absolute_integral
+from calcert.perturbation.noise import Noise
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.grids.grid import absolute_integral
-from calcert.serving.noise import Noise
 from calcert.sources.rows import Rows
 from calcert.summary.points import Points
 
@@ -74,7 +74,7 @@ def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
 
     Examples
     --------
-    >>> from calcert.serving.noise import Noise
+    >>> from calcert.perturbation.noise import Noise
     >>> round(true_errors(Noise("additive", 1 / 64)).l1, 4)
     0.04
     """

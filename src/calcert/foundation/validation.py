@@ -309,23 +309,23 @@ def _kind(array: NDArray[Any]) -> str:
     )
 
 
-def check_summary(summary: Any, *, units: bool = False) -> None:
-    """A Summary with at least one row; of plain rows, unless what follows is proved for `units`."""
+def check_summary(summary: Any, *, clusters: bool = False) -> None:
+    """A Summary with at least one row; of plain rows, unless what follows is proved for `clusters`."""
     if type(summary).__name__ != "Summary" or not hasattr(type(summary), "points"):
         raise TypeError(
             f"summary must be a calcert.Summary; got {type(summary).__name__}. Pass calcert.summarize(scores, labels)."
         )
     if summary.n == 0:
         raise ValueError("summary must hold at least one row; got none.")
-    if not units:
-        refuse_units(summary)
+    if not clusters:
+        refuse_clusters(summary)
 
 
-def refuse_units(summary: Any) -> None:
+def refuse_clusters(summary: Any) -> None:
     """What is proved for plain rows alone is not computed as if rows in clusters or with weights were such."""
-    if summary.units is not None:
+    if summary.clusters is not None:
         raise ValueError(
-            f"summary must be of independent rows of equal weight; got {summary.rows:,} rows{summary.units.words}. "
+            f"summary must be of independent rows of equal weight; got {summary.rows:,} rows{summary.clusters.words}. "
             "What is proved for them: all statements of certify, distance, cutoff, crossings, in_the_large, finite, "
             "perturbed, bounded_variation and calibration_band."
         )

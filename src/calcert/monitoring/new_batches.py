@@ -43,8 +43,8 @@ def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, 
     rows = given.summary()
     if not rows.n:
         raise NoRows("the Summary")
-    if rows.units is not None:
-        design, ways = rows.units.design, []
+    if rows.clusters is not None:
+        design, ways = rows.clusters.design, []
         if design.clustered:
             ways.append("Keep one row of each cluster, chosen without looking at scores and labels.")
         if design.weighted:
@@ -53,7 +53,7 @@ def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, 
             ways.append("Draw a label 0 or 1 of each share.")
         raise ValueError(
             f"a monitor takes independent rows of equal weight with labels 0 and 1; got {rows.rows:,} "
-            f"rows{rows.units.words}. {' '.join(ways)}"
+            f"rows{rows.clusters.words}. {' '.join(ways)}"
         )
     return rows
 

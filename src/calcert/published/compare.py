@@ -11,6 +11,7 @@ from calcert.certificates.lipschitz import lipschitz
 from calcert.foundation.number_text import confidence as sure
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_rng, check_variation
+from calcert.perturbation.noise import perturb
 from calcert.published.bound import PublishedBound
 from calcert.published.ece import ece
 from calcert.published.lipschitz_buckets import lipschitz_buckets
@@ -18,7 +19,6 @@ from calcert.published.perturb_and_smooth import derivative_bounds, perturb_and_
 from calcert.published.total_variation import total_variation
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
-from calcert.serving.noise import perturb
 from calcert.sources.arrays import checked_pair
 from calcert.sources.rows import Rows
 

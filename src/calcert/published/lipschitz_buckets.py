@@ -14,10 +14,10 @@ from calcert.certificates.limits.union_bound import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
+from calcert.perturbation.noise import perturb
 from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
-from calcert.serving.noise import perturb
 from calcert.sources.arrays import checked_pair
 
 BUCKETS = tuple(2**k for k in range(1, 14))

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calcert.certificates.limits.union_bound import share
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
+from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
-from calcert.serving.noise import perturb
 from calcert.sources.arrays import checked_pair
 
 _NARROWEST, _WIDEST = 1e-4, 0.25

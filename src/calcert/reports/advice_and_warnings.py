@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.too_good_to_be_true import is_too_good
 from calcert.foundation.number_text import at_least, at_most, confidence, given, percent
+from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
 from calcert.reports.statements import not_proved, statements_of
-from calcert.serving.noise import Noise
 from calcert.summary.summary import Summary
 
 LARGE_SHARE = 0.01
-"""A unit with more of the weight than this is warned of, if it also weighs :data:`HEAVY` times the average one."""
+"""A cluster with more of the weight than this is warned of, if it also weighs :data:`HEAVY` times the average one."""
 
 HEAVY = 3
-"""A unit of so many times the average weight is heavy: lighter ones are as large as their like, not an exception."""
+"""A cluster of so many times the average weight is heavy: lighter ones are as large as their like, not an exception."""
 
 BACKWARDS = 5
 """So many standard deviations below 1/2 an AUROC is no chance."""
@@ -71,7 +71,7 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
         *(_rare_events(summary, settings.noise) if settings.asks_for_noise else ()),
         *map(_contradiction, refuted),
         *left_out,
-        *_heavy_unit(summary),
+        *_heavy_cluster(summary),
     )
 
 
@@ -122,13 +122,13 @@ def _passed_by_constant(summary: Summary, tolerance: float | None) -> list[str]:
     ]
 
 
-def _heavy_unit(summary: Summary) -> list[str]:
-    """A warning where a single unit has much of the weight."""
-    units = summary.units
-    if units is None or units.largest <= max(LARGE_SHARE, HEAVY / units.number) * summary.n:
+def _heavy_cluster(summary: Summary) -> list[str]:
+    """A warning where a single cluster has much of the weight."""
+    clusters = summary.clusters
+    if clusters is None or clusters.largest <= max(LARGE_SHARE, HEAVY / clusters.number) * summary.n:
         return []
-    share = percent(float(f"{units.largest / summary.n:.2g}"))
-    if units.design.clustered:
+    share = percent(float(f"{clusters.largest / summary.n:.2g}"))
+    if clusters.design.clustered:
         return [
             f"one cluster holds {share} of the weight, which alone makes bounds wide: take fewer rows of each, or "
             "weight rows by 1 / size to certify the average cluster."

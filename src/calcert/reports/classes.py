@@ -18,6 +18,7 @@ from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_one_of
 from calcert.foundation.workers import check_workers, spread
+from calcert.perturbation.top_label import forecast, score
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import (
@@ -30,7 +31,6 @@ from calcert.reports.statements import (
     leading,
     statements_of,
 )
-from calcert.serving.top_label import forecast, score
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.classes.class_rows import ClassRows
 from calcert.summary.summary import Summary

@@ -220,7 +220,7 @@ def check_same_rows(summaries: Mapping[str, Summary], *, own_labels: bool) -> No
     (first, a), *others = summaries.items()
     for name, b in others:
         if _sampling(a) != _sampling(b):
-            words = [f"{rows_text(s.rows)}{'' if s.units is None else s.units.words}" for s in (a, b)]
+            words = [f"{rows_text(s.rows)}{'' if s.clusters is None else s.clusters.words}" for s in (a, b)]
             raise ValueError(
                 "models must be of the same rows, in the same clusters and with the same weights; got "
                 f"{words[0]} for {first!r} and {words[1]} for {name!r}. Score all models on the same rows."
@@ -235,5 +235,5 @@ def check_same_rows(summaries: Mapping[str, Summary], *, own_labels: bool) -> No
 
 def _sampling(summary: Summary) -> tuple[Any, ...]:
     """What bounds of two models must share: they apply to a distribution that sizes and weights decide."""
-    units = summary.units
-    return (summary.rows,) if units is None else (units.design, units.number, summary.n, units.squares)
+    clusters = summary.clusters
+    return (summary.rows,) if clusters is None else (clusters.design, clusters.number, summary.n, clusters.squares)

@@ -68,12 +68,15 @@ def ece_floor(summary: Summary, bins: int = 15) -> float:
 
     Labels are drawn independently, one for each row. Rows inside clusters count with their mean weight.
     """
-    points, units = summary.points, summary.units
+    points, clusters = summary.points, summary.clusters
     squares: Any = points.count
-    if units is not None and units.design.clustered:
-        squares = squares * (summary.n / units.rows)
-    elif units is not None:
-        points, squares = summary.cell_points, units.pairs  # The squared weights of rows, which are their own units.
+    if clusters is not None and clusters.design.clustered:
+        squares = squares * (summary.n / clusters.rows)
+    elif clusters is not None:
+        points, squares = (
+            summary.cell_points,
+            clusters.pairs,
+        )  # The squared weights of rows, which are their own clusters.
     variance = squares * points.positions * (1 - points.positions)
     return float(np.sqrt(2 / np.pi * _in_bins(points, variance, bins)).sum() / summary.n)
 
@@ -143,27 +146,29 @@ def log_loss(summary: Summary) -> float:
 
 
 def design_effect(summary: Summary) -> float:
-    """How many rows in units tell as little as one independent row of equal weight; an estimate."""
-    units = summary.units
-    if units is None:
+    """How many rows in clusters tell as little as one independent row of equal weight; an estimate."""
+    clusters = summary.clusters
+    if clusters is None:
         return 1.0
-    if units.gain_squares == 0:
+    if clusters.gain_squares == 0:
         return 1.0
-    independent = max(brier(summary.points, summary.n), 1e-300) / units.rows
+    independent = max(brier(summary.points, summary.n), 1e-300) / clusters.rows
     # By Cauchy and Schwarz it is at most the second, which counts where rounding of tiny gains is all there is to see.
-    return min(units.gain_squares / GAIN**2 / summary.n**2 / independent, units.largest * units.rows / summary.n)
+    return min(
+        clusters.gain_squares / GAIN**2 / summary.n**2 / independent, clusters.largest * clusters.rows / summary.n
+    )
 
 
 def sample_words(summary: Summary) -> str:
     """How many rows there are, and what rows in clusters or with weights count for."""
-    units, shown = summary.units, f"{summary.rows:,} row{'s' * (summary.rows != 1)}"
-    if units is None:
+    clusters, shown = summary.clusters, f"{summary.rows:,} row{'s' * (summary.rows != 1)}"
+    if clusters is None:
         return shown
-    if units.design.only_soft:
-        return f"{shown}{units.words}"
+    if clusters.design.only_soft:
+        return f"{shown}{clusters.words}"
     effect = design_effect(summary)
-    most = f", none of more than {units.largest * units.design.quantum:g}" if units.design.clustered else ""
+    most = f", none of more than {clusters.largest * clusters.design.quantum:g}" if clusters.design.clustered else ""
     return (
-        f"{shown}{units.words}{most}; they count as {units.rows / max(effect, 1e-300):,.0f} independent rows (design "
-        f"effect {effect:.3g})"
+        f"{shown}{clusters.words}{most}; they count as {clusters.rows / max(effect, 1e-300):,.0f} independent rows "
+        f"(design effect {effect:.3g})"
     )

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.serving.score_map import STEEPEST, ScoreMap, features
+from calcert.perturbation.score_map import STEEPEST, ScoreMap, features
 from calcert.sources.rows_in_memory import RowsInMemory
 
 CURVES = ("logistic", "beta", "isotonic")
 """Logistic regression on the log-odds, on ln x and -ln(1 - x) apart, and a curve that never falls."""
 
 ENOUGH = 100_000
-"""Rows of whole units by which the curve is chosen, at most; more would not tell curves apart that differ."""
+"""Rows of whole clusters by which the curve is chosen, at most; more would not tell curves apart that differ."""
 
 FOLDS = 5
 """Parts of the fitting rows by which the curve is chosen."""
@@ -164,12 +164,12 @@ def _between(below: float, above: float) -> float:
 def chosen_curve(rows: RowsInMemory, levels: int, rng: np.random.Generator) -> tuple[str, dict[str, float]]:
     """The curve whose maps have the smallest log loss on parts of the rows they were not fitted on; and all losses."""
     curves = CURVES if levels else CURVES[:2]
-    units = rows.units
+    numbers = rows.cluster_numbers
     if rows.number > ENOUGH:
-        rank = rng.permutation(int(units.max()) + 1)[units]
+        rank = rng.permutation(int(numbers.max()) + 1)[numbers]
         rows = rows.part(rank < (rank.max() + 1) * ENOUGH / rows.number)
-        units = rows.units
-    part = (rng.permutation(int(units.max()) + 1) % FOLDS)[units]
+        numbers = rows.cluster_numbers
+    part = (rng.permutation(int(numbers.max()) + 1) % FOLDS)[numbers]
     folds = [fold for fold in range(FOLDS) if 0 < (part == fold).sum() < rows.number]
     losses = dict.fromkeys(curves, math.nan)
     if folds:

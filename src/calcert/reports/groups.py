@@ -164,7 +164,7 @@ class GroupRows:
     def warnings(self) -> tuple[str, ...]:
         """What looks wrong of all rows together: a map may have been fitted on them, whatever their group."""
         parts = list(self.summaries.values())
-        disjoint = sum(rows.rows for rows in parts) == self.n and all(rows.units is None for rows in parts)
+        disjoint = sum(rows.rows for rows in parts) == self.n and all(rows.clusters is None for rows in parts)
         return tuple(too_good(*([parts[0].plus(*parts[1:], disjoint=True)] if disjoint else []), *parts))
 
     def worst(self, entries: Mapping[str, OneOfMany], delta: float) -> Certificate:

@@ -16,11 +16,11 @@ from calcert.certificates.certificate import total
 from calcert.certificates.limits import union_bound
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence, check_summary, complement
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.noise import Noise
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.estimates import auroc, log_loss
-from calcert.reports.served_ranking import ranking_and_log_loss
-from calcert.serving.grids.coordinate_of_noise import coordinate_of
-from calcert.serving.noise import Noise
+from calcert.reports.perturbed_ranking import ranking_and_log_loss
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 

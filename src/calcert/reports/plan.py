@@ -20,7 +20,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import at_least, given, number, rows_about, rows_text
 from calcert.foundation.result import Result
 from calcert.reports.advice_and_warnings import nearly_meeting, what_now
-from calcert.reports.law_for_planning import FittedLaw, fit
+from calcert.reports.planning_distribution import FittedLaw, fit
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement
 from calcert.sources.rows import Rows
@@ -138,11 +138,11 @@ def plan(
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
-    No guarantee: laws are fitted to the rows (``calcert.reports.law_for_planning``), Summaries of other sizes are drawn
-    from them and certified. A number of rows is one at which the mean of the upper bound is the target. None is below
-    that of rows that have just failed. More rows in clusters, or with weights, are more of the same: clusters of these
-    sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so that fewer may
-    do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
+    No guarantee: laws are fitted to the rows (``calcert.reports.planning_distribution``), Summaries of other sizes are
+    drawn from them and certified. A number of rows is one at which the mean of the upper bound is the target. None is
+    below that of rows that have just failed. More rows in clusters, or with weights, are more of the same: clusters of
+    these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so that fewer
+    may do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ def plan(
     """
     target, fixed = _check_target(target), Settings.of(settings, confidence)
     summary = Rows.of(rows).summary()
-    stated, units = STATEMENTS[check_statement(statement)], summary.units
-    if units is not None and units.design.soft:
+    stated, clusters = STATEMENTS[check_statement(statement)], summary.clusters
+    if clusters is not None and clusters.design.soft:
         raise ValueError(
             "summary must have labels 0 and 1 for a plan; got shares. Plan with single labels: fewer rows will do."
         )
@@ -198,7 +198,9 @@ def plan(
         sizes=tuple(shown),
         uppers=tuple(curves[1].upper(size) for size in shown),
         lowers=tuple(np.maximum.accumulate(lowers).tolist()),
-        rows_per_cluster=units.rows / units.number if units is not None and units.design.clustered else None,
+        rows_per_cluster=clusters.rows / clusters.number
+        if clusters is not None and clusters.design.clustered
+        else None,
     )
 
 

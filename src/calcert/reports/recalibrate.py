@@ -14,10 +14,10 @@ from calcert.certificates.finite import finite
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_one_of
+from calcert.perturbation.score_map import ScoreMap
 from calcert.reports.fitted_maps import CURVES, Tallied, chosen_curve, fitted_map, most_levels
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
-from calcert.serving.score_map import ScoreMap
 from calcert.sources.rows import Rows
 from calcert.sources.rows_in_memory import RowsInMemory, rows_in_memory
 
@@ -203,9 +203,9 @@ def recalibrate_rows(
 
 def _half(rows: RowsInMemory, rng: np.random.Generator) -> Any:
     """Which rows the map is fitted on: a random half of them, or those of a random half of the clusters."""
-    units = rows.units
-    number = int(units.max()) + 1
+    numbers = rows.cluster_numbers
+    number = int(numbers.max()) + 1
     if number < FEWEST:
         what = "rows" if rows.clusters is None else "clusters"
         raise ValueError(f"recalibrate must have {FEWEST} {what} or more, as it splits them; got {number}.")
-    return (rng.permutation(number) < number // 2)[units]
+    return (rng.permutation(number) < number // 2)[numbers]

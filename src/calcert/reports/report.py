@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from calcert.certificates.band import CalibrationBand
-    from calcert.certificates.bends import Bend
+    from calcert.certificates.miscalibrated_ranges import Bend
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
     from calcert.certificates.sides import Sides
-    from calcert.reports.moves import Moves
+    from calcert.reports.transport_plan import Moves
 
 Curve = Literal["current", "perturbed"]
 
@@ -111,14 +111,14 @@ class Report(Certified, Result):
 
         None where that is not proved, for rows in clusters or with weights, and where nothing is expected.
         """
-        if self.summary is None or self.summary.units is not None or not self.summary.mean_score > 0:
+        if self.summary is None or self.summary.clusters is not None or not self.summary.mean_score > 0:
             return None
         return observed_over_expected(self.summary, delta=self.settings.delta)
 
     @cached_property
     def worst_range(self) -> WorstRange | None:
         """The score range that is furthest off in these rows, an estimate; None in clusters or with weights."""
-        if self.summary is None or self.summary.units is not None:
+        if self.summary is None or self.summary.clusters is not None:
             return None
         return worst_range(self.summary)
 
@@ -132,13 +132,13 @@ class Report(Certified, Result):
         """A short name for the rows: the same rows in any order, from any source, have the same one.
 
         It is the first 16 hexadecimal digits of the SHA-256 of the integers of their Summary, eight bytes each, the
-        lowest first: cells, counts and offsets and, for rows in units, what is added up over these. A report that was
-        read from JSON has it, too.
+        lowest first: cells, counts and offsets and, for rows in clusters, what is added up over these. A report that
+        was read from JSON has it, too.
         """
         if self.summary is None:
             return None
-        digest, units = hashlib.sha256(), self.summary.units
-        beside = () if units is None else (units.pairs,)
+        digest, clusters = hashlib.sha256(), self.summary.clusters
+        beside = () if clusters is None else (clusters.pairs,)
         for array in (self.summary.cell, self.summary.count, self.summary.offset, *beside):
             digest.update(array.astype("<i8").tobytes())
         return digest.hexdigest()[:16]
@@ -158,7 +158,7 @@ class Report(Certified, Result):
         >>> round(calcert.certify(x, rng.random(2_000) < x).detectable, 3)
         0.022
         """
-        if self.summary is None or self.summary.units is not None:
+        if self.summary is None or self.summary.clusters is not None:
             return None
         points, n = self.summary.points, self.summary.n
         ones = float((points.count * points.positions).sum())
@@ -180,7 +180,7 @@ class Report(Certified, Result):
 
     @property
     def _has_plain_rows(self) -> bool:
-        return self.summary is not None and self.summary.units is None
+        return self.summary is not None and self.summary.clusters is None
 
     @cached_property
     def band(self) -> CalibrationBand:
@@ -262,7 +262,7 @@ class Report(Certified, Result):
     def moves(self) -> Moves:
         """What would move where: the calibrated score that lies nearest to the rows. An estimate, without guarantee."""
         rows = self.known_rows("moves")
-        from calcert.reports.moves import distance_plan
+        from calcert.reports.transport_plan import distance_plan
 
         return distance_plan(rows)
 
@@ -289,7 +289,7 @@ class Report(Certified, Result):
         return certificate_rows({}, self.certificates)
 
     def _remember(self, values: Mapping[str, Any]) -> None:
-        from calcert.certificates.bends import Bend
+        from calcert.certificates.miscalibrated_ranges import Bend
 
         types: tuple[Any, ...] = (Verdict, Ratio, WorstRange, tuple[Bend, ...], str, float)
         for name, type_ in zip(self.derived, types, strict=False):  # Those of classes come after these.

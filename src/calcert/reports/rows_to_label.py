@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calcert.certificates.clusters.cluster_deviations import POPULATION_SPLIT, DrawnWeights
+from calcert.certificates.clusters.cluster_moments import Gains
 from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.limits.inversion import invert
 from calcert.certificates.limits.second_moment import Squares, share_for_mean
-from calcert.certificates.units.unit_deviations import POPULATION_SPLIT, DrawnWeights
-from calcert.certificates.units.unit_moments import Gains
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import checked_array, checked_pair
-from calcert.summary.units import HEAVIEST
+from calcert.summary.clusters import HEAVIEST
 
 MOST_ASIDE = 1 << 13
 """At most so many rows are looked at to fix the chances, and left out."""
@@ -255,8 +255,8 @@ def best_rule(scores: Floats, labels: Labels | None, rows: int, budget: int) -> 
             cap=cap if labels is None else rule.largest_gain,
         )
         squares, level = float(weights.mean()) / share, (1 - POPULATION_SPLIT) * DELTA
-        units = DrawnWeights.from_moments(number, 1 / share, squares, cap, gains, level)
-        found = units.upper(0.0, POPULATION_SPLIT * DELTA) / plain
+        clusters = DrawnWeights.from_moments(number, 1 / share, squares, cap, gains, level)
+        found = clusters.upper(0.0, POPULATION_SPLIT * DELTA) / plain
         if found < promise:
             best, promise = rule, found
     return best, promise if best is not None else 1.0

@@ -17,7 +17,7 @@ from calcert.foundation.validation import (
     check_variation,
     complement,
 )
-from calcert.serving.noise import Noise, choose_noise
+from calcert.perturbation.noise import Noise, choose_noise
 
 
 @dataclass(frozen=True)

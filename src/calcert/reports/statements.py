@@ -150,9 +150,9 @@ def certificates_of(
 
 def not_proved(summary: Summary, settings: Settings) -> dict[str, str]:
     """Statements that are not proved for such rows, and why."""
-    units = summary.units
-    missing = {} if units is None else {"regret": f"not proved for rows{units.words}."}
-    if settings.variation is None or units is None or not units.design.population or summary.is_finite:
+    clusters = summary.clusters
+    missing = {} if clusters is None else {"regret": f"not proved for rows{clusters.words}."}
+    if settings.variation is None or clusters is None or not clusters.design.population or summary.is_finite:
         return missing
     return {"l1": l1.WITHOUT_VARIATION} | missing
 

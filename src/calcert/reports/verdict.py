@@ -194,7 +194,7 @@ def _other_scores(summary: Summary | None) -> str:
 
 def _plan(c: Certificate, target: float, statement: str, settings: Settings, summary: Summary | None) -> Plan | None:
     """How many rows would do; None where that is not asked (one of many groups) or not known (shares as labels)."""
-    soft = summary is not None and summary.units is not None and summary.units.design.soft
+    soft = summary is not None and summary.clusters is not None and summary.clusters.design.soft
     if summary is None or soft or settings.together > 1 or what_now(c, target, summary):
         return None
     from calcert.reports.plan import plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calcert.certificates.certificate import Certificate
 from calcert.foundation import number_text
 from calcert.foundation.number_text import at_least, at_most, e_value, given, percent_sure, rows_text
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
 
 if TYPE_CHECKING:
     from calcert.certificates.observed_over_expected import Ratio
@@ -132,11 +132,11 @@ NAMED = 12
 
 def never_promised(report: Report) -> tuple[str, ...]:
     """What none of the statements of a report promises; rows in clusters or with weights need not be independent."""
-    if not any(c.theorem.endswith("for units") for c in report.certificates.values()):
+    if not any(c.theorem.endswith("for clusters") for c in report.certificates.values()):
         return NEVER_PROMISED
     alike = "independent rows that were"
-    of_units = "rows of independent units (clusters, or weighted rows by themselves) that were"
-    return tuple(said.replace(alike, of_units) for said in NEVER_PROMISED)
+    of_clusters = "rows of independent clusters (or weighted rows by themselves) that were"
+    return tuple(said.replace(alike, of_clusters) for said in NEVER_PROMISED)
 
 
 def interval(certificate: Certificate) -> str:

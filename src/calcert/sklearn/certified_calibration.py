@@ -89,8 +89,8 @@ class CertifiedCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         own = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
         self.estimator_, left = self.estimator, np.arange(len(y))
         if not _is_fitted(self.estimator):
-            units = left if own is None else own
-            rank = np.random.default_rng([self.seed, 1]).permutation(int(units.max()) + 1)[units]
+            numbers = left if own is None else own
+            rank = np.random.default_rng([self.seed, 1]).permutation(int(numbers.max()) + 1)[numbers]
             fitting = rank < (rank.max() + 1) // 2
             taken, left = np.flatnonzero(fitting), np.flatnonzero(~fitting)
             # Fewer than two rows are refused by the estimator in its own words.

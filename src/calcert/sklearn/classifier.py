@@ -23,13 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, check_secret, no_secret
+from calcert.perturbation import top_label
+from calcert.perturbation.keyed_noise import uniform_of_keys, uniform_of_rows
+from calcert.perturbation.noise import LARGEST_SERVED, Noise, choose_noise
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
-from calcert.serving import top_label
-from calcert.serving.keyed_noise import uniform_of_keys, uniform_of_rows
-from calcert.serving.noise import LARGEST_SERVED, Noise, choose_noise
 
 
 class _Secret(bytes):

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Integers
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.validation import Place, refuse_bad
+from calcert.sources.clusters.cluster_names import Numbering
+from calcert.sources.clusters.weighed_arrays import Weigher
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column
 from calcert.sources.files.bad_rows import bad_rows
@@ -26,9 +29,6 @@ from calcert.sources.groups.group_names import CombinedNumbers, GroupNumbers
 from calcert.sources.groups.rows_by_group import RowsByGroup
 from calcert.sources.parsed_values import Unreadable
 from calcert.sources.row_order import RowOrder
-from calcert.sources.units.cluster_names import Numbering
-from calcert.sources.units.weighed_arrays import Weigher
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 ONE_PERCENT = 0.01

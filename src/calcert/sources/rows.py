@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.validation import check_count
 from calcert.sources.arrays import second_column, summarize_arrays
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.parsed_values import PLAIN, Reading
 from calcert.sources.row_order import RowOrder
 from calcert.sources.source_argument import Source, refuse_ignored, source_of
-from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Rows:
                 return table_summaries(value, chosen, sampling)[None]
             scores, labels, sampling = columns_in_memory(value, chosen, sampling)
         if sampling.given:
-            from calcert.sources.units.weighed_columns import weigh_arrays
+            from calcert.sources.clusters.weighed_columns import weigh_arrays
 
             return weigh_arrays(scores, labels, sampling)
         if isinstance(value, Summary):

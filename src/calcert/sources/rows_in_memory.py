@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import Place, refuse_bad
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.rows import Rows
-from calcert.sources.units.weighing_options import Weighing
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class RowsInMemory:
         return self.scores.size
 
     @property
-    def units(self) -> Integers:
+    def cluster_numbers(self) -> Integers:
         """For every row, the number of its cluster; its own where there are none."""
         if self.clusters is None:
             return np.arange(self.number)
@@ -73,7 +73,7 @@ def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
 
         chosen = chosen_columns(value, rows.score, rows.label, sampling)
         scores, labels, sampling = columns_in_memory(value, chosen, sampling)
-    from calcert.sources.units.weighed_columns import columns_of
+    from calcert.sources.clusters.weighed_columns import columns_of
 
     return _checked(*columns_of(scores, labels, sampling), sampling)
 

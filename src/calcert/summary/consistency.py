@@ -13,9 +13,9 @@ import numpy as np
 from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import BITS_OF_ONE, DISTINCT_LIMIT
+from calcert.summary.clusters import HEAVIEST, SQUARES, Clusters
 from calcert.summary.design import CLOSE, GAIN
 from calcert.summary.pair_sums import HEAVIEST_SQUARES, PAIR_SUMS, STAKES, PairSums
-from calcert.summary.units import HEAVIEST, SQUARES, Units
 
 Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
 """cell, count, offset, distinct and distinct_count of a Summary."""
@@ -107,42 +107,42 @@ def _check_shape(name: str, array: Integers, shape: tuple[int, ...]) -> None:
         raise ValueError(f"{name} must be int64 of shape {shape}; got {array.dtype} of shape {array.shape}")
 
 
-def check_units(units: Units, count: Integers) -> None:
-    """Refuse sums that are those of no units; ValueError in words that fit after "is damaged: "."""
-    pairs, total, number, largest = units.pairs, int(count.sum()), units.number, units.largest
+def check_clusters(clusters: Clusters, count: Integers) -> None:
+    """Refuse sums that are those of no clusters; ValueError in words that fit after "is damaged: "."""
+    pairs, total, number, largest = clusters.pairs, int(count.sum()), clusters.number, clusters.largest
     if pairs.dtype != np.int64 or pairs.shape != count.shape:
         raise ValueError(f"pairs must be int64 of shape {count.shape}; got {pairs.dtype} of shape {pairs.shape}")
-    # A row of weight w is in a unit of weight W, w <= W <= largest; floats are good enough for what cannot overflow.
+    # A row of weight w is in a cluster of weight W, w <= W <= largest; floats are good enough for what cannot overflow.
     if (pairs < count).any() or (pairs > count * float(largest) * (1 + CLOSE)).any() or not 0 < largest < HEAVIEST:
-        raise ValueError("pairs must fit the weights of their cells and of units; got some that do not")
+        raise ValueError("pairs must fit the weights of their cells and of clusters; got some that do not")
     if sum(map(int, pairs.ravel())) >= SQUARES:
-        raise ValueError("squares of the weights of units must add up to less than 2^62; got more")
-    squares, fourth, gains, mixed = units.squares, units.fourth, units.gain_squares, units.gain_weights
+        raise ValueError("squares of the weights of clusters must add up to less than 2^62; got more")
+    squares, fourth, gains, mixed = clusters.squares, clusters.fourth, clusters.gain_squares, clusters.gain_weights
     fits = (
         0 < number <= total <= number * largest
-        and units.rows >= number
+        and clusters.rows >= number
         and total**2 <= number * squares
         and squares <= largest * total
         and squares**2 <= number * fourth
         and fourth <= largest**2 * squares
         and mixed**2 <= gains * squares
         and gains <= GAIN * mixed <= GAIN**2 * squares
-        and largest <= units.cap
-        and (not units.design.only_soft or number * largest == total)
+        and largest <= clusters.cap
+        and (not clusters.design.only_soft or number * largest == total)
     )
-    if units.design.paired != (units.pair_sums is not None):
-        raise ValueError("pair_sums must be there where units say so, and only there; got the contrary")
-    if units.pair_sums is not None:
-        _check_pair_sums(units.pair_sums, squares, number)
+    if clusters.design.paired != (clusters.pair_sums is not None):
+        raise ValueError("pair_sums must be there where clusters say so, and only there; got the contrary")
+    if clusters.pair_sums is not None:
+        _check_pair_sums(clusters.pair_sums, squares, number)
     if not fits:
         raise ValueError(
-            f"sums over units must fit each other; got {number:,} units of at most {largest:,} in {units.rows:,} rows, "
-            "with sums of powers that no such units have"
+            f"sums over clusters must fit each other; got {number:,} clusters of at most {largest:,} "
+            f"in {clusters.rows:,} rows, with sums of powers that no such clusters have"
         )
 
 
 def _check_pair_sums(sums: PairSums, squares: int, number: int) -> None:
-    """Refuse pair sums that are those of no units; ValueError in words that fit after "is damaged: "."""
+    """Refuse pair sums that are those of no clusters; ValueError in words that fit after "is damaged: "."""
     if sums.values.shape != (PAIR_SUMS,):
         raise ValueError(f"pair_sums must be {PAIR_SUMS:,} integers; got shape {sums.values.shape}")
     within = squares < HEAVIEST_SQUARES
@@ -153,4 +153,4 @@ def _check_pair_sums(sums: PairSums, squares: int, number: int) -> None:
     within &= bool((np.diff(sums.beyond) <= 0).all() and (sums.beyond >= 0).all())
     within &= bool((sums.logarithms <= math.log(1 + STAKES[0]) * number).all())
     if not within:
-        raise ValueError("pair_sums must be sums of products over units; got some that no units have")
+        raise ValueError("pair_sums must be sums of products over clusters; got some that no clusters have")

@@ -1,4 +1,4 @@
-"""How rows make units, and what was declared of their weights: the part of a Summary that was fixed before the rows."""
+"""How rows make clusters, and what was declared of their weights: the part of a Summary fixed before the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAIN = 1 << GAIN_BITS
 
 @dataclass(frozen=True)
 class Design:
-    """How rows make units, and what was declared of their weights before they were seen.
+    """How rows make clusters, and what was declared of their weights before they were seen.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Design:
 
     @property
     def only_soft(self) -> bool:
-        """True where every row is a unit of the same weight, with a share for a label."""
+        """True where every row is a cluster of the same weight, with a share for a label."""
         return self.soft and not self.clustered and not self.weighted
 
     @property

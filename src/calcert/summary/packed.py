@@ -31,8 +31,8 @@ DIGEST = 16
 
 def pack(summary: Summary) -> bytes:
     """The Summary of plain rows as bytes that end in their checksum."""
-    if summary.units is not None:
-        raise ValueError(f"only plain rows are packed; got {summary.rows:,} rows{summary.units.words}")
+    if summary.clusters is not None:
+        raise ValueError(f"only plain rows are packed; got {summary.rows:,} rows{summary.clusters.words}")
     listed = summary.distinct is not None
     whole = _deflate(_planes(np.diff(summary.cell, prepend=0)), _planes(summary.count.ravel()))
     values = b""

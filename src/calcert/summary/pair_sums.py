@@ -1,9 +1,9 @@
-"""Pair sums: how gains of rows of one unit go together in different places, added up over units.
+"""Pair sums: how gains of rows of one cluster go together in different places, added up over clusters.
 
-The sum of squared gains of units is what deviations are made of. From the size of gains alone it must be taken as if
-all rows of a unit gained in one direction. Pair sums know better: sums over units of products of what two places hold
-of w (x - y). Two grids of places are kept, nodes between which a row is shared and bins that hold it whole. Everything
-is a 64-bit integer, so that parts add up exactly (theory of the units, pair sums).
+The sum of squared gains of clusters is what deviations are made of. From the size of gains alone it must be taken as if
+all rows of a cluster gained in one direction. Pair sums know better: sums over clusters of products of what two places
+hold of w (x - y). Two grids of places are kept, nodes between which a row is shared and bins that hold it whole.
+Everything is a 64-bit integer, so that parts add up exactly (theory of the clusters, pair sums).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.summary.design import GAIN
 
 if TYPE_CHECKING:
-    from calcert.summary.units import Units
+    from calcert.summary.clusters import Clusters
 
 STEP_BITS = 12
 """w (x - y) is known to half of 2^-12 of a quantum."""
@@ -28,7 +28,7 @@ STEP_BITS = 12
 STEP = 1 << STEP_BITS
 
 HEAVIEST_SQUARES = 1 << 37
-"""Squares of weights of units add up to less than this: then pair sums stay in 64 bits."""
+"""Squares of weights of clusters add up to less than this: then pair sums stay in 64 bits."""
 
 LOG_ODDS = np.concatenate([np.arange(-96, -48) / 16, np.arange(-96, 97) / 32, np.arange(49, 97) / 16])
 """Where nodes are: thirty-seconds up to odds of e^3 either way, then sixteenths up to e^6."""
@@ -43,7 +43,7 @@ EDGES = np.unique(np.concatenate([np.arange(1, 128) / 128, TAILS, 1 - TAILS]))
 """Edges of bins: 128ths, and finer near the ends."""
 
 SHARES = np.arange(1, 6) / 8
-"""Shares of its weight beyond which the gain of a unit counts as large."""
+"""Shares of its weight beyond which the gain of a cluster counts as large."""
 
 BEYOND = 32
 """Third powers are known to this part of a quantum's."""
@@ -58,7 +58,7 @@ LOGARITHM = 1 << 24
 """Logarithms are known to this part of one."""
 
 BLOCK = 1 << 20
-"""Rows that are paired at a time, all of whose units are whole."""
+"""Rows that are paired at a time, all of whose clusters are whole."""
 
 BINS = EDGES.size + 1
 SIZES = (NODES.size * (NODES.size + 1) // 2, BINS * (BINS + 1) // 2, BINS, SHARES.size, SIGNS.shape[0] * STAKES.size)
@@ -68,7 +68,7 @@ PAIR_SUMS = sum(SIZES)
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums over units, one after another in `values`: upper triangles for nodes and bins, then three rows of sums.
+    """Sums over clusters, one after another in `values`: upper triangles for nodes and bins, then three rows of sums.
 
     In quanta: of a_j a_k, a the part of w (x - y) that a node or bin holds, to 2^-24; of the squares of w |x - y| of
     each bin, to 2^-24 and rounded up; of (R - s W)_+ R^2 for each share s, to 1/32 and rounded up; and of the
@@ -88,7 +88,7 @@ class PairSums:
 
     @cached_property
     def nodes(self) -> Floats:
-        """Sums of a_j a_k over units, for nodes."""
+        """Sums of a_j a_k over clusters, for nodes."""
         return _whole(self._part(0), NODES.size)
 
     @cached_property
@@ -98,17 +98,17 @@ class PairSums:
 
     @cached_property
     def gains(self) -> Floats:
-        """At least the sum over units of the square of w |x - y| of each bin."""
+        """At least the sum over clusters of the square of w |x - y| of each bin."""
         return self._part(2) / STEP**2
 
     @cached_property
     def beyond(self) -> Floats:
-        """At least the sum over units of (R - s W)_+ R^2, for each share s."""
+        """At least the sum over clusters of (R - s W)_+ R^2, for each share s."""
         return self._part(3) / BEYOND
 
     @cached_property
     def logarithms(self) -> Floats:
-        """At most the sum over units of ln(1 + stake A), for each bet and stake; stakes too large for a unit are 0."""
+        """At most the sum over clusters of ln(1 + stake A), for each bet and stake; 0 where a stake is too large."""
         return self._part(4).reshape(SIGNS.shape[0], STAKES.size) / LOGARITHM
 
     def _part(self, which: int) -> Integers:
@@ -122,39 +122,39 @@ def _whole(upper: Integers, size: int) -> Floats:
     return table + np.triu(table, 1).T
 
 
-def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Integers, units: Units) -> PairSums:
-    """From rows of one label each: scores, labels, weights in quanta and clusters; and what is known of all units."""
+def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Integers, clusters: Clusters) -> PairSums:
+    """From rows of one label each: scores, labels, weights in quanta, clusters; and what is known of all of them."""
     # Importing it takes a while: only those who ask for pair sums pay.
     from scipy.sparse import csr_matrix
 
-    if units.squares >= HEAVIEST_SQUARES:
+    if clusters.squares >= HEAVIEST_SQUARES:
         raise OverflowError(
             "pair_sums must have clusters whose squared weights add up to less than 2^37; got clusters of up to "
-            f"{units.largest * units.design.quantum:g}. Leave pair_sums out, or pass a larger weight_unit."
+            f"{clusters.largest * clusters.design.quantum:g}. Leave pair_sums out, or pass a larger weight_unit."
         )
     nodes, bins = np.zeros((NODES.size, NODES.size), np.int64), np.zeros((BINS, BINS), np.int64)
     within, beyond = np.zeros(BINS, np.int64), np.zeros(SHARES.size, np.int64)
     bets = np.zeros((SIGNS.shape[0], STAKES.size), np.int64)
-    # Wealth must not be lost whatever a unit does: its A is at most its weight in size.
-    stakes = np.flatnonzero(STAKES * units.largest <= STAKES[0])
-    for rows, unit in _blocks(cluster):
-        score, w, number = x[rows], weight[rows], int(unit[-1]) + 1
+    # Wealth must not be lost whatever a cluster does: its A is at most its weight in size.
+    stakes = np.flatnonzero(STAKES * clusters.largest <= STAKES[0])
+    for rows, own in _blocks(cluster):
+        score, w, number = x[rows], weight[rows], int(own[-1]) + 1
         value = np.rint(score * STEP).astype(np.int64) - label[rows] * STEP
         left, way = _between(score)
         moved = w * np.rint(value * way).astype(np.int64)
-        there = np.concatenate([unit, unit]), np.concatenate([left, left + 1])
+        there = np.concatenate([own, own]), np.concatenate([left, left + 1])
         nodes += _products(csr_matrix((np.concatenate([w * value - moved, moved]), there), (number, NODES.size)))
-        where = unit, np.searchsorted(EDGES, score, "right")
+        where = own, np.searchsorted(EDGES, score, "right")
         bins += _products(csr_matrix((w * value, where), (number, BINS)))
         # Rounding |x - y| to the nearest step is made up for by one step more.
         large = csr_matrix((w * (np.abs(value) + 1), where), (number, BINS))
         within += np.asarray(large.power(2).sum(axis=0), np.int64).ravel()
-        heavy = np.bincount(unit, w)[:, None]
+        heavy = np.bincount(own, w)[:, None]
         far = np.where(label[rows], 1 - np.floor(score * GAIN) / GAIN, np.ceil(score * GAIN) / GAIN)
-        gain = np.bincount(unit, w * far)[:, None]
+        gain = np.bincount(own, w * far)[:, None]
         over = np.maximum(gain - SHARES * heavy, 0.0) * gain**2
         beyond += np.ceil(over * BEYOND).astype(np.int64).sum(axis=0)
-        quarters = np.bincount(4 * unit + np.minimum((4 * score).astype(np.int64), 3), w * value, 4 * number)
+        quarters = np.bincount(4 * own + np.minimum((4 * score).astype(np.int64), 3), w * value, 4 * number)
         # Less than what was earned, by the half step that each row may have been rounded up.
         earned = np.maximum(quarters.reshape(-1, 4) @ SIGNS.T / STEP - heavy / (2 * STEP), -heavy)
         for stake in stakes:
@@ -163,7 +163,7 @@ def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Int
 
 
 def _blocks(cluster: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """Rows of some units at a time, and the number of each one's unit among them."""
+    """Rows of some clusters at a time, and the number of each one's cluster among them."""
     order = np.argsort(cluster, kind="stable")
     ordered = cluster[order]
     start = 0
@@ -180,5 +180,5 @@ def _between(x: Floats) -> tuple[Integers, Floats]:
 
 
 def _products(held: Any) -> Integers:
-    """Sums over units of products of what any two places hold."""
+    """Sums over clusters of products of what any two places hold."""
     return np.asarray((held.T @ held).todense(), np.int64)

@@ -1,11 +1,11 @@
-"""What a GROUP BY returned, checked and turned into the arrays of a Summary: of rows, or of units and their sums.
+"""What a GROUP BY returned, checked and turned into the arrays of a Summary: of rows, or of clusters and their sums.
 
 One line per cell and label: `cell`, `label`, `row_count`, `offset_sum`. An offset is floor(score * 2^40) modulo 2^26,
 which an engine computes without knowing the width of the cell; the left edge of the cell is taken off here. A line with
 a `score` is one distinct score with its rows. Cells and labels below zero count rows that a Summary cannot hold, and
 `table_rows` on every line says how many rows there were, so that a result cut short is noticed.
 
-With clusters or weights there are sums of weights per cell, and one line of sums over units.
+With clusters or weights there are sums of weights per cell, and one line of sums over clusters.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats, Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.clusters import SUMS, refuse_heavy
 from calcert.summary.consistency import ROW_LIMIT, listing_fits
 from calcert.summary.design import Design
-from calcert.summary.units import SUMS, refuse_heavy
 
 COLUMNS = ("cell", "label", "row_count", "offset_sum", "table_rows", "score")
 
@@ -200,10 +200,10 @@ def _is_null(value: Any) -> bool:
     return value is None or str(value) in ("nan", "NaN", "<NA>")
 
 
-UNIT_COLUMNS = (*COLUMNS, "weight_sum", "pair_sum", "design", "quantum_bits", *SUMS)
+CLUSTER_COLUMNS = (*COLUMNS, "weight_sum", "pair_sum", "design", "quantum_bits", *SUMS)
 
-UNIT_LINE = -100
-"""The cell of the line that has the sums over units."""
+CLUSTER_LINE = -100
+"""The cell of the line that has the sums over clusters."""
 
 MISSING_WEIGHT, INVALID_WEIGHT, MISSING_CLUSTER = -3, -4, -5
 """Cells of rows whose weight is null, is no whole multiple of its unit, or whose cluster is null."""
@@ -215,17 +215,17 @@ WRONG = {
 }
 
 
-def read_units(
+def read_clusters(
     columns: dict[str, Sequence[Any]], largest_weight: float | None, largest_gain: float | None
 ) -> tuple[Lines, Listing, Integers, dict[str, int], int, Design]:
-    """Lines of cells by weight, listed scores, sums of pairs by line, sums over units, rows, and the design."""
-    found = {name: integers(name, columns[name]) for name in UNIT_COLUMNS if name != "score"}
+    """Lines of cells by weight, listed scores, sums of pairs by line, sums over clusters, rows, and the design."""
+    found = {name: integers(name, columns[name]) for name in CLUSTER_COLUMNS if name != "score"}
     score = scores_of(columns["score"])
-    last = found["cell"] == UNIT_LINE
+    last = found["cell"] == CLUSTER_LINE
     if last.sum() != 1:
         raise ValueError(
-            f"rows must be the whole result of the query, with one line of sums over units; got {int(last.sum())}. A "
-            "tool may have cut the result short: fetch all of it."
+            f"rows must be the whole result of the query, with one line of sums over clusters; got {int(last.sum())}. "
+            "A tool may have cut the result short: fetch all of it."
         )
     listed, inside = ~np.isnan(score), np.isnan(score) & ~last
     rows = int(found["row_count"][inside].sum())

@@ -19,11 +19,11 @@ import numpy as np
 from calcert.foundation.array_types import Integers
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
-from calcert.summary.consistency import Arrays, check_units, checked
+from calcert.summary.clusters import Clusters
+from calcert.summary.consistency import Arrays, check_clusters, checked
 from calcert.summary.pair_sums import PAIR_SUMS
-from calcert.summary.units import Units
 
-FORMAT, WITH_UNITS = 1, 2
+FORMAT, WITH_CLUSTERS = 1, 2
 """Formats: of plain rows, and of rows in clusters or with weights, which have two arrays more, or three."""
 
 MAGIC = b"calcert summary"
@@ -41,7 +41,7 @@ LARGEST = {
     "distinct": 8 * DISTINCT_LIMIT,
     "distinct_count": 16 * DISTINCT_LIMIT,
     "pairs": 16 * cells.CELLS,
-    "units": 8 * 16,
+    "clusters": 8 * 16,
     "pair_sums": 8 * PAIR_SUMS,
 }
 """The arrays that may be there, and the most bytes that each has."""
@@ -64,20 +64,20 @@ def to_bytes(arrays: Mapping[str, Integers]) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     body = buffer.getvalue()
-    form = WITH_UNITS if "units" in arrays else FORMAT
+    form = WITH_CLUSTERS if "clusters" in arrays else FORMAT
     return b"%s %d %s\n" % (MAGIC, form, hashlib.sha256(body).hexdigest().encode()) + body
 
 
-def from_bytes(content: bytes, name: str) -> tuple[*Arrays, Units | None]:
+def from_bytes(content: bytes, name: str) -> tuple[*Arrays, Clusters | None]:
     """The arrays of a saved Summary, checked; ValueError, in words, where they are not those of any rows."""
     header, _, body = content.partition(b"\n")
     words = header.split(b" ")
     if not header.startswith(MAGIC + b" ") or len(words) != 4 or not words[2].isdigit():
         raise ValueError(f"{name} is not a saved Summary: it does not begin with {MAGIC.decode()!r}.")
-    if words[2] not in (b"%d" % FORMAT, b"%d" % WITH_UNITS):
+    if words[2] not in (b"%d" % FORMAT, b"%d" % WITH_CLUSTERS):
         raise ValueError(
             f"{name} holds a Summary of format {words[2][:20].decode()}; this calcert reads formats {FORMAT} and "
-            f"{WITH_UNITS}. "
+            f"{WITH_CLUSTERS}. "
             "Summaries of different formats do not mix: summarise the rows again with one version."
         )
     if hashlib.sha256(body).hexdigest().encode() != words[3]:
@@ -86,21 +86,21 @@ def from_bytes(content: bytes, name: str) -> tuple[*Arrays, Units | None]:
         found = _arrays(body)
         whole = found["cell"], found["count"], found["offset"]
         arrays = checked((*whole, found.get("distinct"), found.get("distinct_count")))
-        return *arrays, _units(found, int(words[2]))
+        return *arrays, _clusters(found, int(words[2]))
     except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{name} is damaged: {error}. Summarise the rows again.") from error
 
 
-def _units(found: Mapping[str, Integers], form: int) -> Units | None:
-    """What is known of units, checked."""
-    wanted = {"pairs", "units"} if form == WITH_UNITS else set()
-    if found.keys() & {"pairs", "units"} != wanted or ("pair_sums" in found and not wanted):
-        raise ValueError(f"format {form} has {' and '.join(sorted(wanted)) or 'no units'}; it does not")
+def _clusters(found: Mapping[str, Integers], form: int) -> Clusters | None:
+    """What is known of clusters, checked."""
+    wanted = {"pairs", "clusters"} if form == WITH_CLUSTERS else set()
+    if found.keys() & {"pairs", "clusters"} != wanted or ("pair_sums" in found and not wanted):
+        raise ValueError(f"format {form} has {' and '.join(sorted(wanted)) or 'no clusters'}; it does not")
     if not wanted:
         return None
-    units = Units.from_array(found["pairs"], found["units"], found.get("pair_sums"))
-    check_units(units, found["count"])
-    return units
+    clusters = Clusters.from_array(found["pairs"], found["clusters"], found.get("pair_sums"))
+    check_clusters(clusters, found["count"])
+    return clusters
 
 
 def _arrays(body: bytes) -> dict[str, Integers]:

@@ -22,9 +22,9 @@ from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
 from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.cells import DISTINCT_LIMIT
+from calcert.summary.clusters import Clusters, clusters_from_sums
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
-from calcert.summary.units import Units, units_from_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class Summary:
         4,096.
     distinct_count
         Rows per distinct score and label; None likewise.
-    units
-        What is known of clusters and weights; None for plain rows. With units, counts are sums of weights.
+    clusters
+        What is known of clusters and weights; None for plain rows. With clusters, counts are sums of weights.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Summary:
     offset: Integers
     distinct: Integers | None
     distinct_count: Integers | None
-    units: Units | None = None
+    clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
         for array in (self.cell, self.count, self.offset, self.distinct, self.distinct_count):
@@ -99,12 +99,12 @@ class Summary:
         >>> calcert.Summary.from_cells(database.execute(query).fetchall())
         Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
         """
-        columns = query_result.columns_of(rows, query_result.UNIT_COLUMNS)
-        if not set(query_result.UNIT_COLUMNS) <= columns.keys():
+        columns = query_result.columns_of(rows, query_result.CLUSTER_COLUMNS)
+        if not set(query_result.CLUSTER_COLUMNS) <= columns.keys():
             if largest_weight is not None or largest_gain is not None:
                 raise TypeError("largest_weight must come with weights or clusters; got the result of plain rows.")
             return cls.from_lines(*query_result.read(columns))
-        lines, listing, pair, sums, number, design = query_result.read_units(columns, largest_weight, largest_gain)
+        lines, listing, pair, sums, number, design = query_result.read_clusters(columns, largest_weight, largest_gain)
         return cls.from_lines(lines, listing).with_pairs(lines, pair, sums, number, design)
 
     @classmethod
@@ -118,10 +118,10 @@ class Summary:
     def with_pairs(
         self, lines: query_result.Lines, pair: Integers, sums: dict[str, int], rows: int, design: Design
     ) -> Summary:
-        """The same with what is known of units: sums of pairs by line of a result, and sums over units."""
+        """The same with what is known of clusters: sums of pairs by line of a result, and sums over clusters."""
         pairs = np.zeros(self.count.shape, np.int64)
         np.add.at(pairs, (np.searchsorted(self.cell, lines.cell), lines.label), pair)
-        return replace(self, units=units_from_sums(sums, pairs, rows, design))
+        return replace(self, clusters=clusters_from_sums(sums, pairs, rows, design))
 
     @cached_property
     def n(self) -> int:
@@ -131,12 +131,12 @@ class Summary:
     @property
     def rows(self) -> int:
         """The number of rows, whatever their weights."""
-        return self.n if self.units is None else self.units.rows
+        return self.n if self.clusters is None else self.clusters.rows
 
     @property
     def equal_rows(self) -> int:
-        """So many rows of equal weight have, next to their number, the squares of weights that the units have."""
-        return self.n if self.units is None else max(self.n**2 // self.units.squares, 1)
+        """So many rows of equal weight have, next to their number, the squares of weights that the clusters have."""
+        return self.n if self.clusters is None else max(self.n**2 // self.clusters.squares, 1)
 
     @cached_property
     def positives(self) -> int:
@@ -215,7 +215,7 @@ class Summary:
         --------
         >>> monday = calcert.summarize([0.2, 0.7], [0, 1], clusters=["ann", "ann"])
         >>> tuesday = calcert.summarize([0.2], [1], clusters=["bob"])
-        >>> monday.plus(tuesday, disjoint=True).units.number
+        >>> monday.plus(tuesday, disjoint=True).clusters.number
         2
         """
         if disjoint is not True:
@@ -246,7 +246,7 @@ class Summary:
 
     def __repr__(self) -> str:
         known = "over 4,096" if self.distinct is None else f"{self.distinct.size:,}"
-        among = "" if self.units is None else self.units.words
+        among = "" if self.clusters is None else self.clusters.words
         return (
             f"Summary of {rows_text(self.rows)}{among}: base rate {self.base_rate:.4f}, "
             f"mean score {self.mean_score:.4f}, {self.cell.size:,} cells, {known} distinct scores"
@@ -292,8 +292,8 @@ class Summary:
             "offset": self.offset,
             "distinct": self.distinct,
             "distinct_count": self.distinct_count,
-            "pairs": None if self.units is None else self.units.pairs,
-            "units": None if self.units is None else self.units.to_array(),
-            "pair_sums": self.units.pair_sums.values if self.units and self.units.pair_sums else None,
+            "pairs": None if self.clusters is None else self.clusters.pairs,
+            "clusters": None if self.clusters is None else self.clusters.to_array(),
+            "pair_sums": self.clusters.pair_sums.values if self.clusters and self.clusters.pair_sums else None,
         }
         return {key: array for key, array in named.items() if array is not None}

@@ -58,7 +58,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     # Numba takes a moment to import: only those who ask for a distance wait for it.
     from calcert.certificates.distances.distance_lower import distance_lower
 
-    check_summary(summary, units=True)
+    check_summary(summary, clusters=True)
     delta, seed = check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="distance from calibration",
@@ -67,7 +67,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         lower=distance_lower(summary, delta, seed),
         delta=delta,
         n=summary.rows,
-        units=summary.units,
+        clusters=summary.clusters,
         theorem="Theorem 6",
         terms=upper_terms(summary, delta),
         parameters={"seed": seed},

@@ -12,11 +12,11 @@ import math
 import numpy as np
 
 from calcert.certificates.certificate import Lower
+from calcert.certificates.clusters.cluster_bets import CHANGES, lower_with_bets
+from calcert.certificates.clusters.cluster_gain_lists import tilt_patterns
 from calcert.certificates.distances.distance_knots import lay, put
 from calcert.certificates.distances.distance_solver import solve
-from calcert.certificates.units.unit_bets import CHANGES, lower_with_bets
-from calcert.certificates.units.unit_gain_lists import tilt_patterns
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_DISTANCE
@@ -35,7 +35,7 @@ NEAR = 0.01
 
 def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for the distance from calibration at confidence 1 - delta."""
-    if summary.units is not None:
+    if summary.clusters is not None:
         # Of the bets only calibration in the large is a tilt.
         return lower_with_bets(summary, tilt_patterns(summary), np.where(CHANGES == 0, 1.0, np.inf), delta)
     points = middles(summary)
@@ -45,7 +45,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         in_turn(lambda known, last: pair_gain(points, known)),
         beside=FOR_DISTANCE,
-        thrown=thrown_batches.thrown(points, seed),
+        thrown=random_splits.thrown(points, seed),
     )
 
 

@@ -7,16 +7,16 @@ from functools import lru_cache
 
 import numpy as np
 
+from calcert.certificates.clusters.cluster_deviations import FixedWeights, weights_of
+from calcert.certificates.clusters.cluster_moments import any_squares, second_limit, served_form, served_squares
 from calcert.certificates.limits.deviations import Limit, grouped_limit, iid_limit
 from calcert.certificates.limits.inversion import invert, least_size
 from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
-from calcert.certificates.units.unit_deviations import FixedWeights, weights_of
-from calcert.certificates.units.unit_moments import any_squares, second_limit, served_form, served_squares
 from calcert.foundation.rounding import ROUNDING
-from calcert.serving.noise import Noise
+from calcert.perturbation.noise import Noise
+from calcert.summary.clusters import Clusters
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
-from calcert.summary.units import Units
 
 
 def upper_mean(
@@ -26,32 +26,34 @@ def upper_mean(
     delta: float,
     limit: Limit = iid_limit,
     noise: Noise | None = None,
-    squares: Callable[[Units], float] = any_squares,
+    squares: Callable[[Clusters], float] = any_squares,
 ) -> float:
     """An upper bound, at confidence 1 - delta, on the largest mean gain of the law.
 
     Guarantee
         If no gain of a row exceeds |y - x| in size (|y - E[S|x]| where `noise` is served), `seen` is at least the
         largest mean gain of the rows and `rows` at least the squares of what bounds it, row by row, the result holds
-        with probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for units.
-        There `squares` is at least the sum over units of the squared gains of the rows, for every gain (Lemma PS).
+        with probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for
+        clusters. There `squares` is at least the sum over clusters of the squared gains of the rows, for every gain
+        (Lemma PS).
     """
-    units = summary.units
-    if units is None or units.design.only_soft:
-        # Shares: rows are units of one weight and one law (theory, soft labels).
-        number = summary.n if units is None else units.number
+    clusters = summary.clusters
+    if clusters is None or clusters.design.only_soft:
+        # Shares: rows are clusters of one weight and one law (theory, soft labels).
+        number = summary.n if clusters is None else clusters.number
         level = share_for_mean(number) * delta
         return invert(seen, rows.upper(number, delta), number, level, limit)
     if limit is iid_limit:
-        together = squares(units) if noise is None else served_form(summary, units, noise)
-        weights, share = weights_of(summary, units, delta, noise, together)
+        together = squares(clusters) if noise is None else served_form(summary, clusters, noise)
+        weights, share = weights_of(summary, clusters, delta, noise, together)
         return weights.upper(seen, share * delta)  # U1, U2
-    if limit is not grouped_limit or units.design.population:
+    if limit is not grouped_limit or clusters.design.population:
         raise ValueError(
-            f"this bound is proved for independent rows of equal weight alone; got {summary.rows:,} rows{units.words}."
+            "this bound is proved only for independent rows of equal weight; "
+            f"got {summary.rows:,} rows{clusters.words}."
         )
-    second = second_limit(units, served_squares(summary, units), (1 - SPLIT) * delta)
-    fixed = FixedWeights.knowing(summary, units, second)
+    second = second_limit(clusters, served_squares(summary, clusters), (1 - SPLIT) * delta)
+    fixed = FixedWeights.knowing(summary, clusters, second)
     return fixed.upper(seen, SPLIT * delta, grouped=True)  # U3
 
 
@@ -61,14 +63,14 @@ def largest_mean_terms(
     discretisation: float,
     delta: float,
     limit: Limit = iid_limit,
-    squares: Callable[[Units], float] = any_squares,
+    squares: Callable[[Clusters], float] = any_squares,
 ) -> dict[str, float]:
     """The terms of an upper bound at confidence 1 - delta.
 
     Guarantee
         If no gain exceeds |x - y| in size and plug_in + discretisation is at least the largest mean gain of the rows,
-        the largest mean gain of the law is at most the sum of the terms, with probability at least 1 - delta. For units
-        `squares` is as in :func:`upper_mean`.
+        the largest mean gain of the law is at most the sum of the terms, with probability at least 1 - delta. For
+        clusters `squares` is as in :func:`upper_mean`.
     """
     seen = plug_in + discretisation
     upper = upper_mean(summary, seen, brier_squares(summary), delta, limit, squares=squares)  # Largest mean

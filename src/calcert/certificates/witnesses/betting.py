@@ -21,10 +21,10 @@ import numpy as np
 from calcert.certificates.certificate import Lower
 from calcert.certificates.limits.root_search import crossing
 from calcert.certificates.limits.sampling_term import gap_limit
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.witnesses import random_splits
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
-from calcert.foundation.validation import refuse_units
+from calcert.foundation.validation import refuse_clusters
 from calcert.summary.summary import Summary
 
 SMALL_ERROR = 0.1
@@ -88,7 +88,7 @@ def lower_limit(
 ) -> Lower:
     """The largest c at which what is owned in the end, in the mean over throws, reaches 1/delta.
 
-    Beside it the e-value: what is owned in the end of the bets against an error of 0, for each unit at first.
+    Beside it the e-value: what is owned in the end of the bets against an error of 0, for each cluster at first.
 
     Guarantee
         If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
@@ -128,9 +128,9 @@ def _gap_share(c: float, n: int) -> float:
 
 def play(summary: Summary, delta: float, seed: int, witness: Witness, thrown: Integers | None = None) -> Game:
     """All bets of all throws, with stakes that suit a limit at `delta`."""
-    refuse_units(summary)  # Rows of one unit would be witness and judge.
+    refuse_clusters(summary)  # Rows of one cluster would be witness and judge.
     if thrown is None:
-        thrown = thrown_batches.thrown(summary.cell_points, seed)
+        thrown = random_splits.thrown(summary.cell_points, seed)
     gain = witness(thrown)
     bets = judged(gain, thrown, summary.n, delta).tolist()
     return Game(
@@ -191,7 +191,7 @@ class Game:
 
     @property
     def e_value(self) -> float:
-        """What is owned in the end of a bet against an error of 0, per unit at first; at most 1e300."""
+        """What is owned in the end of a bet against an error of 0, per cluster at first; at most 1e300."""
         return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
 
     def limit(self, delta: float, left: Callable[[float], float] = lambda c: 0.0) -> float:

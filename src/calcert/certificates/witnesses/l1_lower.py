@@ -14,9 +14,9 @@ import math
 import numpy as np
 
 from calcert.certificates.certificate import Lower
-from calcert.certificates.units.unit_bets import EVERY, lower_with_bets
-from calcert.certificates.units.unit_gain_lists import error_patterns
-from calcert.certificates.witnesses import thrown_batches
+from calcert.certificates.clusters.cluster_bets import EVERY, lower_with_bets
+from calcert.certificates.clusters.cluster_gain_lists import error_patterns
+from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import signed_gains
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, middles
@@ -33,7 +33,7 @@ so many rows leave open."""
 
 def l1_lower(summary: Summary, delta: float, seed: int) -> Lower:
     """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
-    if summary.units is not None:
+    if summary.clusters is not None:
         return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
     points = middles(summary, min(FOR_WITNESSES, PART / math.sqrt(summary.n)))
     return lower_limit(
@@ -42,5 +42,5 @@ def l1_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         in_turn(lambda known, last: signed_gains(points.low, points.high, known, last, SCALES)),
         beside=FOR_L1,
-        thrown=thrown_batches.thrown(points, seed, thrown_batches.TRIED),
+        thrown=random_splits.thrown(points, seed, random_splits.TRIED),
     )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calcert.certificates.limits.coin_sums import RUNS, largest_move, run_of
+from calcert.certificates.limits.bernoulli_sums import RUNS, largest_move, run_of
 from calcert.certificates.limits.deviations import mean_lower, share_beyond
 from calcert.certificates.limits.root_search import SLACK
 from calcert.foundation.array_types import Floats, Integers

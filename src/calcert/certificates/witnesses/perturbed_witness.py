@@ -18,10 +18,10 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.compiled import compiled_later
-from calcert.serving.grids.coordinate_of_noise import Coordinate
-from calcert.serving.grids.exponentials_on_grid import MARGIN, exponentials, smoothed
-from calcert.serving.grids.grid import BLOCK, Grid
-from calcert.serving.grids.grid_view import View
+from calcert.perturbation.grids.coordinate_of_noise import Coordinate
+from calcert.perturbation.grids.exponentials_on_grid import MARGIN, exponentials, smoothed
+from calcert.perturbation.grids.grid import BLOCK, Grid
+from calcert.perturbation.grids.grid_view import View
 
 FREE = (math.nan, math.nan)
 

@@ -6,7 +6,6 @@ from calcert.show.blocks.bands_and_score_table import band_blocks, monotone_bloc
 from calcert.show.blocks.block import Block
 from calcert.show.blocks.comparison import comparison_blocks
 from calcert.show.blocks.decision_curve import decision_blocks
-from calcert.show.blocks.moves import moves_blocks
 from calcert.show.blocks.noise_costs import noise_costs_blocks
 from calcert.show.blocks.plan import plan_blocks
 from calcert.show.blocks.published import published_blocks
@@ -14,6 +13,7 @@ from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks
 from calcert.show.blocks.recalibration import recalibration_blocks
 from calcert.show.blocks.report import details_blocks, report_blocks
 from calcert.show.blocks.segments import segment_blocks
+from calcert.show.blocks.transport_plan import moves_blocks
 
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,

@@ -11,7 +11,7 @@ from calcert.show.blocks.block import Block, Paragraph, Table, Verdict, numbers
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
-    from calcert.certificates.bends import RangeMean
+    from calcert.certificates.miscalibrated_ranges import RangeMean
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
 

@@ -26,12 +26,12 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
             shown.add(visible(model), at_least(c.lower), at_most(c.upper), visible(_names(others)))
     meanings = " ".join(meaning(name, [*standing.certificates.values()]) for name, standing in standings.items())
     first = next(iter(comparison.models.values()))
-    units = "" if first.summary is None or first.summary.units is None else first.summary.units.words
+    clusters = "" if first.summary is None or first.summary.clusters is None else first.summary.clusters.words
     each = first.settings.delta
     warnings = [f"Warning, {name}: {said}" for name, r in comparison.models.items() for said in r.warnings]
     return [
         *(Paragraph(visible(said)) for said in warnings),
-        Paragraph(f"{rows_text(first.n)}{units}, {len(comparison.models)} models"),
+        Paragraph(f"{rows_text(first.n)}{clusters}, {len(comparison.models)} models"),
         Verdict(visible(verdict(standings[comparison.leading], comparison.leading, comparison.delta))),
         shown,
         Paragraph(

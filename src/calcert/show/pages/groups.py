@@ -31,8 +31,8 @@ def page(
     names = group_columns(report)
     lines, first = group_lines(report, names), next(iter(report.groups.values()))
     large = f", smallest_group={report.smallest}" if report.smallest > 1 else ""
-    units = first.summary.units if first.summary is not None else None
-    how = f", {units.design.arguments}" if units is not None else ""
+    clusters = first.summary.clusters if first.summary is not None else None
+    how = f", {clusters.design.arguments}" if clusters is not None else ""
     call = code(first.settings.at(report.delta), more=f"groups=groups{large}{how}")
     return render(
         "groups.html.jinja",

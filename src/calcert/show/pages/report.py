@@ -91,8 +91,8 @@ def content(report: Report, command: str | None) -> dict[str, Any]:
 
 def told(report: Report) -> str:
     """How rows in clusters or with weights were named."""
-    units = None if report.summary is None else report.summary.units
-    return "" if units is None else units.design.arguments
+    clusters = None if report.summary is None else report.summary.clusters
+    return "" if clusters is None else clusters.design.arguments
 
 
 def notebook_view(report: Report) -> str:
@@ -167,7 +167,7 @@ def _by_score(report: Report) -> list[dict[str, Any]]:
     rows = report.summary
     if rows is None or not rows.is_finite or rows.values.size > FEW_SCORES:
         return []
-    if rows.units is not None and not (rows.units.design.clustered and rows.n == rows.units.rows):
+    if rows.clusters is not None and not (rows.clusters.design.clustered and rows.n == rows.clusters.rows):
         return []
     limits: Iterable[tuple[Any, Any]] = [(None, None)] * rows.values.size
     if report.has_few_scores:

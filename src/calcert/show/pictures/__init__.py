@@ -7,7 +7,6 @@ from calcert.show.pictures.decision_curve import decision_picture
 from calcert.show.pictures.intervals import classes_picture, comparison_picture, groups_picture
 from calcert.show.pictures.monitor import status_picture
 from calcert.show.pictures.monotone_band_and_score_table import monotone_picture, table_picture
-from calcert.show.pictures.moves import moves_picture
 from calcert.show.pictures.noise_costs import noise_costs_picture
 from calcert.show.pictures.perturbed_curve import band_picture
 from calcert.show.pictures.plan import plan_picture
@@ -16,6 +15,7 @@ from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_pic
 from calcert.show.pictures.recalibration import recalibration_picture
 from calcert.show.pictures.report import report_picture
 from calcert.show.pictures.segments import segments_picture
+from calcert.show.pictures.transport_plan import moves_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,8 +18,8 @@ with needed_for_reports():
 
 if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
+    from calcert.perturbation.noise import Noise
     from calcert.reports.report import Report
-    from calcert.serving.noise import Noise
     from calcert.summary.summary import Summary
 
 STRETCHES = 400

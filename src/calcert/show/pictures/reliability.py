@@ -104,7 +104,7 @@ def fitting(rows: Summary) -> tuple[float, float]:
 def _draw_many(axes: Axes, report: Report, rows: Summary, shown: tuple[float, float]) -> float:
     """Dots over a band where there is one; the highest of them."""
     top = 0.0
-    if rows.units is None:
+    if rows.clusters is None:
         band: MonotoneBand = report.curve  # type: ignore[assignment]
         if band.refuted_at is None:
             top = _draw_band(axes, band, rows, shown)

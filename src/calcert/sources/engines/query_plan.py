@@ -15,6 +15,8 @@ import narwhals as nw
 import numpy as np
 from narwhals import col, lit, when
 
+from calcert.sources.clusters.cluster_names import EXACT
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.engines.refused_rows import (
     AROUND,
     BROKEN_SHARE,
@@ -29,9 +31,8 @@ from calcert.sources.engines.refused_rows import (
 from calcert.sources.engines.tables import Chosen, Frame, column_of, number
 from calcert.sources.groups.group_names import MISSING as NO_GROUP
 from calcert.sources.groups.group_names import MOST, group_values, numbered_groups, rows_by_name
-from calcert.sources.units.cluster_names import EXACT
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.cells import DISTINCT_LIMIT, PIECES, UNIT, WIDEST
+from calcert.summary.clusters import HEAVIEST, powers_in_parts, refuse_heavy
 from calcert.summary.design import CLOSE, GAIN
 from calcert.summary.query_result import (
     INVALID,
@@ -43,12 +44,11 @@ from calcert.summary.query_result import (
     Listing,
 )
 from calcert.summary.summary import Summary
-from calcert.summary.units import HEAVIEST, powers_in_parts, refuse_heavy
 
 OUTSIDE = 2
 """Stands for a score above 1."""
 
-MOST_UNITS = 2.0**37
+LARGEST_WEIGHT = 2.0**37
 """Weights beyond this many units are refused before they become integers."""
 
 
@@ -65,12 +65,12 @@ class QueryPlan:
     def __init__(self, table: nw.LazyFrame[Any], chosen: Chosen, weighing: Weighing) -> None:
         self.chosen, self.weighing, self.design = chosen, weighing, weighing.design
         self.has_weights = bool(weighing.given)
-        self.has_units = self.has_weights and weighing.counts is None
+        self.has_clusters = self.has_weights and weighing.counts is None
         columns = {"score": number(table, chosen.score), "label": number(table, chosen.label)}
         if weighing.measure is not None:
             columns["weight"] = number(table, chosen.others[weighing.measure])
         if self.design.clustered:
-            columns["unit"] = _key(table, chosen.others["clusters"].name)
+            columns["cluster"] = _key(table, chosen.others["clusters"].name)
         if chosen.groups is not None:
             columns["group"] = _key(table, chosen.groups)
         self.keys = ["group"] if chosen.groups is not None else []
@@ -87,7 +87,7 @@ class QueryPlan:
         for name, part in parts.items():
             refuse_weights(part, name, self.weighing)
         listed = self._listed(parts)
-        if listed.keys() != parts.keys() or (self.has_units and sums.keys() != parts.keys()):
+        if listed.keys() != parts.keys() or (self.has_clusters and sums.keys() != parts.keys()):
             raise ValueError(
                 f"every row must be in one group; got {len(parts)} groups at first, and others later. The table "
                 "changed between two reads: summarise a fixed snapshot."
@@ -97,13 +97,13 @@ class QueryPlan:
             there = part["weight"] > 0
             lines = Lines(*(part[key][there] for key in ("cell", "label", "weight", "offset")))
             summaries[name] = Summary.from_lines(lines, listed[name])
-            if self.has_units:
+            if self.has_clusters:
                 pairs, rows = part["pairs"][there], int(part["rows"].sum())
                 summaries[name] = summaries[name].with_pairs(lines, pairs, sums[name], rows, self.design)
         return summaries
 
     def _checked(self) -> nw.LazyFrame[Any]:
-        """Scores, labels, and weights in their unit; where a value is none, a number that says why."""
+        """Scores, labels, and weights in their cluster; where a value is none, a number that says why."""
         y = col("label")
         hard = when(y * (1 - y) == 0).then(y).otherwise(_either(y.is_null(), MISSING, INVALID))
         columns = {
@@ -111,7 +111,7 @@ class QueryPlan:
             "label": within(y, 1.0, INVALID) if self.design.soft else hard,
         }
         if self.weighing.measure is not None:
-            columns["scaled"] = within(col("weight") / self.design.quantum, MOST_UNITS, INVALID)
+            columns["scaled"] = within(col("weight") / self.design.quantum, LARGEST_WEIGHT, INVALID)
         elif self.has_weights:
             columns["scaled"] = lit(1 / self.design.quantum)
         return self.raw.select(**columns, **self.kept)
@@ -149,37 +149,41 @@ class QueryPlan:
 
     def _is_named(self) -> nw.Expr:
         """Whether something says to which cluster a row belongs, and is exact."""
-        unit, kind = col("unit"), self.raw.collect_schema()["unit"]
+        cluster, kind = col("cluster"), self.raw.collect_schema()["cluster"]
         if kind.is_float():
-            unit = unit.cast(nw.Float64)
-            return (unit - unit == 0) & (unit.clip(1 - EXACT, EXACT - 1) == unit)
-        return ~unit.is_null() & ~unit.str.contains(NOTHING_ELSE) if kind == nw.String else ~unit.is_null()
+            cluster = cluster.cast(nw.Float64)
+            return (cluster - cluster == 0) & (cluster.clip(1 - EXACT, EXACT - 1) == cluster)
+        return ~cluster.is_null() & ~cluster.str.contains(NOTHING_ELSE) if kind == nw.String else ~cluster.is_null()
 
     def _has_blanks(self) -> nw.Expr:
         """Whether the name of a cluster begins or ends with a blank."""
-        unit, kind = col("unit"), self.raw.collect_schema()["unit"]
-        return unit.str.contains(AROUND) if kind == nw.String else lit(False)
+        cluster, kind = col("cluster"), self.raw.collect_schema()["cluster"]
+        return cluster.str.contains(AROUND) if kind == nw.String else lit(False)
 
     def _sums(self) -> dict[str | None, dict[str, int]]:
-        """Sums of powers over the units of every group, clusters or else rows; groups alone where there are none."""
-        if not self.has_units:
+        """Sums of powers over the clusters of every group, clusters or else rows; groups alone where there are none."""
+        if not self.has_clusters:
             if self.keys:
                 groups = self.rows.group_by("group").agg(count=nw.len()).head(MOST + 1).collect()["group"]
                 numbered_groups(group_values(groups))
             return {}
         w, ones, scaled = col("part"), col("ones"), col("score") * float(GAIN)
-        weight, gain = col("unit_weight"), col("unit_gain")
+        weight, gain = col("cluster_weight"), col("cluster_gain")
         # |y - x| in multiples of 2^-20, rounded up.
         gains = (w - ones) * scaled.ceil() + ones * (lit(float(GAIN)) - scaled.floor())
-        units = self.rows.with_columns(unit_weight=w, unit_gain=gains.cast(nw.Int64))
+        clusters = self.rows.with_columns(cluster_weight=w, cluster_gain=gains.cast(nw.Int64))
         if self.design.clustered:
-            units = units.group_by(*self.keys, "unit").agg(unit_weight=weight.sum(), unit_gain=gain.sum())
+            clusters = clusters.group_by(*self.keys, "cluster").agg(
+                cluster_weight=weight.sum(), cluster_gain=gain.sum()
+            )
         names: dict[str, nw.Expr] = {}
         if self.design.clustered:
             names = {"nameless": _either(self._is_named(), 0, 1), "blanks": _either(self._has_blanks(), 1, 0)}
-        units = units.select(*self.keys, unit_weight=weight.cast(nw.Int64), unit_gain=gain.cast(nw.Int64), **names)
-        # Heavier units are refused; until then their powers must not overflow.
-        light = units.with_columns(
+        clusters = clusters.select(
+            *self.keys, cluster_weight=weight.cast(nw.Int64), cluster_gain=gain.cast(nw.Int64), **names
+        )
+        # Heavier clusters are refused; until then their powers must not overflow.
+        light = clusters.with_columns(
             there=_either(weight > 0, 1, 0),
             light=when(weight < HEAVIEST).then(weight).otherwise(lit(HEAVIEST - 1)),
             gained=when(weight < HEAVIEST).then(gain).otherwise(lit(0)),
@@ -212,9 +216,9 @@ class QueryPlan:
         sums = {"rows": nw.len(), "offset": col("offset").sum()}
         if self.has_weights:
             columns["part"], sums["weight"] = part, part.sum()
-        if self.has_units:
-            rows = self._with_units()
-            columns["pairs"], sums["pairs"] = part * col("unit_weight"), col("pairs").sum()
+        if self.has_clusters:
+            rows = self._with_clusters()
+            columns["pairs"], sums["pairs"] = part * col("cluster_weight"), col("pairs").sum()
         if self.design.soft:
             columns["counted"], sums["rows"] = col("counted"), col("counted").sum()
         if self.design.weighted and not self.design.population:
@@ -225,14 +229,14 @@ class QueryPlan:
         found = _fetched(asked, self.keys, ["cell", "label", *sums])
         return {"weight": found["rows"], **found}
 
-    def _with_units(self) -> nw.LazyFrame[Any]:
+    def _with_clusters(self) -> nw.LazyFrame[Any]:
         """Every row with the weight of its cluster; with its own, where there are none."""
         if not self.design.clustered:
-            return self.rows.with_columns(unit_weight=col("part"))
+            return self.rows.with_columns(cluster_weight=col("part"))
         if self.keys:  # Not a join, which finds nothing for rows without a group.
-            return self.rows.with_columns(unit_weight=col("part").sum().over("group", "unit"))
-        units = self.rows.group_by("unit").agg(unit_weight=col("part").sum())
-        return self.rows.join(units, on="unit", how="inner")
+            return self.rows.with_columns(cluster_weight=col("part").sum().over("group", "cluster"))
+        clusters = self.rows.group_by("cluster").agg(cluster_weight=col("part").sum())
+        return self.rows.join(clusters, on="cluster", how="inner")
 
     def _by_group(self, found: Found) -> dict[str | None, Found]:
         """The lines of a result, group by group."""

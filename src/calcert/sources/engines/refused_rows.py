@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import fraction
 from calcert.foundation.validation import NoRows, label_message, missing_message, score_message
+from calcert.sources.clusters.cluster_names import split_message
+from calcert.sources.clusters.weighed_arrays import WeightsByLabel
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.columns import Column
 from calcert.sources.engines.tables import Chosen
-from calcert.sources.units.cluster_names import split_message
-from calcert.sources.units.weighed_arrays import WeightsByLabel
-from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.cells import CELL_OF_ONE
 from calcert.summary.consistency import ROW_LIMIT
 from calcert.summary.query_result import INVALID, INVALID_WEIGHT, MISSING, MISSING_WEIGHT
@@ -111,7 +111,7 @@ def bare(name: nw.Expr) -> nw.Expr:
 
 def refuse_split(raw: nw.LazyFrame[Any], clusters: Column) -> None:
     """Refuse clusters whose names differ by blanks alone."""
-    names = raw.group_by("unit").agg(count=nw.len()).select(name=col("unit"), bare=bare(col("unit")))
+    names = raw.group_by("cluster").agg(count=nw.len()).select(name=col("cluster"), bare=bare(col("cluster")))
     spellings = names.group_by("bare").agg(name=col("name").max(), number=nw.len())
     split = spellings.filter(col("number") > 1).head(1).collect()["name"].to_list()
     if split:
@@ -122,7 +122,7 @@ def refuse_weights(cells: Found, group: str | None, weighing: Weighing) -> None:
     """Refuse weights that a Summary cannot hold though each by itself is one: too many, none, or one a label."""
     measure, design, total = weighing.measure, weighing.design, int(cells["weight"].sum())
     if measure is not None and total > ROW_LIMIT:
-        of, way = ("rows", "Certify") if measure == "counts" else ("units", "Pass a larger weight_unit, or certify")
+        of, way = ("rows", "Certify") if measure == "counts" else ("clusters", "Pass a larger weight_unit, or certify")
         raise OverflowError(f"{measure} must add up to at most 2^36 {of}; got {total:,}. {way} the parts.")
     if measure is not None and not total:
         named = "; got nothing else" if group is None else f" in any group; got nothing else in {group!r}"

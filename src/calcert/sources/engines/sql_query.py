@@ -9,8 +9,8 @@ import numpy as np
 from calcert.sources.engines import sql_templates
 from calcert.summary import query_result
 from calcert.summary.cells import DISTINCT_LIMIT, PIECES, UNIT, WIDEST
+from calcert.summary.clusters import HEAVIEST, SUMS
 from calcert.summary.design import CLOSE, GAIN
-from calcert.summary.units import HEAVIEST, SUMS
 
 LARGEST = 1 << 37
 """Weights beyond this many units are invalid: a Summary holds fewer."""
@@ -80,8 +80,8 @@ def summary_query(
         raise ValueError(f"weight_unit must be a positive number; got {weight_unit!r}.")
     scaled = "1.0" if weight is None else f"CAST({weight} AS {chosen.real}) / {float(weight_unit)!r}"
     placed = sql_templates.PLACED.format(
-        kept="\n      scaled,\n      calcert_unit," if weighed else "",
-        more=f"\n        {scaled} AS scaled,\n        {cluster or '0'} AS calcert_unit," if weighed else "",
+        kept="\n      scaled,\n      calcert_cluster," if weighed else "",
+        more=f"\n        {scaled} AS scaled,\n        {cluster or '0'} AS calcert_cluster," if weighed else "",
         **types,
         table=table,
         score=score,
@@ -104,7 +104,7 @@ def summary_query(
 def _weighed_query(placed: str, types: dict[str, str], *, clustered: bool, weighted: bool, quantum: float) -> str:
     """The query for clusters or weights: sums over clusters first, then cells, all in the database.
 
-    `placed` is the subquery that places rows, with their weight as `scaled` and their `calcert_unit`.
+    `placed` is the subquery that places rows, with their weight as `scaled` and their `calcert_cluster`.
     """
     constants = {
         **types,
@@ -118,15 +118,15 @@ def _weighed_query(placed: str, types: dict[str, str], *, clustered: bool, weigh
     }
     weighed = sql_templates.WEIGHED_ROWS.format(placed=placed, **constants)
     return sql_templates.WEIGHED_QUERY.format(
-        units=(sql_templates.CLUSTERS_AS_UNITS if clustered else sql_templates.ROWS_AS_UNITS).format(
+        clusters=(sql_templates.NAMED_CLUSTERS if clustered else sql_templates.SINGLE_ROWS).format(
             weighed=weighed, **types
         ),
         weighed=weighed,
-        weight_of_unit="unit_weight" if clustered else "weight",
-        join=" LEFT JOIN calcert_units ON calcert_unit = unit_key" if clustered else "",
+        weight_of_cluster="cluster_weight" if clustered else "weight",
+        join=" LEFT JOIN calcert_clusters ON calcert_cluster = cluster_key" if clustered else "",
         limit=DISTINCT_LIMIT,
         listed=query_result.LISTED,
-        unit_line=query_result.UNIT_LINE,
+        cluster_line=query_result.CLUSTER_LINE,
         design=int(clustered) + 2 * int(weighted),
         quantum=int(np.float64(quantum).view(np.int64)),
         nothing=", ".join(f"0 AS {name}" for name in SUMS),

@@ -76,7 +76,7 @@ WEIGHED_ROWS = """\
       score,
       label,
       place,
-      calcert_unit,
+      calcert_cluster,
       CAST(CASE WHEN scaled >= 0 AND scaled < {largest} THEN FLOOR(scaled + 0.5) ELSE 0 END AS {integer}) AS weight,
       CAST(CASE
         WHEN cell < 0 THEN 0
@@ -88,7 +88,7 @@ WEIGHED_ROWS = """\
         WHEN NOT (scaled >= 0 AND scaled < {largest}) THEN {invalid_weight}
         WHEN NOT (ABS(scaled - FLOOR(scaled + 0.5)) <= {close} * (1 + scaled)) THEN {invalid_weight}
         WHEN scaled > 0 AND scaled < 0.5 THEN {invalid_weight}
-        WHEN calcert_unit IS NULL THEN {missing_cluster}
+        WHEN calcert_cluster IS NULL THEN {missing_cluster}
         ELSE cell
       END AS cell
     FROM (
@@ -96,8 +96,8 @@ WEIGHED_ROWS = """\
     ) AS calcert_placed"""
 
 WEIGHED_QUERY = """\
-WITH calcert_units AS (
-{units}
+WITH calcert_clusters AS (
+{clusters}
 ), calcert_split AS (
   SELECT *, square - high * 2147483648 AS low, gained - whole * {gain} AS rest
   FROM (
@@ -109,19 +109,19 @@ WITH calcert_units AS (
       SELECT *, capped * capped AS square
       FROM (
         SELECT
-          unit_weight,
-          unit_gain,
-          CASE WHEN unit_weight < {heaviest} THEN unit_weight ELSE 0 END AS capped,
-          CASE WHEN unit_weight < {heaviest} THEN unit_gain ELSE 0 END AS gained
-        FROM calcert_units
+          cluster_weight,
+          cluster_gain,
+          CASE WHEN cluster_weight < {heaviest} THEN cluster_weight ELSE 0 END AS capped,
+          CASE WHEN cluster_weight < {heaviest} THEN cluster_gain ELSE 0 END AS gained
+        FROM calcert_clusters
       ) AS calcert_capped
     ) AS calcert_squares
   ) AS calcert_high
 ), calcert_sums AS (
   SELECT
     COUNT(*) AS number,
-    MAX(unit_weight) AS largest,
-    MAX(unit_gain) AS largest_gain,
+    MAX(cluster_weight) AS largest,
+    MAX(cluster_gain) AS largest_gain,
     CAST(SUM(high) AS {integer}) AS square_high,
     CAST(SUM(low) AS {integer}) AS square_low,
     CAST(SUM(high * high) AS {integer}) AS fourth_high,
@@ -148,7 +148,7 @@ WITH calcert_units AS (
     COUNT(*) AS row_count,
     CAST(SUM(weight * place) AS {integer}) AS offset_sum,
     CAST(SUM(weight) AS {integer}) AS weight_sum,
-    CAST(COALESCE(SUM(weight * {weight_of_unit}), 0) AS {integer}) AS pair_sum
+    CAST(COALESCE(SUM(weight * {weight_of_cluster}), 0) AS {integer}) AS pair_sum
   FROM (
 {weighed}
   ) AS calcert_weighed{join}
@@ -183,25 +183,25 @@ SELECT
 FROM calcert_scores CROSS JOIN calcert_total
 UNION ALL
 SELECT
-  {unit_line}, 0, 0, 0, table_rows, CAST(NULL AS {real}), 0, 0,
+  {cluster_line}, 0, 0, 0, table_rows, CAST(NULL AS {real}), 0, 0,
   {design}, {quantum},
   {sums}
 FROM calcert_sums CROSS JOIN calcert_total
 """
 
-CLUSTERS_AS_UNITS = """\
+NAMED_CLUSTERS = """\
   SELECT
-    calcert_unit AS unit_key,
-    CAST(SUM(weight) AS {integer}) AS unit_weight,
-    CAST(SUM(weight * gain) AS {integer}) AS unit_gain
+    calcert_cluster AS cluster_key,
+    CAST(SUM(weight) AS {integer}) AS cluster_weight,
+    CAST(SUM(weight * gain) AS {integer}) AS cluster_gain
   FROM (
 {weighed}
   ) AS calcert_weighed
   WHERE cell >= 0 AND label >= 0 AND weight > 0
-  GROUP BY calcert_unit"""
+  GROUP BY calcert_cluster"""
 
-ROWS_AS_UNITS = """\
-  SELECT weight AS unit_weight, weight * gain AS unit_gain
+SINGLE_ROWS = """\
+  SELECT weight AS cluster_weight, weight * gain AS cluster_gain
   FROM (
 {weighed}
   ) AS calcert_weighed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.files.csv_file import CsvFile
-from calcert.sources.units.weighing_options import Weighing
-from calcert.summary.query_result import COLUMNS, UNIT_COLUMNS
+from calcert.summary.query_result import CLUSTER_COLUMNS, COLUMNS
 from calcert.summary.summary import Summary
 
 
@@ -18,7 +18,7 @@ def saved_query(paths: Sequence[str], sampling: Weighing) -> Summary | None:
     file = CsvFile(paths[0])
     here = {name.lower(): name for name in file.header().names}
     try:
-        known = UNIT_COLUMNS if len(here) == len(UNIT_COLUMNS) else COLUMNS
+        known = CLUSTER_COLUMNS if len(here) == len(CLUSTER_COLUMNS) else COLUMNS
         rows = [values for _, values in file.rows([here[name] for name in known])]
         # Databases write a score that is not there as nothing, NULL or \N.
         lines = [dict(zip(known, values, strict=True)) for values in rows]
@@ -34,7 +34,7 @@ def _is_query_result(path: str) -> bool:
     if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
         return False
     try:
-        return {name.lower() for name in CsvFile(path).header().names} in (set(COLUMNS), set(UNIT_COLUMNS))
+        return {name.lower() for name in CsvFile(path).header().names} in (set(COLUMNS), set(CLUSTER_COLUMNS))
     except ValueError:
         return False
 

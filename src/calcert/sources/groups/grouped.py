@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes, checked_pair, summarize_arrays
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.groups.group_names import group_values, rows_by_name
 from calcert.sources.source_argument import refuse_ignored, source_of
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 
@@ -60,7 +60,7 @@ def weighed_columns(scores: Any, labels: Any, weighing: Weighing) -> tuple[Any, 
     """Checked columns in memory: of scores, of labels, and what says how rows come."""
     if not weighing.given:
         return *checked_pair(scores, labels), {}
-    from calcert.sources.units.weighed_columns import columns_of
+    from calcert.sources.clusters.weighed_columns import columns_of
 
     return columns_of(scores, labels, weighing)
 
@@ -70,7 +70,7 @@ def summarize_parts(
 ) -> dict[str, Summary]:
     """The Summary of every part of the rows."""
     if weighing.given:
-        from calcert.sources.units.weighed_columns import weigh_parts
+        from calcert.sources.clusters.weighed_columns import weigh_parts
 
         return weigh_parts(columns, weighing, parts)
     x, y, _ = columns

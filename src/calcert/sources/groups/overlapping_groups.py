@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.sources.arrays import check_indexes
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.groups.grouped import summarize_parts, weighed_columns
 from calcert.sources.source_argument import refuse_ignored, source_of
-from calcert.sources.units.weighing_options import PLAIN_ROWS, Weighing
 from calcert.summary.summary import Summary
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Integers
 from calcert.foundation.validation import Place, refuse_bad
 from calcert.sources.arrays import summarize_arrays
+from calcert.sources.clusters.weighed_arrays import Weigher
+from calcert.sources.clusters.weighed_columns import summaries_alike
+from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.collector import Collector
 from calcert.sources.groups.group_names import rows_of_groups
-from calcert.sources.units.weighed_arrays import Weigher
-from calcert.sources.units.weighed_columns import summaries_alike
-from calcert.sources.units.weighing_options import Weighing
 from calcert.summary.summary import Summary
 
 WAITING = 1 << 22

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calcert.sources.arrays import check_indexes, checked_pair
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS
 from calcert.sources.groups.group_names import (
     BETWEEN,
     MISSING,
@@ -20,7 +21,6 @@ from calcert.sources.groups.group_names import (
 )
 from calcert.sources.groups.grouped import summarize_groups, summarize_parts
 from calcert.sources.source_argument import Source
-from calcert.sources.units.weighing_options import PLAIN_ROWS
 from calcert.summary.summary import Summary
 
 Combination = tuple[str, ...]

@@ -1,0 +1,1 @@
+"""Rows in clusters or with weights: independent clusters take the place of rows."""

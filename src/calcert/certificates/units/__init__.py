@@ -1,1 +1,0 @@
-"""Rows in clusters or with weights: independent units in place of rows."""
