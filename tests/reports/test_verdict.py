@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert.certificates import too_good_to_be_true
+from calcert.reports import report as report_module
 from calcert.reports.report import Report
 
 RNG = np.random.default_rng(0)
@@ -75,3 +77,17 @@ def test_few_rows_are_told_to_be_more_and_not_to_set_a_tolerance() -> None:
     assert found.verdict.next.startswith("label more rows")
     many = rng.beta(2, 3, 20_000)
     assert calcert.certify(many, rng.random(20_000) < many).verdict.next.startswith("decide which error you can accept")
+
+
+def test_observed_over_expected_takes_no_time_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for name in ("range_probability", "observed_over_expected"):
+        module = too_good_to_be_true if name == "range_probability" else report_module
+        known = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, f=known, n=name, **o: asked.append(n) or f(*a, **o))
+    ordinary, rare = (calcert.certify(scores[:777], RIGHT[:777]) for scores in (X, X / 50))
+    assert asked == ["range_probability", "range_probability", "observed_over_expected"]  # The headline of rare events.
+    assert "observed / expected" in rare.verdict.sentence
+    assert ordinary.observed_over_expected is not None
+    assert asked[-1] == "observed_over_expected"
+    assert len(asked) == 4

@@ -147,6 +147,7 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
         second = most_y**2 * rate - 2 * least_y * least_x * both + most_x**2 * square + 4 * ROUNDING
         return Squares(min(second, 1.0), shares, np.maximum(*extremes(a, b)) ** 2).upper(n, delta)
 
+    @cache
     def excess(a: float, b: float) -> float:
         if n < FEW:
             return max(refutes(0.0, gain, shares, n, delta / 2) for gain in extremes(a, b))

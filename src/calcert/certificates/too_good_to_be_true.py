@@ -8,6 +8,7 @@ and go unnoticed.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,6 +26,7 @@ SINGLE = 2.0**-25
 """How far a decimal may lie from itself in single precision: decimals that were stored so are decimals."""
 
 
+@lru_cache(maxsize=2)  # Warnings and verdict ask the same.
 def is_too_good(summary: Summary) -> bool:
     """True where plain rows agree with the scores better than fresh ones can; False where that is not known.
 

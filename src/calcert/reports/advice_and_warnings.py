@@ -82,7 +82,7 @@ def too_good(*summaries: Summary) -> list[str]:
 
 def decisions(summary: Summary) -> list[str]:
     """A warning where scores look like what a classifier decided, and not like what it deemed likely."""
-    if not summary.is_finite or summary.n < 2 or not set(summary.values.tolist()) <= {0.0, 1.0}:
+    if not summary.is_finite or summary.n < 2 or summary.values.size > 2 or not {0.0, 1.0}.issuperset(summary.values):
         return []
     return [
         "every score is 0 or 1, as if classes were predicted: the bounds are about these. For probabilities take what "

@@ -19,7 +19,7 @@ from calcert.reports.advice_and_warnings import warnings_of
 from calcert.reports.estimates import FEW_SCORES, estimates, sample_words
 from calcert.reports.settings import Settings
 from calcert.reports.statements import Certified, certificates_of
-from calcert.reports.verdict import Verdict, verdict_of
+from calcert.reports.verdict import Verdict, is_rare, verdict_of
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ class Report(Certified, Result):
     @cached_property
     def verdict(self) -> Verdict:
         """What the report comes to, by a rule that was fixed before the rows were seen, and what to do next."""
-        return verdict_of(self.certificates, self.settings, self.summary, self.observed_over_expected)
+        rare = self.summary is not None and is_rare(self.summary)
+        ratio = self.observed_over_expected if rare else None  # Computed when it is shown, where no verdict needs it.
+        return verdict_of(self.certificates, self.settings, self.summary, ratio)
 
     @cached_property
     def observed_over_expected(self) -> Ratio | None:

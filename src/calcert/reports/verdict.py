@@ -93,12 +93,11 @@ def judged_statement(certificates: Mapping[str, Certificate]) -> tuple[str, Cert
 
 
 def verdict_of(
-    certificates: Mapping[str, Certificate], settings: Settings, summary: Summary | None, ratio: Ratio | None
+    certificates: Mapping[str, Certificate], settings: Settings, summary: Summary | None, rare: Ratio | None
 ) -> Verdict:
-    """The verdict on rows, by the rule."""
+    """The verdict on rows, by the rule; observed over expected is given where an outcome is rare."""
     statement, c = judged_statement(certificates)
     direction = direction_of(summary, settings.delta) if summary is not None and c.lower > 0 else None
-    rare = ratio if summary is not None and is_rare(summary) else None
     times = "" if rare is None else f"observed / expected {span(rare.lower, rare.upper, ratio=True)}"
     if c.lower <= (settings.tolerance or 0.0) and summary is not None and too_good(summary):
         words = "Cannot tell: the scores look fitted on these rows, and then the bounds are false."
