@@ -3,8 +3,8 @@
     python -m experiments.real [--quick] [--task NAME] [--repeats 64] [--data FOLDER] [--fresh] [--publish]
 
 Published methods and ours on random subsets of the rows that a classifier was not trained on. The true error is not
-known: the bounds themselves are drawn. Methods marked "served" speak of the classifier perturbed with bandwidth 1/64;
-the others of the classifier as it is. A run that was interrupted goes on where it stopped.
+known: the bounds themselves are drawn. Methods marked "perturbed scores" bound the error of the classifier perturbed
+with bandwidth 1/64, the others that of the unmodified one. A run that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ SIZES = [1_000, 3_162, 10_000, 31_623, 100_000, 316_228]
 COLUMNS = ("task", "n", "repeat", "method", "value")
 METHODS = 9
 """Lines of one subset."""
-SERVED = ("NW (published)", "Lip+Bkt (published)", "perturbed (ours)", "Lipschitz (ours)", "squared (ours)")
+PERTURBED = ("NW (published)", "Lip+Bkt (published)", "perturbed (ours)", "Lipschitz (ours)", "squared (ours)")
 ROWS_OF_A_NETWORK = 50_000
 
 
 def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
     """All methods on the same rows."""
-    served = perturb(x, bandwidth=BANDWIDTH, rng=rng)
+    seen = perturb(x, bandwidth=BANDWIDTH, rng=rng)
     slopes = derivative_bounds(BANDWIDTH)
-    rows = fold_rows(served, y, rng=rng)
+    rows = fold_rows(seen, y, rng=rng)
     summary = summarize_arrays(x, y)
     return {
         "NW (published)": smoothed(rows, slopes=slopes, delta=DELTA, per_fold=False).value,
@@ -56,7 +56,7 @@ def measure(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict[str,
         "TV (published)": denoised(fold_rows(x, y, rng=rng), variation=VARIATION, delta=DELTA, per_fold=False).value,
         "ECE, 15 bins (heuristic)": binned(x, y, np.arange(15) / 15).value,
         "perturbed (ours)": sum(perturbed.upper_terms(summary, NOISE, DELTA).values()),
-        "Lipschitz (ours)": sum(lipschitz.upper_terms(summarize_arrays(served, y), slopes[0], DELTA).values()),
+        "Lipschitz (ours)": sum(lipschitz.upper_terms(summarize_arrays(seen, y), slopes[0], DELTA).values()),
         "bounded variation (ours)": sum(bounded_variation.upper_terms(summary, VARIATION, DELTA).values()),
         "squared (ours)": sum(squared.upper_terms(summary, NOISE, DELTA).values()),
         "distance (ours)": sum(distance.upper_terms(summary, DELTA).values()),
@@ -93,7 +93,7 @@ def draw(out: Results, lines: list[dict[str, str]]) -> None:
         ax.set_axis_off()
     for ax, task in zip(axes.flat, tasks, strict=False):
         for method, by_n in found[task].items():
-            label = f"{method}, served" if method in SERVED else method
+            label = f"{method}, perturbed scores" if method in PERTURBED else method
             ax.loglog(list(by_n), list(by_n.values()), label=label, ms=5, **STYLES[method])
         ax.set(title=f"{task} ({STANDS_FOR[task]})", xlabel="rows", ylim=(3e-4, 1.3))
         ax.grid(alpha=0.3, which="both", lw=0.4)
@@ -147,7 +147,7 @@ def draw_networks(out: Results, lines: list[dict[str, str]]) -> None:
         ax.plot(ends, [place, place], color="#0072B2", lw=5, solid_capstyle="butt")
     ax.set_yticks(range(len(lines)), [f"{line['network']} ({float(line['accuracy']):.1%})" for line in lines])
     ax.invert_yaxis()
-    ax.set(xlabel="certified L1 calibration error, served with bandwidth 1/64", xlim=(0, None))
+    ax.set(xlabel="certified L1 calibration error, perturbed with bandwidth 1/64", xlim=(0, None))
     ax.grid(alpha=0.3, axis="x", lw=0.4)
     save(figure, out / "real_networks")
 

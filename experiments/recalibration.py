@@ -4,7 +4,7 @@
 
 The confidences of fourteen ImageNet networks are recalibrated with some rows and certified with fresh ones. One family
 of maps, increasing and piecewise linear in log-odds, is fitted to log loss alone, and to log loss and the plug-in of
-the served error, which is differentiable. Temperature scaling and isotonic regression stand beside it.
+the perturbed error, which is differentiable. Temperature scaling and isotonic regression are compared with it.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray], Map]] = {
     "map: log loss + 30 plug-in": lambda z, y: increasing(z, y, 30.0),
 }
 USUAL = "map: log loss"
-MEASURES = ("served", "distance", "log loss", "Brier score")
+MEASURES = ("perturbed", "distance", "log loss", "Brier score")
 COLUMNS = ("network", "rows", "seed", "method", *MEASURES)
 
 
@@ -131,8 +131,8 @@ def measures(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float, floa
     with np.errstate(divide="ignore"):
         surprise = -np.log(np.where(labels == 1, scores, 1 - scores))
     brier = float(((scores - labels) ** 2).mean())
-    served = sum(perturbed.upper_terms(summary, DEFAULT, DELTA).values())
-    return served, sum(distance.upper_terms(summary, DELTA).values()), float(surprise.mean()), brier
+    l1 = sum(perturbed.upper_terms(summary, DEFAULT, DELTA).values())
+    return l1, sum(distance.upper_terms(summary, DELTA).values()), float(surprise.mean()), brier
 
 
 def lines_of(scores: np.ndarray, labels: np.ndarray, rows: int, seed: int) -> Iterator[tuple[str, ...]]:
@@ -140,8 +140,8 @@ def lines_of(scores: np.ndarray, labels: np.ndarray, rows: int, seed: int) -> It
     z = logit(np.clip(scores, 2.0**-25, 1 - 2.0**-25))  # What single precision makes 0 or 1 of.
     fitted, fresh = split(z.size, (rows, -1), seed)
     for name, fit in METHODS.items():
-        served = np.clip(fit(z[fitted], labels[fitted])(z[fresh]), 0, 1)
-        yield name, *(f"{value:.6f}" for value in measures(served, labels[fresh]))
+        recalibrated = np.clip(fit(z[fitted], labels[fitted])(z[fresh]), 0, 1)
+        yield name, *(f"{value:.6f}" for value in measures(recalibrated, labels[fresh]))
 
 
 def values(lines: list[dict[str, str]], rows: int, method: str, measure: str) -> np.ndarray:
@@ -158,13 +158,15 @@ def draw(out: Results, lines: list[dict[str, str]], sizes: Sequence[int]) -> Non
     figure = Figure(figsize=(9.4, 0.6 + 2.9 * len(sizes)), layout="constrained")
     axes = figure.subplots(len(sizes), 2, squeeze=False, sharey=True, sharex="col")
     for row, rows in zip(axes, sizes, strict=True):
-        for ax, (measure, words) in zip(row, (("served", "served error"), ("distance", "distance")), strict=True):
+        for ax, (measure, words) in zip(
+            row, (("perturbed", "L1 error, perturbed"), ("distance", "distance")), strict=True
+        ):
             for place, method in enumerate(METHODS):
                 found = values(lines, rows, method, measure)
                 colour = "#D55E00" if "plug-in" in method else "#0072B2"
                 ax.plot(found, np.full(found.size, place), "|", ms=9, color=colour, alpha=0.5)
                 ax.plot(found.mean(), place, "D", ms=6, color=colour)
-            ax.set(xscale="log", title=f"{rows:,} rows recalibrate: {words}", yticks=range(len(METHODS)))
+            ax.set(xscale="log", title=f"recalibrated on {rows:,} rows: {words}", yticks=range(len(METHODS)))
             ax.set_yticklabels(METHODS)
             ax.grid(alpha=0.3, which="both", axis="x", lw=0.4)
     axes[0, 0].invert_yaxis()
@@ -181,11 +183,11 @@ def digest(lines: list[dict[str, str]], sizes: Sequence[int]) -> Iterator[tuple[
             found = {measure: values(lines, rows, method, measure) for measure in MEASURES}
             infinite = int(np.isinf(found["log loss"]).sum())
             loss = f"infinite in {infinite}" if infinite else f"{(found['log loss'] - usual['log loss']).mean():+.5f}"
-            less = [str(int((found[measure] < usual[measure]).sum())) for measure in ("served", "distance")]
+            less = [str(int((found[measure] < usual[measure]).sum())) for measure in ("perturbed", "distance")]
             yield (
                 f"{rows:,}",
                 method,
-                *(f"{found[measure].mean():.4f}" for measure in ("served", "distance")),
+                *(f"{found[measure].mean():.4f}" for measure in ("perturbed", "distance")),
                 loss,
                 f"{(found['Brier score'] - usual['Brier score']).mean():+.5f}",
                 *(less if method != USUAL else ("", "")),
@@ -194,8 +196,8 @@ def digest(lines: list[dict[str, str]], sizes: Sequence[int]) -> Iterator[tuple[
 
 def follow(out: Results, lines: list[dict[str, str]], sizes: Sequence[int] = SIZES) -> None:
     """What follows from the table: the digest and the picture."""
-    header = ("rows", "method", "served at most", "distance at most", "log loss added", "Brier score added")
-    out.table("recalibration_digest.csv", (*header, "served: lower in", "distance: lower in"), digest(lines, sizes))
+    header = ("rows", "method", "perturbed at most", "distance at most", "log loss added", "Brier score added")
+    out.table("recalibration_digest.csv", (*header, "perturbed: lower in", "distance: lower in"), digest(lines, sizes))
     draw(out, lines, sizes)
 
 

@@ -2,8 +2,8 @@
 
     python -m experiments.reconstruction [--quick] [--publish]
 
-The parabola at three data sizes. NW and our curve estimate the calibration function of the served classifier (drawn as
-the solid truth); TV estimates that of the classifier as it is, which differs from it only near the ends. Each is
+The parabola at three data sizes. NW and our curve estimate the calibration function of the perturbed classifier (drawn
+as the solid truth); TV estimates that of the unmodified one, which differs from it only near the ends. Each is
 measured against the curve that it estimates.
 """
 
@@ -54,7 +54,7 @@ def main(quick: bool, out: Results) -> None:
             lines.append((n, name, f"{error:.5f}"))
         ax.set(title=f"{n:,} rows", xlabel="score", xlim=(0, 1), ylim=(0, 1))
         ax.grid(alpha=0.3)
-    axes[0].set_ylabel("chance of label 1")
+    axes[0].set_ylabel("probability of label 1")
     axes[0].legend(frameon=False)
     save(figure, out / "reconstruction")
     out.table("reconstruction.csv", ("n", "method", "mean distance to its own truth"), lines)

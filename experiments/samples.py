@@ -3,8 +3,8 @@
     python -m experiments.samples [--quick] [--publish]
 
 Reads synthetic.csv; run experiments.synthetic first. Between measured sizes the mean gap is interpolated on logarithmic
-axes; beyond the largest size it is extrapolated along the last slope and marked with ~. The true error, as it is or
-served, whichever the method bounds, stands beside, because a gap of 0.01 means little where the error is smaller.
+axes; beyond the largest size it is extrapolated along the last slope and marked with ~. The true error, of the
+unmodified or the perturbed classifier, whichever the method bounds, is in the table too.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def test_recalibration_for_the_certificate_runs_and_recalibrates(folder) -> None
     arguments = ["--quick", "--data", str(folder), "--other-data", "--out", str(out)]
     assert "14 recalibrations" in run(recalibration.main, *arguments)
     lines = lines_of(out / "recalibration.csv")
-    bounds = {line["method"]: float(line["served"]) for line in lines if line["network"] == "overconfident"}
+    bounds = {line["method"]: float(line["perturbed"]) for line in lines if line["network"] == "overconfident"}
     for method, bound in bounds.items():
         assert bound < 0.6 * bounds["not recalibrated"] or method in ("not recalibrated", "temperature"), method
     for name in ("recalibration.svg", "recalibration.png", "recalibration_digest.csv"):
