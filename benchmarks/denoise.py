@@ -2,8 +2,8 @@
 
 python benchmarks/denoise.py [--rows 10000000] [--quick]
 
-At the published penalty, on the laws of the experiments. Both run in one process by turns and the shortest of three
-times counts; held to three sorts. ``denoise`` is what `calcert.published.taut_string.denoise` does for anyone;
+At the published penalty, on the distributions of the experiments. Both run in one process by turns and the shortest of
+three times counts; held to three sorts. ``denoise`` is what `calcert.published.taut_string.denoise` does for anyone;
 ``pieces`` what the published bound calls on rows that are sorted already. Where ProxTV is installed (``pip install
 prox_tv``; its build needs the headers of LAPACKE), its default solver is given the same labels and penalty, and must
 give the same curve to 1e-12. A quick run has 100,000 rows and takes no notice of times.
@@ -25,7 +25,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from experiments.distributions import LAWS
+from experiments.distributions import DISTRIBUTIONS
 
 from calcert.published.taut_string import denoise, pieces
 from calcert.published.total_variation import noise
@@ -62,12 +62,12 @@ def main() -> None:
     rows = min(asked.rows, 100_000) if asked.quick else asked.rows
     proxtv = import_module("prox_tv").tv1_1d if find_spec("prox_tv") else None
     table = Table(
-        "law", "sort s", "pieces / sort", "denoise / sort", "ProxTV / denoise", "apart", title=f"{rows:,} rows"
+        "distribution", "sort s", "pieces / sort", "denoise / sort", "ProxTV / denoise", "apart", title=f"{rows:,} rows"
     )
     worst = furthest = 0.0
-    for law in LAWS:
+    for distribution in DISTRIBUTIONS:
         rng = np.random.default_rng(0)
-        ordered, labels = law.rows(rows, rng)
+        ordered, labels = distribution.rows(rows, rng)
         scores = rng.permutation(ordered)
         nobody, level = np.zeros(rows, np.uint8), noise(rows, 0.05 / 4)
         pieces(ordered[:1000], labels[:1000], nobody[:1000], 1, level)  # compile
@@ -80,7 +80,7 @@ def main() -> None:
         theirs, apart = against(proxtv, labels, level)
         furthest = max(furthest, apart)
         beside = ("", "") if proxtv is None else (f"{theirs / outer:.2f}", f"{apart:.1g}")
-        table.add_row(law.name, f"{sorting:.2f}", f"{inner / sorting:.2f}", f"{outer / sorting:.2f}", *beside)
+        table.add_row(distribution.name, f"{sorting:.2f}", f"{inner / sorting:.2f}", f"{outer / sorting:.2f}", *beside)
     Console(width=100).print(table)
     print(f"{'held' if worst < LIMIT else 'MISSED'}: at most {worst:.2f} sorts, limit {LIMIT:g}")
     sys.exit(furthest > SAME or (worst >= LIMIT and not asked.quick))

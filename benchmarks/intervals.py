@@ -24,20 +24,20 @@ from typing import Any
 import numpy as np
 from benchmarks import bands
 from benchmarks.unpackaged import Interval, cutoff_error, cutoff_p_value, sun
-from experiments.distributions import BANDWIDTH, LAWS, Law
+from experiments.distributions import BANDWIDTH, DISTRIBUTIONS, Distribution
 from rich.progress import track
 
 import calcert
 from calcert.foundation.whole_regular_file import replacing
 
 LEVEL = 0.05
-FAINT = Law("faint", "x + sin(2 π x) / 20", lambda x: x + np.sin(2 * np.pi * x) / 20, 1.0)
-SHOWN = (LAWS[-1], FAINT, LAWS[0], LAWS[3])
+FAINT = Distribution("faint", "x + sin(2 π x) / 20", lambda x: x + np.sin(2 * np.pi * x) / 20, 1.0)
+SHOWN = (DISTRIBUTIONS[-1], FAINT, DISTRIBUTIONS[0], DISTRIBUTIONS[3])
 PAGE = Path("docs/peers.md")
 KEPT = Path("build/benchmarks/intervals.json")
 BEGIN, END = "<!-- written by python -m benchmarks.intervals --publish: begin -->", "<!-- end -->"
 
-Method = Callable[[Law, np.ndarray, np.ndarray], Interval]
+Method = Callable[[Distribution, np.ndarray, np.ndarray], Interval]
 Measured = dict[str, dict[str, Any]]
 FINE = (np.arange(2_000_000) + 0.5) / 2_000_000
 
@@ -45,7 +45,7 @@ FINE = (np.arange(2_000_000) + 0.5) / 2_000_000
 def ours(name: str, **settings: Any) -> Method:
     """A certificate of calcert, both sides together at the level; a setting may depend on the law."""
 
-    def interval(law: Law, x: np.ndarray, y: np.ndarray) -> Interval:
+    def interval(law: Distribution, x: np.ndarray, y: np.ndarray) -> Interval:
         fixed = {key: value(law) if callable(value) else value for key, value in settings.items()}
         found = getattr(calcert.bounds, name)(x, y, confidence=1 - LEVEL / 2, **fixed)
         return found.lower, found.upper
@@ -54,12 +54,12 @@ def ours(name: str, **settings: Any) -> Method:
 
 
 @cache
-def squared(law: Law) -> float:
+def squared(law: Distribution) -> float:
     return float(((FINE - law.eta(FINE)) ** 2).mean())
 
 
 @cache
-def cutoff(law: Law) -> float:
+def cutoff(law: Distribution) -> float:
     """The largest |E[(Y - X) 1{X in I}]| over intervals I: the range of the running integral of E[Y|X] - X."""
     return float(np.ptp(np.concatenate([[0.0], np.cumsum(law.eta(FINE) - FINE)])) / FINE.size)
 
@@ -91,11 +91,11 @@ def probmetrics(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return says["brier"], says["proper-L1"]
 
 
-INTERVALS: dict[str, tuple[Callable[[Law], float], Method]] = {
+INTERVALS: dict[str, tuple[Callable[[Distribution], float], Method]] = {
     "Sun et al., reimplemented, 50 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL)[0]),
     "Sun et al., reimplemented, 200 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL, bins=200)[0]),
     "calcert `squared`: squared error, served": (
-        lambda law: law.served_squared_error,
+        lambda law: law.perturbed_squared_error,
         ours("squared", bandwidth=BANDWIDTH),
     ),
     "calcert `bounded_variation`, told the variation: L1 error": (
@@ -148,7 +148,7 @@ def rejections(x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, bool]:
     return found
 
 
-def curves(law: Law, drawn: bands.Rows) -> dict[str, list[bands.Band]]:
+def curves(law: Distribution, drawn: bands.Rows) -> dict[str, list[bands.Band]]:
     """The bands for each data set; those of slow settings for the first of them, if short and of a curve that rises."""
     made = {"calcert `monotone_band`": bands.of_calcert(drawn, LEVEL)}
     slow = drawn[0][0].size <= MOST_ROWS_OF_SLOW and bool((np.diff(law.eta(FINE)) >= 0).all())
@@ -158,7 +158,7 @@ def curves(law: Law, drawn: bands.Rows) -> dict[str, list[bands.Band]]:
     return made
 
 
-def measure(law: Law, sets: int, rows: int) -> Measured:
+def measure(law: Distribution, sets: int, rows: int) -> Measured:
     """By table and method: misses, means of ends or of widths, and how often calibration is rejected."""
     drawn = [law.rows(rows, np.random.default_rng([rows, seed])) for seed in range(sets)]
     found = {name: [] for name in INTERVALS}
@@ -199,15 +199,17 @@ def table(header: list[str], lines: list[list[str]], numbers_from: int) -> list[
 def page(measured: dict[str, Measured], sets: int, sizes: list[int]) -> list[str]:
     """The three tables, in Markdown."""
 
-    def at(law: Law, rows: int, kind: str) -> dict[str, Any]:
+    def at(law: Distribution, rows: int, kind: str) -> dict[str, Any]:
         return measured[f"{law.name}, {rows} rows, {sets} sets"][kind]
 
-    def names(law: Law, kind: str) -> list[str]:
+    def names(law: Distribution, kind: str) -> list[str]:
         """Each method once, neighbours by what they speak of."""
         found = list(dict.fromkeys(name for rows in sizes for name in at(law, rows, kind)))
         return sorted(found, key=lambda name: name.partition(": ")[2])
 
-    def cells(law: Law, kind: str, name: str, show: Callable[[dict[str, Any]], list[str]], empty: int) -> list[str]:
+    def cells(
+        law: Distribution, kind: str, name: str, show: Callable[[dict[str, Any]], list[str]], empty: int
+    ) -> list[str]:
         each = (at(law, rows, kind).get(name) for rows in sizes)
         return [cell for found in each for cell in (show(found) if found else ["–"] * empty)]
 

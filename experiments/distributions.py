@@ -23,7 +23,7 @@ BANDWIDTH = 1 / 64
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """Uniform scores and label probability eta(score)."""
 
     name: str
@@ -33,30 +33,30 @@ class Law:
 
     @cached_property
     def error(self) -> float:
-        """The L1 calibration error of the classifier as it is."""
+        """The L1 calibration error of the unmodified classifier."""
         x = (np.arange(2_000_000) + 0.5) / 2_000_000
         return float(np.abs(x - self.eta(x)).mean())
 
     @cached_property
-    def served(self) -> tuple[Floats, Floats, Floats]:
-        """Grid t, density of the served score there, and the calibration function of the served classifier."""
+    def perturbed(self) -> tuple[Floats, Floats, Floats]:
+        """Grid t, density of the perturbed score there, and the calibration function of the perturbed classifier."""
         grid, x = Grid(BANDWIDTH, 512), (np.arange(400_000) + 0.5) / 400_000
-        chance = self.eta(x)
-        weight = np.stack([1 - chance, chance], axis=1)
+        probability = self.eta(x)
+        weight = np.stack([1 - probability, probability], axis=1)
         masses = grid.place(Points(x, x, np.zeros_like(weight), weight)).masses(weight)
         ((t, density, positive, _),) = grid.densities(masses)
         return t, density, positive / density
 
     @cached_property
-    def served_error(self) -> float:
-        """The L1 calibration error of the classifier served with perturbed scores."""
-        t, density, eta = self.served
+    def perturbed_error(self) -> float:
+        """The L1 calibration error of the perturbed classifier."""
+        t, density, eta = self.perturbed
         return absolute_integral((t - eta) * density, t[1] - t[0])
 
     @cached_property
-    def served_squared_error(self) -> float:
-        """The squared calibration error of the classifier served with perturbed scores."""
-        t, density, eta = self.served
+    def perturbed_squared_error(self) -> float:
+        """The squared calibration error of the perturbed classifier."""
+        t, density, eta = self.perturbed
         return float(np.trapezoid((t - eta) ** 2 * density, t))
 
     def rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int8]]:
@@ -64,11 +64,11 @@ class Law:
         x = _ordered_uniform(n, rng)
         return x, (rng.random(n) < self.eta(x)).view(np.int8)
 
-    def served_rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int8]]:
-        """n rows of the served classifier in ascending order, drawn from its law by inverting the distribution."""
-        t, density, eta = self.served
-        distribution = np.concatenate([[0.0], np.cumsum((density[:-1] + density[1:]) / 2)])
-        s = np.interp(_ordered_uniform(n, rng), distribution / distribution[-1], t)
+    def perturbed_rows(self, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int8]]:
+        """n rows of the perturbed classifier in ascending order, by inverting the distribution of its scores."""
+        t, density, eta = self.perturbed
+        cumulative = np.concatenate([[0.0], np.cumsum((density[:-1] + density[1:]) / 2)])
+        s = np.interp(_ordered_uniform(n, rng), cumulative / cumulative[-1], t)
         return s, (rng.random(n) < np.interp(s, t, eta)).view(np.int8)
 
 
@@ -81,10 +81,11 @@ def _ordered_uniform(n: int, rng: np.random.Generator) -> Floats:
     return steps[:-1]
 
 
-LAWS = (
-    Law("square", "x²", lambda x: x * x, 1.0),
-    Law("logistic", "1 / (1 + exp(5 − 10 x))", lambda x: expit(10 * x - 5), 1.0),
-    Law("parabola", "1/4 + 2 (x − 1/2)²", lambda x: 0.25 + 2 * (x - 0.5) ** 2, 1.0),
-    Law("wave", "x + x (1 − x) sin(30 π x)", lambda x: x + x * (1 - x) * np.sin(30 * np.pi * x), 11.0),
-    Law("calibrated", "x", lambda x: x, 1.0),
+DISTRIBUTIONS = (
+    Distribution("square", "x²", lambda x: x * x, 1.0),
+    Distribution("logistic", "1 / (1 + exp(5 − 10 x))", lambda x: expit(10 * x - 5), 1.0),
+    Distribution("parabola", "1/4 + 2 (x − 1/2)²", lambda x: 0.25 + 2 * (x - 0.5) ** 2, 1.0),
+    Distribution("wave", "x + x (1 − x) sin(30 π x)", lambda x: x + x * (1 - x) * np.sin(30 * np.pi * x), 11.0),
+    Distribution("calibrated", "x", lambda x: x, 1.0),
 )
+NAMES = tuple(distribution.name for distribution in DISTRIBUTIONS)

@@ -1,4 +1,4 @@
-"""Empirical rates: slopes of log gap against log n, over the laws, beside the published intervals.
+"""Empirical rates: slopes of log gap against log n, over the distributions, beside the published intervals.
 
     python -m experiments.rates [--quick] [--publish]
 
@@ -36,12 +36,12 @@ def main(out: Results, quick: bool) -> None:
         first = f"python -m experiments.synthetic{' --quick' if quick else ''}"
         raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run {first} first.")
     found = slopes(lines)
-    laws = list(found)
-    header = ["method", *laws, "interval", "published interval", "theory"]
+    distributions = list(found)
+    header = ["method", *distributions, "interval", "published interval", "theory"]
     table = Table(*header)
     rows = []
     for method in (*PUBLISHED, *THEORY):
-        values = np.array([found[law][method] for law in laws])
+        values = np.array([found[distribution][method] for distribution in distributions])
         own = f"[{np.nanmin(values):.3f}, {np.nanmax(values):.3f}]"
         interval, theory = PUBLISHED.get(method, (None, THEORY.get(method, "")))
         rows.append([method, *(f"{v:.3f}" for v in values), own, str(list(interval)) if interval else "", theory])

@@ -15,7 +15,7 @@ import numpy as np
 from calcert import published
 from calcert.perturbation.grids.grid import Grid
 from calcert.sources.arrays import summarize_arrays
-from experiments.distributions import BANDWIDTH, LAWS
+from experiments.distributions import BANDWIDTH, DISTRIBUTIONS
 from experiments.figure import save
 from experiments.results import Results, experiment, made
 
@@ -31,16 +31,16 @@ SIZES = (10**4, 10**5, 10**6)
 def main(quick: bool, out: Results) -> None:
     from matplotlib.figure import Figure
 
-    law = next(law for law in LAWS if law.name == "parabola")
+    distribution = next(distribution for distribution in DISTRIBUTIONS if distribution.name == "parabola")
     at = np.linspace(0, 1, 501)
-    t, _, truth = law.served
+    t, _, truth = distribution.perturbed
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     axes = figure.subplots(1, 3, sharey=True)
     lines = []
     for ax, n in zip(axes, [n // 10 if quick else n for n in SIZES], strict=True):
-        scores, labels = law.rows(n, np.random.default_rng([3, n]))
+        scores, labels = distribution.rows(n, np.random.default_rng([3, n]))
         smoother = published.perturb_and_smooth(scores, labels, bandwidth=BANDWIDTH, rng=0).curve(at)
-        denoised = published.total_variation(scores, labels, variation=law.variation, rng=0).curve(at)
+        denoised = published.total_variation(scores, labels, variation=distribution.variation, rng=0).curve(at)
         points = summarize_arrays(scores, labels).points
         grid = Grid(BANDWIDTH, 512)
         ((place, density, positive, _),) = grid.densities(grid.place(points).masses(points.count))
@@ -49,7 +49,7 @@ def main(quick: bool, out: Results) -> None:
         for name, curve in (("NW (published)", smoother), ("TV (published)", denoised), ("perturbed (ours)", ours)):
             ours_or_not = {"lw": 1.8} if name.endswith("(ours)") else {"lw": 1.1, "alpha": 0.75}
             ax.plot(at, curve, label=name, color=COLOURS[name], **ours_or_not)
-            own = law.eta(at) if name.startswith("TV") else np.interp(at, t, truth)
+            own = distribution.eta(at) if name.startswith("TV") else np.interp(at, t, truth)
             error = float(np.abs(curve - own).mean())
             lines.append((n, name, f"{error:.5f}"))
         ax.set(title=f"{n:,} rows", xlabel="score", xlim=(0, 1), ylim=(0, 1))

@@ -42,11 +42,11 @@ def main(out: Results, quick: bool) -> None:
     if not lines:
         first = f"python -m experiments.synthetic{' --quick' if quick else ''}"
         raise click.ClickException(f"{out / 'synthetic.csv'} has no lines; run {first} first.")
-    truth = {(line["law"], line["method"]): float(line["truth"]) for line in lines}
-    header = ["law", "method", "true error", *(f"gap {t:g}" for t in TARGETS)]
+    truth = {(line["distribution"], line["method"]): float(line["truth"]) for line in lines}
+    header = ["distribution", "method", "true error", *(f"gap {t:g}" for t in TARGETS)]
     table = Table(*header)
     found = []
-    for law, by_method in gaps(lines).items():
+    for distribution, by_method in gaps(lines).items():
         for method, by_n in by_method.items():
             if method.startswith(NO_GAP):
                 continue
@@ -55,7 +55,7 @@ def main(out: Results, quick: bool) -> None:
                 rows, beyond = needed(by_n, target)
                 smallest = "<= " if rows <= min(by_n) and not beyond else ""
                 cells.append(f"{'~' if beyond else smallest}{rows:.2g}")
-            found.append([law, method, f"{truth[law, method]:.4f}", *cells])
+            found.append([distribution, method, f"{truth[distribution, method]:.4f}", *cells])
             table.add_row(*found[-1])
     out.table("samples.csv", header, found)
     Console(width=120).print(table)

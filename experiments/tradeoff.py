@@ -2,9 +2,9 @@
 
     python -m experiments.tradeoff [--quick] [--rows NAME] [--data FOLDER] [--fresh] [--publish]
 
-Rows of six real classifiers and of two laws. Each point of a line is one size of the noise: what it costs in ranking,
-exactly for these rows, and the upper bound that it certifies, alone at delta = 0.05. Who picks a point by looking at a
-line has chosen the noise by the rows: lines compare kinds of noise, and certify nothing by themselves.
+Rows of six real classifiers and of two distributions. Each point of a line is one size of the noise: what it costs in
+ranking, exactly for these rows, and the upper bound that it certifies, alone at delta = 0.05. To pick a point by
+looking at a line is to choose the noise by the rows: lines compare kinds of noise, and certify nothing by themselves.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def calibrated(draw: Callable[[np.random.Generator], np.ndarray]) -> Rows:
-    """Scores from a law, and labels that have them for chances."""
+    """Scores from a distribution, and labels that have them as probabilities."""
     rng = np.random.default_rng(0)
     x = draw(rng)
     return x, (rng.random(x.size) < x).astype(np.int8)
@@ -65,7 +65,7 @@ def network(name: str, data: Path) -> Rows:
 
 
 def games(data: Path) -> Rows:
-    """Elo's chance that the home team wins an NBA game, and whether it did."""
+    """Elo's probability that the home team wins an NBA game, and whether it did."""
     table = load("NBA Elo", data)
     return table["score"].to_numpy(np.float64), table["label"].to_numpy(np.int8)
 
@@ -80,7 +80,7 @@ NAMES = {
     "uniform": lambda data, cache: calibrated(lambda rng: rng.random(100_000)),
     "Beta(1/2, 500)": lambda data, cache: calibrated(lambda rng: rng.beta(0.5, 500, 1_000_000)),
 }
-"""Rows by name; the last two are laws, calibrated."""
+"""Rows by name; the last two are distributions, calibrated."""
 
 
 def measure(name: str, summary: Summary, noise: Noise) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def asked(chosen: tuple[str, ...], quick: bool) -> tuple[str, ...]:
 
 
 def needed(chosen: tuple[str, ...], quick: bool, data: Path, **_: object) -> None:
-    """The files that rows come from; laws need none."""
+    """The files that rows come from; distributions need none."""
     tasks = (NETWORKS if name in ("densenetblur121d", "resnext101") else name for name in asked(chosen, quick))
     needed_files((task for task in tasks if task in FILES), data)
 
@@ -173,7 +173,7 @@ def needed(chosen: tuple[str, ...], quick: bool, data: Path, **_: object) -> Non
     "tradeoff_digest.csv",
     needs=("matplotlib", "pandas", "sklearn"),
     before=needed,
-    quick="Two laws, and every third size.",
+    quick="Two distributions, and every third size.",
 )
 @click.option("--rows", "chosen", type=click.Choice(tuple(NAMES)), multiple=True)
 @click.option("--cache", type=click.Path(path_type=Path), default=SCRATCH, show_default=True)

@@ -32,7 +32,7 @@ def test_digests_rates_and_samples_follow_from_the_published_tables(tmp_path: Pa
 
 def test_numbers_are_compared_line_by_line_and_a_run_with_fewer_lines_is_a_sample(tmp_path: Path) -> None:
     out = Results(tmp_path)
-    header = ("law", "method", "value")
+    header = ("distribution", "method", "value")
     published = out.table("published.csv", header, [("a", "x", "0.5"), ("b", "x", "0.25"), ("c", "x", "nan")])
     sample = out.table("sample.csv", header, [("c", "x", "nan"), ("a", "x", "0.5000009")])
     assert compare_figures.compared(published, sample, 2) == (True, "same numbers, 2 of 3 lines")

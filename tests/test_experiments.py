@@ -33,7 +33,7 @@ from experiments import (
     tradeoff,
 )
 from experiments.__main__ import commands
-from experiments.distributions import BANDWIDTH, LAWS
+from experiments.distributions import BANDWIDTH, DISTRIBUTIONS
 from experiments.results import read
 
 
@@ -43,29 +43,29 @@ def run(command, *arguments: str) -> str:
     return result.output
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_a_law_is_a_probability_with_the_variation_it_states(law) -> None:
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=lambda distribution: distribution.name)
+def test_a_distribution_is_a_probability_with_the_variation_it_states(distribution) -> None:
     x = np.linspace(0, 1, 400_001)
-    eta = law.eta(x)
+    eta = distribution.eta(x)
     assert eta.min() >= 0
     assert eta.max() <= 1
-    assert np.abs(np.diff(eta)).sum() <= law.variation
+    assert np.abs(np.diff(eta)).sum() <= distribution.variation
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_rows_follow_the_law_and_served_rows_follow_the_served_law(law) -> None:
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=lambda distribution: distribution.name)
+def test_rows_follow_the_law_and_perturbed_rows_follow_the_served_law(distribution) -> None:
     rng = np.random.default_rng(0)
-    x, y = law.rows(200_000, rng)
+    x, y = distribution.rows(200_000, rng)
     assert np.all(np.diff(x) >= 0)
-    assert abs((y - law.eta(x)).mean()) < 5 * 0.5 / np.sqrt(y.size)
-    s, z = law.served_rows(200_000, rng)
-    t, density, eta = law.served
+    assert abs((y - distribution.eta(x)).mean()) < 5 * 0.5 / np.sqrt(y.size)
+    s, z = distribution.perturbed_rows(200_000, rng)
+    t, density, eta = distribution.perturbed
     assert abs(s.mean() - np.trapezoid(t * density, t)) < 5 * 0.3 / np.sqrt(s.size)
     assert abs(z.mean() - np.trapezoid(eta * density, t)) < 5 * 0.5 / np.sqrt(s.size)
 
 
 def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> None:
-    arguments = ("--quick", "--repeats", "1", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    arguments = ("--quick", "--repeats", "1", "--distribution", "square", "--workers", "1", "--out", str(tmp_path))
     assert "5 data sets" in run(synthetic.main, *arguments)
     assert "0 data sets" in run(synthetic.main, *arguments)
     lines = read(tmp_path / "synthetic.csv")
@@ -82,12 +82,12 @@ def test_synthetic_is_resumable_and_feeds_rates_and_samples(tmp_path: Path) -> N
 def test_the_lipschitz_line_has_the_information_of_the_published_methods() -> None:
     name, n, repeat = "square", 3_162, 2
     lines = {method: (value, truth) for _, _, _, method, value, truth in synthetic.measure((name, n, repeat))}
-    law = LAWS[0]
+    distribution = DISTRIBUTIONS[0]
     # The first draw of the seed: perturbed scores, which NW and Lip+Bkt are given too.
-    seen = calcert.summarize(*law.served_rows(n, np.random.default_rng([0, n, repeat])))
+    seen = calcert.summarize(*distribution.perturbed_rows(n, np.random.default_rng([0, n, repeat])))
     ours = calcert.bounds.lipschitz(seen, constant=published.derivative_bounds(BANDWIDTH)[0])
-    assert lines["Lipschitz (ours)"] == pytest.approx((ours.upper, law.served_error), abs=1e-12)
-    assert lines["NW (published)"][1] == lines["Lip+Bkt (published)"][1] == law.served_error
+    assert lines["Lipschitz (ours)"] == pytest.approx((ours.upper, distribution.perturbed_error), abs=1e-12)
+    assert lines["NW (published)"][1] == lines["Lip+Bkt (published)"][1] == distribution.perturbed_error
     assert len(lines) == synthetic.METHODS
     for method, given in synthetic.GIVEN.items():
         assert method in lines
@@ -107,7 +107,7 @@ def test_every_command_is_listed_with_what_it_is_about() -> None:
 
 def test_what_an_interrupted_run_left_of_a_data_set_is_measured_again(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(synthetic, "SIZES", [1_000])
-    arguments = ("--quick", "--repeats", "2", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    arguments = ("--quick", "--repeats", "2", "--distribution", "square", "--workers", "1", "--out", str(tmp_path))
     run(synthetic.main, *arguments)
     path = tmp_path / "synthetic.csv"
     whole = path.read_bytes()
@@ -121,7 +121,7 @@ def test_what_an_interrupted_run_left_of_a_data_set_is_measured_again(tmp_path: 
 def test_a_part_is_not_published_and_nothing_is_written_into_the_documentation(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments, word in (
-        (("--law", "square", "--publish"), "leave out what chooses a part"),
+        (("--distribution", "square", "--publish"), "leave out what chooses a part"),
         (("--quick", "--out", "docs/figures"), "--out is not for docs/figures"),
     ):
         result = CliRunner().invoke(synthetic.main, list(arguments))
@@ -226,7 +226,7 @@ def test_nothing_is_published_where_a_file_is_missing(tmp_path: Path, monkeypatc
 
 
 def test_fresh_forgets_what_was_measured(tmp_path: Path) -> None:
-    arguments = ("--quick", "--repeats", "1", "--law", "square", "--workers", "1", "--out", str(tmp_path))
+    arguments = ("--quick", "--repeats", "1", "--distribution", "square", "--workers", "1", "--out", str(tmp_path))
     monkey = pytest.MonkeyPatch()
     monkey.setattr(synthetic, "SIZES", [1_000])
     with monkey.context():
