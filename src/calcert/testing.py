@@ -7,7 +7,6 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.reports.gate import check
 from calcert.reports.settings import Settings
-from calcert.reports.verdict import JUDGED
 from calcert.show.certificate_words import judged
 
 __all__ = ["assert_calibrated"]
@@ -18,7 +17,7 @@ def assert_calibrated(
     labels: Any = None,
     *,
     max: float,
-    statement: str = JUDGED,
+    statement: str | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -38,7 +37,7 @@ def assert_calibrated(
     max
         The largest error that passes, such as 0.05.
     statement
-        Which error: "distance", "in_the_large", "l1", "cutoff" or "perturbed".
+        Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed"; as in :func:`calcert.check`.
     confidence, settings
         As in :func:`calcert.certify`.
     of

@@ -222,3 +222,16 @@ def test_shares_for_labels_are_not_planned_with() -> None:
     shares = calcert.summarize([0.25, 0.5], [0.5, 1.0], soft_labels=True)
     with pytest.raises(ValueError, match="summary must have labels 0 and 1 for a plan; got shares"):
         plan(shares, 0.1)
+
+
+@pytest.mark.parametrize("noise", [{}, {"odds": 1 / 16}], ids=["current scores", "perturbed scores"])
+def test_certify_check_and_plan_answer_the_same_question_with_the_same_number(noise: dict[str, float]) -> None:
+    rows, settings = calibrated(1_000, 3), calcert.Settings(**noise)
+    wanted = plan(rows, 0.03, settings=settings)
+    assert wanted.statement == ("perturbed" if noise else "l1")
+    assert "Estimate: " in wanted.answer()
+    report = calcert.certify(rows, settings=calcert.Settings(**noise, tolerance=0.03))
+    outcome = calcert.check(rows, max=0.03, settings=settings)
+    assert report.verdict.next == outcome.verdict.next == f"label fresh rows. {wanted.answer()}"
+    assert outcome.verdict.sentence == report.verdict.sentence
+    assert outcome.statement == wanted.statement

@@ -14,7 +14,7 @@ from calcert.commands.options_given_once import Once
 from calcert.commands.output import Written
 from calcert.foundation.number_text import given
 from calcert.reports.gate import USUAL, Outcome, judged, judged_ratio
-from calcert.reports.verdict import JUDGED
+from calcert.reports.statements import judged_by, statements_of
 from calcert.show import certificate_words
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ Examples:
 @click.option(
     "--statement",
     type=options.statement,
-    help=f"Which statement --max limits; `calcert certify --help` says what each bounds. [default: {JUDGED}]",
+    help=options.STATEMENT_HELP,
 )
 @options.settings
 @class_options.of
@@ -105,7 +105,8 @@ def command(
         raise click.UsageError(f"one of --max and --max-ratio must be given; got {given_now}.")
     if max_ratio is not None and statement is not None:
         raise click.UsageError("--statement must come with --max; got it with --max-ratio.")
-    statement, limit = statement or JUDGED, max_ratio if largest is None else largest
+    statement = statement or judged_by(statements_of(settings))
+    limit = max_ratio if largest is None else largest
     assert limit is not None
     about = statement if rows.groups is None else f"{statement} of every group by {rows.groups}"
     if max_ratio is not None:

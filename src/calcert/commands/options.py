@@ -153,6 +153,11 @@ seed = click.option(
 
 statement = click.Choice(list(STATEMENTS))
 
+STATEMENT_HELP = (
+    "Which statement is certified; `calcert certify --help` says what each bounds.  [default: l1; perturbed with "
+    "--odds or --bandwidth]"
+)
+
 
 def statement_lines() -> str:
     """What each statement bounds and assumes, as a paragraph that click leaves as it is."""

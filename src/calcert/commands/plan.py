@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   calcert plan pilot.parquet --score p --label y --target 0.02
-  calcert plan pilot.csv --target 0.05 --statement l1
+  calcert plan pilot.csv --target 0.05 --statement distance
   calcert plan pilot.parquet --score p --label y --cluster user_id --target 0.02
   calcert plan pilot.csv --class-columns 'p_*' --label animal --target 0.02 --statement distance
 """,
@@ -32,14 +32,12 @@ Examples:
 @click.option(
     "--statement",
     type=options.statement,
-    default="distance",
-    show_default=True,
-    help="Which statement to certify.",
+    help=options.STATEMENT_HELP,
 )
 @options.settings
 @class_options.of
 @options.debug.option
-def command(rows: Rows, target: float, statement: str, settings: Settings, of: str | None) -> None:
+def command(rows: Rows, target: float, statement: str | None, settings: Settings, of: str | None) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
     An estimate, not a certificate: a law is fitted to the rows and rows drawn from it are certified. Certify with fresh
@@ -61,5 +59,5 @@ def command(rows: Rows, target: float, statement: str, settings: Settings, of: s
     with working("estimating"):
         found = plan(summary, target, statement=statement, settings=settings)
         if classes is not None:
-            found = replace(found, now=certify_of(classes, USUAL, statement, settings)[0])
+            found = replace(found, now=certify_of(classes, USUAL, found.statement, settings)[0])
     show(found)

@@ -15,8 +15,8 @@ from calcert.foundation.result import Result
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import STATEMENTS, check_statement
-from calcert.reports.verdict import JUDGED, Verdict, judge, judge_ratio
+from calcert.reports.statements import STATEMENTS, check_statement, judged_by, statements_of
+from calcert.reports.verdict import Verdict, judge, judge_ratio
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -111,7 +111,7 @@ def check(
     *,
     max: float | None = None,
     max_ratio: float | None = None,
-    statement: str = JUDGED,
+    statement: str | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -135,7 +135,8 @@ def check(
         In its place, for rare events: the largest observed over expected that passes, such as 1.25, and one over it the
         smallest.
     statement
-        Which error: "distance", "in_the_large", "l1", "cutoff" or "perturbed".
+        Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that the verdict
+        of a Report rests on: "perturbed" where the settings ask for noise, else "l1".
     confidence, settings
         As in :func:`calcert.certify`.
     of
@@ -170,12 +171,13 @@ def check(
 def judged(
     rows: Rows,
     largest: float,
-    statement: str,
+    statement: str | None,
     settings: Settings,
     of: str | None = None,
     workers: int | None = None,
 ) -> Outcome:
     """The certificate that must pass; with groups that of the worst, with classes that of the one that `of` names."""
+    statement = statement or judged_by(statements_of(settings))
     if check_statement(statement) == "perturbed" and not settings.asks_for_noise:
         noise: Any = settings.noise.parameters
         settings = replace(settings, **noise).at(settings.delta)

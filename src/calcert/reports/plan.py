@@ -22,7 +22,7 @@ from calcert.foundation.result import Result
 from calcert.reports.advice_and_warnings import nearly_meeting, what_now
 from calcert.reports.planning_distribution import FittedLaw, fit
 from calcert.reports.settings import Settings
-from calcert.reports.statements import STATEMENTS, check_statement
+from calcert.reports.statements import STATEMENTS, check_statement, judged_by, statements_of
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -132,7 +132,7 @@ def plan(
     rows: Any,
     target: float,
     *,
-    statement: str = "distance",
+    statement: str | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
 ) -> Plan:
@@ -151,7 +151,8 @@ def plan(
     target
         The upper bound wanted, between 0 and 1.
     statement
-        The name of a statement of a Report, such as "distance" or "l1".
+        Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that
+        :func:`calcert.check` limits: "perturbed" where the settings ask for noise, else "l1".
     confidence, settings
         As in :func:`calcert.certify`.
 
@@ -159,12 +160,12 @@ def plan(
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(10_000)
-    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.01)
-    >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.01")
-    at most 0.013 now; about 2e+04 rows for 0.01
+    >>> wanted = calcert.plan(calcert.summarize(x, rng.random(10_000) < x), 0.015)
+    >>> print(f"at most {wanted.now.upper:.3f} now; about {wanted.rows:.1g} rows for 0.015")
+    at most 0.021 now; about 2e+04 rows for 0.015
     """
     target, fixed = _check_target(target), Settings.of(settings, confidence)
-    summary = Rows.of(rows).summary()
+    summary, statement = Rows.of(rows).summary(), statement or judged_by(statements_of(fixed))
     stated, clusters = STATEMENTS[check_statement(statement)], summary.clusters
     if clusters is not None and clusters.design.soft:
         raise ValueError(

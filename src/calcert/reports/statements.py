@@ -97,7 +97,7 @@ STATEMENTS: Mapping[str, Statement] = {
 """By name, in the order of the table of a report."""
 
 LEADING = "distance"
-"""What gates and comparisons judge by where nobody says: it assumes nothing."""
+"""What comparisons order models by: it assumes nothing."""
 
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
 
@@ -135,6 +135,14 @@ def statements_of(settings: Settings) -> list[str]:
     named = [check_statement(name) for name in settings.statements]
     asked = {"perturbed": settings.asks_for_noise, "regret": settings.asks_for_regret}
     return columns(named or [name for name in STATEMENTS if asked.get(name, True)])
+
+
+def judged_by(names: Collection[str]) -> str:
+    """The statement on which verdicts, gates and plans rest: ``perturbed`` where it is among the names, else ``l1``.
+
+    The first of the names where neither is.
+    """
+    return next((name for name in ("perturbed", "l1") if name in names), next(iter(names)))
 
 
 def certificates_of(

@@ -26,6 +26,7 @@ from calcert.foundation.number_text import (
 )
 from calcert.reports.advice_and_warnings import decisions, ranks_backwards, too_good, what_now
 from calcert.reports.settings import Settings
+from calcert.reports.statements import judged_by
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from calcert.reports.plan import Plan
 
 Kind = Literal["miscalibrated", "not detected", "within", "beyond", "cannot tell"]
-
-JUDGED = "l1"
-"""The statement on which verdicts and gates rest, unless noise is asked for, or another one alone."""
 
 RARE = 0.05
 """Where mean score or base rate is this near 0 or 1, observed over expected says more than a difference does."""
@@ -86,17 +84,12 @@ class Verdict:
     next: str
 
 
-def judged_statement(certificates: Mapping[str, Certificate]) -> tuple[str, Certificate]:
-    """The statement on which the verdict rests."""
-    name = next((name for name in ("perturbed", JUDGED) if name in certificates), next(iter(certificates)))
-    return name, certificates[name]
-
-
 def verdict_of(
     certificates: Mapping[str, Certificate], settings: Settings, summary: Summary | None, rare: Ratio | None
 ) -> Verdict:
     """The verdict on rows, by the rule; observed over expected is given where an outcome is rare."""
-    statement, c = judged_statement(certificates)
+    statement = judged_by(certificates)
+    c = certificates[statement]
     direction = direction_of(summary, settings.delta) if summary is not None and c.lower > 0 else None
     times = "" if rare is None else f"observed / expected {span(rare.lower, rare.upper, ratio=True)}"
     if c.lower <= (settings.tolerance or 0.0) and summary is not None and too_good(summary):
