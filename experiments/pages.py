@@ -22,7 +22,7 @@ from tests.executed_pages import blocks, failures
 
 from experiments.results import Results, experiment
 
-DRAWN = ("moves", "groups", "classes", "monitor", "plan", "bandwidth")
+DRAWN = ("transport_plan", "groups", "classes", "monitor", "plan", "bandwidth")
 READING = ("interpreting_report.png", *(f"reading_{name}.png" for name in DRAWN))
 SEEN = "reading_page.png"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

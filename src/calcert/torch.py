@@ -1,4 +1,4 @@
-"""Perturbed scores in PyTorch: modules that perturb for serving, and a loss that knows of the perturbation."""
+"""Perturbed scores in PyTorch: modules that perturb predictions, and a loss that knows of the perturbation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ with needed("calcert.torch needs", "torch", "torch"):
         log_factor,
         margin,
         may_look_at,
-        served,
+        perturbed_score,
         uniform,
     )
 
@@ -27,16 +27,17 @@ ARGUMENTS = ("odds", "bandwidth")
 
 
 class PerturbedBCEWithLogitsLoss(nn.Module):
-    """Binary cross-entropy of the score that will be served through a perturbation.
+    """Binary cross-entropy of the perturbed score.
 
     The mean over rows of -(y E log s + (1 - y) E log(1 - s)), s the perturbed score. For noise on the odds that is
     E softplus of minus or plus the perturbed logit, and a row that is confidently wrong has a gradient of 1. For
     additive noise it is the published loss (Ciosek et al., ICLR 2026); there such a row has nearly no gradient, because
-    what is served hardly depends on its logit, and `margin` moves it: the mean of softplus(2h - (z_i - z_j)) over the
-    pairs of a row i of label 1 and a row j of label 0 of the batch whose scores are less than 2h apart, z the logits.
+    the perturbed score hardly depends on its logit, and `margin` moves it: the mean of softplus(2h - (z_i - z_j)) over
+    the pairs of a row i of label 1 and a row j of label 0 of the batch whose scores are less than 2h apart, z the
+    logits.
 
-    Use it in place of ``torch.nn.BCEWithLogitsLoss``, with the noise that serving will use. It is a way to train, not a
-    condition for anything: certificates hold for every classifier, however it was trained.
+    Use it in place of ``torch.nn.BCEWithLogitsLoss``, with the noise that predictions will have. It is a way to train,
+    not a condition for anything: certificates hold for every classifier, however it was trained.
 
     Expectations are by quadrature with 24 nodes a logit: exact to 1e-7, and their gradients to 1e-6, in float64; in
     float32 to 1e-6 and 2e-5, and half precision is computed in float32.
@@ -144,11 +145,11 @@ class _Perturbing(nn.Module):
 
 
 class Perturb(_Perturbing):
-    """The last layer of a served classifier: probabilities in, perturbed probabilities out.
+    """The last layer of a perturbed classifier: probabilities in, perturbed probabilities out.
 
     Guarantee
-        Independent draws from the law of :func:`calcert.perturb`, so that ``calcert.bounds.perturbed`` with the same
-        noise, computed from the probabilities that go in, bounds the calibration error of what comes out.
+        Independent draws from the distribution of :func:`calcert.perturb`, so that ``calcert.bounds.perturbed`` with
+        the same noise, computed from the probabilities that go in, bounds the calibration error of what comes out.
 
     It perturbs in `train` and in `eval` mode alike: a forgotten switch would void a certificate in silence. In training
     it has no place; :class:`PerturbedBCEWithLogitsLoss` takes logits. Noise is fresh at every call: its seed comes from
@@ -197,18 +198,18 @@ class Perturb(_Perturbing):
             # Without a division by x, so that probabilities of 0 have a gradient.
             drawn = x / (x + (1 - x) * torch.exp(-size * log_factor(u)))
         else:
-            drawn = size * served(x, 1 - x, u, 1 - u, size)[0]
+            drawn = size * perturbed_score(x, 1 - x, u, 1 - u, size)[0]
         dtype = _at_least_float32(probabilities.dtype)
         return inside(drawn, x, dtype).to(dtype)
 
 
 class PerturbLogits(_Perturbing):
-    """The last layer of a served classifier that hands out logits: noise on the odds, by addition.
+    """The last layer of a perturbed classifier that hands out logits: noise on the odds, by addition.
 
     Guarantee
-        Independent draws whose sigmoid follows the law of :func:`calcert.perturb` with the same `odds`, so that
-        ``calcert.bounds.perturbed``, computed from the sigmoid of the logits that go in, bounds the calibration error.
-        Of scores 0 and 1 see :func:`calcert.perturb_logits`.
+        Independent draws whose sigmoid follows the distribution of :func:`calcert.perturb` with the same `odds`, so
+        that ``calcert.bounds.perturbed``, computed from the sigmoid of the logits that go in, bounds the calibration
+        error. Of scores 0 and 1 see :func:`calcert.perturb_logits`.
 
     It perturbs in every mode, with noise that is as fresh as that of :class:`Perturb`. Every logit is one of a binary
     classifier. For K classes perturb the largest logit of a row and leave the others.

@@ -225,7 +225,7 @@ def test_a_crowded_end_is_among_the_ranges_that_are_off(score: float) -> None:
     x = rng.random(20_000)
     y = np.append(rng.random(20_000) < x, rng.random(1_000) < 0.28)
     band = calibration_band(calcert.summarize(np.append(x, np.full(1_000, score)), y), odds=1 / 16)
-    (bend,) = band.bends
+    (bend,) = band.miscalibrated_ranges
     assert bend.side == ("above" if score < 0.5 else "below")
     assert bend.by < (0.28 if score < 0.5 else 0.72) < bend.by + 0.12
     # Score 1 is known apart from others; what is next to 0 or 1 is known on average.
@@ -239,4 +239,4 @@ def test_a_crowded_end_is_among_the_ranges_that_are_off(score: float) -> None:
 def test_calibrated_ends_are_not_said_to_be_off() -> None:
     rng = np.random.default_rng(1)
     x = np.concatenate([rng.random(20_000), np.repeat([0.0, 1e-9, 1 - 1e-9, 1.0], 1_000)])
-    assert calibration_band(calcert.summarize(x, rng.random(x.size) < x), odds=1 / 16).bends == ()
+    assert calibration_band(calcert.summarize(x, rng.random(x.size) < x), odds=1 / 16).miscalibrated_ranges == ()

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import calcert
 from calcert.certificates.clusters.cluster_deviations import FixedWeights
-from calcert.certificates.clusters.cluster_moments import gains_of, large_gains, served_squares
+from calcert.certificates.clusters.cluster_moments import gains_of, large_gains, perturbed_squares
 from calcert.perturbation import odds_kernel, sech_kernel
 from calcert.perturbation.noise import Noise
 from calcert.summary.design import Design
@@ -85,7 +85,7 @@ def test_what_a_summary_knows_of_served_gains_is_never_too_little(noise: Noise) 
         assert (gain * size).sum() <= found.mixed
         assert gain.max() <= found.cap <= 100.001
         as_it_is = np.bincount(cluster, weight * (y - x) ** 2, 500) * size
-        assert as_it_is.sum() <= served_squares(rows, rows.clusters) <= 1.01 * as_it_is.sum()
+        assert as_it_is.sum() <= perturbed_squares(rows, rows.clusters) <= 1.01 * as_it_is.sum()
 
 
 # Third moments, which pair sums come with.

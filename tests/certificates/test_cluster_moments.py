@@ -118,7 +118,7 @@ def test_functions_of_the_served_score_have_no_more_squares_than_is_said(noise: 
     gain = chance * (middle[None, :] - y[:, None])
     held = np.zeros((600, middle.size))
     np.add.at(held, cluster, weight[:, None] * gain)
-    said = cluster_moments.served_form(summary, units_of(summary), noise)
+    said = cluster_moments.perturbed_form(summary, units_of(summary), noise)
     rng = np.random.default_rng(6)
     for start in (held.sum(axis=0), rng.normal(size=400), np.ones(400), np.sin(80 * middle)):
         signs = worst_signs(start, held)
@@ -132,5 +132,5 @@ def test_functions_of_the_served_score_have_no_more_squares_than_is_said(noise: 
 def test_gains_of_units_are_smooth_enough_only_for_wide_noise() -> None:
     # Between nodes a bandwidth far below their distance hides anything: then sizes are all that is left.
     summary = rows(7, equal=False)[-1]
-    said = [cluster_moments.served_form(summary, units_of(summary), Noise("additive", h)) for h in (1 / 64, 1e-4)]
+    said = [cluster_moments.perturbed_form(summary, units_of(summary), Noise("additive", h)) for h in (1 / 64, 1e-4)]
     assert said[1] > 4 * said[0]

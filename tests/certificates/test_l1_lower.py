@@ -119,7 +119,7 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
     where = ScoreCoordinate(h)
     points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
-    witness = perturbed_witness.ServedWitness(where, view, grid)
+    witness = perturbed_witness.PerturbedWitness(where, view, grid)
     f = witness.signs(points.count, perturbed_witness.FREE, 0, grid.size)
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)

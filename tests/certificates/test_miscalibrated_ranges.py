@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.miscalibrated_ranges import FEW, NOTHING, Bend, bends_at, bends_of
+from calcert.certificates.miscalibrated_ranges import (
+    FEW,
+    NOTHING,
+    MiscalibratedRange,
+    miscalibrated_ranges_at,
+    miscalibrated_ranges_of,
+)
 from calcert.reports.report import Report
 
 Floats = NDArray[np.float64]
@@ -23,12 +29,12 @@ SENTENCE = re.compile(
 )
 
 
-def read(sentence: str) -> Bend:
+def read(sentence: str) -> MiscalibratedRange:
     """What a reader understands."""
     found = SENTENCE.fullmatch(sentence)
     assert found is not None, sentence
     low, high = (float(found[end] or found["at"]) for end in ("low", "high"))
-    return Bend(low, high, "below" if found["side"] == "below" else "above", float(found["by"]))
+    return MiscalibratedRange(low, high, "below" if found["side"] == "below" else "above", float(found["by"]))
 
 
 def random_band(rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
@@ -39,7 +45,7 @@ def random_band(rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     return edges, np.clip(middle - room, 0, 1), np.clip(middle + room, 0, 1)
 
 
-def holds(bend: Bend, edges: Floats, lower: Floats, upper: Floats) -> bool:
+def holds(bend: MiscalibratedRange, edges: Floats, lower: Floats, upper: Floats) -> bool:
     """Whether every curve inside the band is off as the bend says, tried at the ends of every stretch that it meets."""
     for low, high, least, most in zip(edges[:-1], edges[1:], lower, upper, strict=True):
         first, last = max(low, bend.low), min(high, bend.high)
@@ -55,7 +61,7 @@ def test_every_sentence_follows_from_the_band_as_it_is_printed() -> None:
     rng, said = np.random.default_rng(0), 0
     for _ in range(400):
         edges, lower, upper = random_band(rng)
-        for bend in bends_of(edges, lower, upper, np.diff(edges)):
+        for bend in miscalibrated_ranges_of(edges, lower, upper, np.diff(edges)):
             assert bend.by > 0
             assert holds(bend, edges, lower, upper)
             printed = read(str(bend))
@@ -71,8 +77,8 @@ def test_negative_control_a_sentence_rounded_the_other_way_does_not_follow() -> 
     rng, broken = np.random.default_rng(1), 0
     for _ in range(100):
         edges, lower, upper = random_band(rng)
-        for bend in bends_of(edges, lower, upper, np.diff(edges)):
-            broken += not holds(Bend(bend.low, bend.high, bend.side, 1.01 * bend.by), edges, lower, upper)
+        for bend in miscalibrated_ranges_of(edges, lower, upper, np.diff(edges)):
+            broken += not holds(MiscalibratedRange(bend.low, bend.high, bend.side, 1.01 * bend.by), edges, lower, upper)
     assert broken > 100
 
 
@@ -89,7 +95,7 @@ def test_the_first_range_is_the_one_with_the_largest_weight_times_depth() -> Non
         weight = rng.random(lower.size)
         weight /= weight.sum()
         best = max(one_by_one(edges, edges[:-1] - upper, weight), one_by_one(edges, lower - edges[1:], weight))
-        found = bends_of(edges, lower, upper, weight)
+        found = miscalibrated_ranges_of(edges, lower, upper, weight)
         assert len(found) <= FEW
         assert bool(found) == (best >= NOTHING)
         if found:
@@ -99,7 +105,7 @@ def test_the_first_range_is_the_one_with_the_largest_weight_times_depth() -> Non
 
 def test_single_scores_are_named_as_they_are() -> None:
     score = np.array([0.1, 1 / 3, 0.9])
-    found = bends_at(score, np.array([0.2, 0.0, 0.0]), np.array([0.3, 1.0, 0.75]), np.full(3, 1 / 3))
+    found = miscalibrated_ranges_at(score, np.array([0.2, 0.0, 0.0]), np.array([0.3, 1.0, 0.75]), np.full(3, 1 / 3))
     assert [str(bend) for bend in found] == [
         "at 0.9 the probability is below the score by at least 0.14",
         "at 0.1 the probability is above the score by at least 0.099",
@@ -112,8 +118,8 @@ def test_what_is_said_of_a_law_that_is_known_is_true(power: float) -> None:
     for _ in range(runs):
         x = rng.random(20_000)
         band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(20_000) < x**power), confidence=1 - delta)
-        assert band.bends
-        for bend in band.bends:
+        assert band.miscalibrated_ranges
+        for bend in band.miscalibrated_ranges:
             inside = np.linspace(bend.low, bend.high, 200)
             off = inside - inside**power if bend.side == "below" else inside**power - inside
             if off.min() < bend.by:
@@ -127,7 +133,9 @@ def test_a_calibrated_classifier_seldom_bends() -> None:
     for _ in range(runs):
         x = rng.random(5_000)
         bent += bool(
-            calcert.curves.monotone_band(calcert.summarize(x, rng.random(5_000) < x), confidence=1 - delta).bends
+            calcert.curves.monotone_band(
+                calcert.summarize(x, rng.random(5_000) < x), confidence=1 - delta
+            ).miscalibrated_ranges
         )
     assert bent <= binom.isf(1e-6, runs, delta)
 
@@ -136,7 +144,7 @@ def test_a_score_with_many_rows_counts_by_its_rows_however_narrow_its_range_is()
     rng = np.random.default_rng(8)
     x = np.append(rng.random(10_000) * 0.5, np.ones(100_000))
     band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(x.size) < 0.985 * x))
-    first = band.bends[0]
+    first = band.miscalibrated_ranges[0]
     assert (first.high, first.side) == (1.0, "below")
     assert 0.004 < first.by < 0.015
 
@@ -146,7 +154,7 @@ def test_a_curve_that_falls_has_no_bends_that_assume_it_does_not() -> None:
     x = rng.random(20_000)
     band = calcert.curves.monotone_band(calcert.summarize(x, rng.random(20_000) < 1 - x))
     assert band.refuted_at is not None
-    assert band.bends == ()
+    assert band.miscalibrated_ranges == ()
 
 
 @pytest.fixture(scope="module")
@@ -157,22 +165,22 @@ def report() -> Report:
 
 
 def test_a_report_says_where_it_bends_in_text_page_and_json(report: Report, tmp_path: Path) -> None:
-    assert report.bends
-    sentence = str(report.bends[0])
+    assert report.miscalibrated_ranges
+    sentence = str(report.miscalibrated_ranges[0])
     assert sentence in " ".join(report.details().split())
     values = json.loads(json.dumps(report.to_dict()))
-    assert values["bends"][0] == asdict(report.bends[0])
+    assert values["miscalibrated_ranges"][0] == asdict(report.miscalibrated_ranges[0])
     read_back = Report.from_dict(values)
     assert read_back == report
-    assert read_back.bends == report.bends
+    assert read_back.miscalibrated_ranges == report.miscalibrated_ranges
     assert sentence in " ".join(read_back.details().split())
     pytest.importorskip("matplotlib")
     assert sentence in report.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_sentences_about_the_served_curve_are_not_shown_beside_other_statements(report: Report) -> None:
-    from calcert.show.blocks.report import bend_lines
+    from calcert.show.blocks.report import range_lines
 
     assert report.summary is not None
-    assert bend_lines(calcert.certify(report.summary, settings=calcert.Settings(statements=("distance",)))) == []
-    assert len(bend_lines(report)) == 1 + len(report.bends or ())
+    assert range_lines(calcert.certify(report.summary, settings=calcert.Settings(statements=("distance",)))) == []
+    assert len(range_lines(report)) == 1 + len(report.miscalibrated_ranges or ())

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.witnesses.perturbed_witness import FREE, ServedWitness, lower_to, signs_of
+from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness, lower_to, signs_of
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
 from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed, smoothed
 from calcert.perturbation.grids.grid import BLOCK, Grid
@@ -25,14 +25,14 @@ Floats = NDArray[np.float64]
 SCORES = [0.0, 1e-12, 2e-9, 5e-7, 2e-6, 1e-5, 0.003, 0.2, 0.2001, 0.5, 0.83, 0.999, 1 - 1e-6, 1 - 2e-8, 1.0]
 
 
-def witness_of(b: float, labels: list[int], rows: int = 15) -> tuple[ServedWitness, Summary]:
+def witness_of(b: float, labels: list[int], rows: int = 15) -> tuple[PerturbedWitness, Summary]:
     summary = calcert.summarize(SCORES, labels)
     where = OddsCoordinate(b)
     view, _ = where.by_joined_cell(summary)
-    return ServedWitness(where, view, where.witness_grid(rows)), summary
+    return PerturbedWitness(where, view, where.witness_grid(rows)), summary
 
 
-def earned(witness: ServedWitness, f: Floats, held: tuple[float, float], x: float, y: int) -> float:
+def earned(witness: PerturbedWitness, f: Floats, held: tuple[float, float], x: float, y: int) -> float:
     """The integral of f(z) (t - y) k(z|x); beyond the grid and at scores 0 and 1 f has the value held there."""
     where, grid = witness.where, witness.grid
     assert isinstance(where, OddsCoordinate)
@@ -142,7 +142,7 @@ def test_where_later_rows_lie_changes_no_bit_of_what_a_witness_earns(noise: Nois
     for summary in (known_rows + later, known_rows + calcert.summarize([0.55], [1])):
         view, cells = where.by_joined_cell(summary)
         known = cells.count * np.isin(cells.low, where.by_joined_cell(known_rows)[1].low)[:, None]
-        gains = ServedWitness(where, view, witness_grid).gain(known)
+        gains = PerturbedWitness(where, view, witness_grid).gain(known)
         found.append(dict(zip(cells.low.tolist(), gains.tolist(), strict=True)))
     assert len(found[1]) == 4
     assert {low: found[0][low] for low in found[1]} == found[1]
@@ -153,7 +153,7 @@ def test_a_witness_on_a_large_grid_is_one_function_and_vanishes_where_no_row_is_
     rng = np.random.default_rng(7)
     x = np.append(rng.random(400), [0.49, 0.5, 0.51])
     view, _ = where.by_joined_cell(calcert.summarize(x, rng.random(x.size) < x))
-    witness = ServedWitness(where, view, where.witness_grid(10**6))
+    witness = PerturbedWitness(where, view, where.witness_grid(10**6))
     known, size = view.places.count, witness.grid.size
     assert size > 5 * BLOCK
     whole = witness.signs(known, FREE, 0, size)

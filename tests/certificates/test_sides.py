@@ -160,7 +160,7 @@ def test_rows_known_to_their_cells_are_given_no_less_than_rows_and_hardly_more(k
     x = rng.beta(0.5, 2, 3000)
     rows = calcert.summarize(x, rng.random(3000) < x**1.3)
     noise = Noise("additive", 1 / 32) if kind == "additive" else Noise("odds", 1 / 8)
-    listed, cells = (sides.served_terms(summary, noise, 0.05) for summary in (rows, by_cells(rows)))
+    listed, cells = (sides.perturbed_terms(summary, noise, 0.05) for summary in (rows, by_cells(rows)))
     for side in SIDES:
         least = listed[side]["plug-in"] - listed[side]["discretisation"]
         assert least <= cells[side]["plug-in"] + cells[side]["discretisation"]

@@ -95,7 +95,7 @@ def test_files_as_people_keep_them_are_chosen_from_and_read_back(
 def test_plain_rows_are_read_back_as_plain_rows(run: Run) -> None:
     pl.DataFrame({"p": RNG.random(5000), "y": 1}).write_csv("flat.csv")
     done = run("choose", "flat.csv", "few.csv", "--score", "p", "--budget", "500", "--seed", "1")
-    assert "all with the same chance" in done.stdout
+    assert "all with the same probability" in done.stdout
     assert done.stdout.splitlines()[-1] == "  calcert certify few.csv --score p --label LABEL"
 
 

@@ -17,7 +17,7 @@ from scipy.stats import binom
 import calcert
 from calcert import Summary
 from calcert.certificates import bounded_variation, crossings, cutoff, finite, in_the_large, perturbed
-from calcert.certificates.band import served_band
+from calcert.certificates.band import perturbed_band
 from calcert.certificates.clusters import cluster_moments
 from calcert.certificates.distances import distance, distance_lower
 from calcert.certificates.limits.share_limits import share_limits
@@ -410,7 +410,7 @@ def band_miss(number: int, delta: float, tosses: float, size: int = 20) -> float
         rows = clusters_of(size, number)(ones)
         assert rows.clusters is not None
         rows = replace(rows, clusters=replace(rows.clusters, largest=int(size / tosses)))
-        band = served_band(rows, Noise("additive", 1 / 16), delta, points=8)
+        band = perturbed_band(rows, Noise("additive", 1 / 16), delta, points=8)
         wrong = bool((band.lower > CHANCE).any() or (band.upper < CHANCE).any())
         missed += float(binom.pmf(ones, number, CHANCE)) * wrong
     return missed

@@ -120,7 +120,7 @@ def test_served_sides_cover_the_truth_for_every_law_on_up_to_three_scores(name: 
             for side, truth in served_truth(law, noise).items():
 
                 def bound(s: Summary, side: Side = side, delta: float = delta) -> float:
-                    return upper(sides.served_terms(s, noise, delta)[side])
+                    return upper(sides.perturbed_terms(s, noise, delta)[side])
 
                 with asking_only_for(truth):
                     assert miss_probability(law, n, bound, truth) <= delta
@@ -165,8 +165,8 @@ def test_one_score_in_many_rows_is_missed_no_more_often_than_delta(side: Side, n
     law = ONE[side]
     for terms, truth in (
         (lambda s: sides.finite_terms(s, delta)[side], finite_truth(law)[side]),
-        (lambda s: sides.served_terms(s, Noise("additive", SMALL), delta)[side], law.served(SMALL)[0]),
-        (lambda s: sides.served_terms(s, Noise("odds", 1 / 256), delta)[side], law.served_by_odds(1 / 256)[0]),
+        (lambda s: sides.perturbed_terms(s, Noise("additive", SMALL), delta)[side], law.served(SMALL)[0]),
+        (lambda s: sides.perturbed_terms(s, Noise("odds", 1 / 256), delta)[side], law.served_by_odds(1 / 256)[0]),
     ):
         judged_terms, same = flipped(terms, law)
         with asking_only_for(truth):
@@ -181,7 +181,7 @@ def test_a_sampling_term_cut_by_a_fifth_is_caught(side: Side) -> None:
         (Noise("additive", SMALL), law.served(SMALL)[0]),
         (Noise("odds", 1 / 256), law.served_by_odds(1 / 256)[0]),
     ):
-        terms, same = flipped(lambda s, noise=noise: sides.served_terms(s, noise, 0.05)[side], law)  # type: ignore[misc]
+        terms, same = flipped(lambda s, noise=noise: sides.perturbed_terms(s, noise, 0.05)[side], law)  # type: ignore[misc]
         assert one_score_miss(terms, same, 10**6, truth, cut=0.0) <= 0.05
         assert one_score_miss(terms, same, 10**6, truth, cut=0.2) > 0.05
 
@@ -205,7 +205,7 @@ def served_missed(summary: Summary, noise: Noise, truths: dict[Side, float], del
         for side, truth in truths.items()
         if truth**2 > moment or truth - iid_limit(moment - truth**2, 1 + truth, summary.n, level) > parts[side] + hidden
     ]
-    terms = sides.served_terms(summary, noise, delta) if doubtful else {}
+    terms = sides.perturbed_terms(summary, noise, delta) if doubtful else {}
     return [side for side in doubtful if upper(terms[side]) < truths[side] - 1e-12]
 
 
@@ -244,7 +244,7 @@ def test_bounds_of_the_wrong_side_are_caught() -> None:
     law = MIXED["both ways"]
     summary = law.draw(100_000, np.random.default_rng(0))
     for noise in NOISES.values():
-        terms, truths = sides.served_terms(summary, noise, 0.05), served_truth(law, noise)
+        terms, truths = sides.perturbed_terms(summary, noise, 0.05), served_truth(law, noise)
         assert upper(terms["too low"]) < truths["too high"]
         assert (
             upper(terms["underconfident"]) < truths["overconfident"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from calcert.perturbation import odds_kernel
-from calcert.perturbation.sech_kernel import SMALLEST_CHANCE, standard_noise
+from calcert.perturbation.sech_kernel import SMALLEST_PROBABILITY, standard_noise
 
 SIZES = (1 / 64, 1 / 16, 1 / 4, 1 / 2)
 SCORES = (5e-324, 1e-300, 1e-17, 1e-7, 0.01, 0.3, 0.5, 0.77, 1 - 1e-9, 1 - 2.0**-53)
@@ -27,7 +27,7 @@ def exactly_served(x: float, b: float, u: float) -> mp.mpf:
 @pytest.mark.parametrize("x", [score for score in SCORES if score > 1e-307])
 @pytest.mark.parametrize("u", [chance for chance in CHANCES if chance > 0])
 def test_a_draw_is_the_quantile_to_full_precision(x: float, b: float, u: float) -> None:
-    u = max(u, SMALLEST_CHANCE)
+    u = max(u, SMALLEST_PROBABILITY)
     drawn, exact = float(odds_kernel.sample(np.array([x]), b, np.array([u]))[0]), exactly_served(x, b, u)
     allowed = 2.0**-50 * (1 + b * 40)  # N is up to 40 and known to a few clusters of its last place.
     assert abs(drawn - exact) <= allowed * exact  # O1: relative, however small the score

@@ -140,7 +140,7 @@ def test_standard_noise_is_the_quantile_of_sech_over_pi_and_finite_at_both_ends(
         wanted = [float(mpmath.log(mpmath.tan(mpmath.pi * mpmath.mpf(u) / 2))) for u in chances]
     assert sech_kernel.standard_noise(chances) == pytest.approx(wanted, rel=1e-14, abs=1e-15)
     low, high = sech_kernel.standard_noise(np.array([0.0, 1.0]))
-    assert low == -high == sech_kernel.standard_noise(np.array([sech_kernel.SMALLEST_CHANCE]))[0]
+    assert low == -high == sech_kernel.standard_noise(np.array([sech_kernel.SMALLEST_PROBABILITY]))[0]
 
 
 @pytest.mark.parametrize("u", [0.0, 1e-6, 0.3, 2.0, 30.0])

@@ -49,7 +49,7 @@ def test_reports_travel_and_are_shown_without_a_band(report: Report, tmp_path: P
     assert "band, if the curve" not in Path(page).read_text(encoding="utf-8").lower()
     assert len(report.plot().axes) == 2
     assert len(report.to_frame()) == len(report.certificates)
-    assert report.bends is None
+    assert report.miscalibrated_ranges is None
     assert ((report.band.lower >= 0) & (report.band.upper <= 1)).all()
 
 

@@ -16,7 +16,7 @@ import calcert
 from calcert.cli import main
 from calcert.foundation.number_text import at_least, at_most
 from calcert.foundation.plain_types import plain
-from calcert.reports.groups import WITH_BENDS, GroupReport
+from calcert.reports.groups import WITH_RANGES, GroupReport
 from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.groups.overlapping_groups import summarize_listed
@@ -145,25 +145,27 @@ def test_json_and_page_keep_no_bands_and_compute_few(monkeypatch: pytest.MonkeyP
     from calcert.certificates import band
 
     computed = []
-    whole = band.served_band
+    whole = band.perturbed_band
 
     def counted(*given: Any) -> Any:
         computed.append(given)
         return whole(*given)
 
-    monkeypatch.setattr(band, "served_band", counted)
+    monkeypatch.setattr(band, "perturbed_band", counted)
     rng = np.random.default_rng(0)
     x, groups = rng.random(3000), np.arange(3000) % 30
     found = calcert.certify(x, rng.random(3000) < x**2, groups=groups, settings=calcert.Settings(odds=1 / 16))
     told = found.to_dict()["groups"]
-    assert len(computed) == WITH_BENDS < 30
+    assert len(computed) == WITH_RANGES < 30
     assert not any("band" in vars(group) for group in found.groups.values())
     first, last = (found.worst_first()[place] for place in (0, -1))
-    assert told[first]["bends"] == json.loads(json.dumps(plain(found.groups[first].bends)))
-    assert told[last]["bends"] is None
+    assert told[first]["miscalibrated_ranges"] == json.loads(
+        json.dumps(plain(found.groups[first].miscalibrated_ranges))
+    )
+    assert told[last]["miscalibrated_ranges"] is None
     assert {told[name]["fingerprint"] for name in told} == {group.fingerprint for group in found.groups.values()}
-    assert found.groups[last].bends is not None, "whoever asks gets them"
-    assert found.to_dict()["groups"][last]["bends"] is not None
+    assert found.groups[last].miscalibrated_ranges is not None, "whoever asks gets them"
+    assert found.to_dict()["groups"][last]["miscalibrated_ranges"] is not None
 
 
 def test_the_report_survives_json(report: GroupReport) -> None:

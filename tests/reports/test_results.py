@@ -57,7 +57,7 @@ def results() -> Mapping[str, Any]:
         "score table": calcert.curves.score_table(calcert.summarize(x.round(1), y)),
         "segments": calcert.certify(x, y, groups=pd.DataFrame({"a": np.arange(x.size) % 3, "b": x > 0.5})),
         "decision curve": calcert.curves.decision_curve(rows, thresholds=[0.25, 0.5]),
-        "moves": calcert.certify(rows).moves,
+        "transport plan": calcert.certify(rows).transport_plan,
         "ratio": calcert.bounds.observed_over_expected(rows),
         "sides": calcert.bounds.sides(rows, odds=1 / 16),
         "test": calcert.bounds.calibration_test(rows),
@@ -90,7 +90,7 @@ def test_every_kind_survives_json(kind: str) -> None:
     result, values = results()[kind], through_json(results()[kind])
     assert (values["kind"], values["schema"]) == (kind, SCHEMA)
     again = type(result).from_dict(values)
-    if kind in ("band", "monotone band", "score table", "moves"):
+    if kind in ("band", "monotone band", "score table", "transport plan"):
         assert all(same(getattr(again, name), value) for name, value in vars(result).items())
     else:
         assert again == result

@@ -42,13 +42,13 @@ def test_where_weights_promise_nothing_all_rows_have_one_chance(scores: Any) -> 
     assert chosen.arguments == {}
     assert (chosen.weights == 1).all()
     assert chosen.rows.size == pytest.approx(2_000, rel=0.1)
-    assert "all with the same chance: weights would promise no more." in str(chosen)
+    assert "all with the same probability: weights would promise no more." in str(chosen)
 
 
 def test_scores_are_not_looked_at_where_most_rows_are_wanted_or_few_are_there() -> None:
     many = calcert.sample_for_labelling(DOUBTFUL, 50_001, seed=0)
     assert many.aside == 0
-    assert str(many).endswith("all with the same chance: rows are too few, or too many wanted, for weights.")
+    assert str(many).endswith("all with the same probability: rows are too few, or too many wanted, for weights.")
     assert calcert.sample_for_labelling(DOUBTFUL[:1_000], 100, seed=0).aside == 0
     assert calcert.sample_for_labelling(DOUBTFUL, 50_000, seed=0).aside == 100_000 // 16
 

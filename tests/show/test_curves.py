@@ -60,20 +60,20 @@ def test_where_rows_refute_the_assumption_no_band_is_drawn_and_that_is_said() ->
     axes, *_ = report.plot(curve="current").axes
     assert "no band" in axes.get_legend().get_texts()[0].get_text()  # type: ignore[union-attr]
     assert not axes.patches
-    assert "The rows refute a chance that never falls" in " ".join(str(report.curve).split())
+    assert "The rows refute a probability that never falls" in " ".join(str(report.curve).split())
 
 
 def test_the_curve_is_checked_and_needs_rows(spread: Report) -> None:
     with pytest.raises(ValueError, match="curve must be 'current' or 'perturbed'; got 'mine'"):
         spread.plot(curve="mine")  # type: ignore[arg-type]
     read = Report.from_dict(spread.to_dict())
-    for name in ("curve", "moves", "band"):
+    for name in ("curve", "transport_plan", "band"):
         with pytest.raises(ValueError, match=f"must hold the Summary of its rows for its {name}"):
             getattr(read, name)
 
 
 def test_what_would_move_is_called_an_estimate_and_moves_by_the_distance_of_the_rows(spread: Report) -> None:
-    moves = spread.moves
+    moves = spread.transport_plan
     assert "an estimate" in moves.plot().axes[0].get_title(loc="left")
     assert "an estimate without guarantee" in str(moves)
     assert moves.distance == pytest.approx(spread.distance.terms["plug-in"], abs=1e-3)

@@ -90,7 +90,7 @@ def test_reliability_says_what_is_certified(report: Report) -> None:
         f"Calibration error of perturbed scores:\ncertified between {at_least(c.lower)} and {at_most(c.upper)}"
     )
     assert legend(axes) == ["95% band, everywhere at once", "estimate, no guarantee", "perfect calibration"]
-    assert axes.get_ylabel() == "chance of label 1"
+    assert axes.get_ylabel() == "probability of label 1"
 
 
 def test_densities_of_both_labels_stand_below_and_share_the_scores(report: Report) -> None:
@@ -113,7 +113,7 @@ def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
     (mark,) = axes.containers
     end = report.band.ends[round(score)]
     assert mark.get_children()[0].get_xydata().tolist() == [[round(score), end.estimate]]  # type: ignore[attr-defined]
-    assert "served within 1e-06 of 0 or 1: mean, 95%" in legend(axes)
+    assert "perturbed score within 1e-06 of 0 or 1: mean, 95%" in legend(axes)
     below = next(other for other in axes.figure.axes if other is not axes)
     for steps in outlines(below):
         assert np.argmax(steps.get_data()[0]) == (0 if score < 0.5 else BINS - 1)

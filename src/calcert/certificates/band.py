@@ -1,20 +1,20 @@
 """A simultaneous band for the calibration function of the perturbed classifier: what the reliability picture shows.
 
-Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the served score t. The probability of label
-1 given that t is served is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
+Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the perturbed score t. The probability of
+label 1 given the perturbed score t is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
 
     product over rows of [ (p/c)^y ((1-p)/(1-c))^(1-y) ]^w,
 
 has mean at most 1, because r^w <= 1 - w + w r and the mean of w r is (p/c) E[wY] + (1-p)/(1-c) E[w(1-Y)] = E[w]. So has
-its average over p by Jeffreys' law, and by Markov it exceeds J/delta at any of J points with probability at most delta.
-In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the estimate
-(theory, Theorem 8).
+its average over p by Jeffreys' prior, and by Markov it exceeds J/delta at any of J points with probability at most
+delta. In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the
+estimate (theory, Theorem 8).
 
 Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little: the
 logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h; and rows are known to
 their cell and placed on a grid, which changes every weight by a factor near 1. For noise on the odds all of it happens
-in log-odds, and scores 0 and 1, which are served as they are, are two more points. Next to these cells are too wide for
-a curve, so that its mean over each end is enclosed instead: w is then the probability of a served score there.
+in log-odds, and scores 0 and 1, which are left unperturbed, are two more points. Next to these cells are too wide for
+a curve, so that its mean over each end is enclosed instead: w is then the probability of a perturbed score there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calcert.certificates.limits.share_limits import share_limits
-from calcert.certificates.miscalibrated_ranges import Bend, RangeMean, bends_of
+from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, RangeMean, miscalibrated_ranges_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary, complement
@@ -44,31 +44,31 @@ CUT_OFF = 1e-16
 """More than the weight of any row further away than the grid's reach: sech(40) times at most pi."""
 
 END = 1e-6
-"""Served scores so near to 0 or 1 have a mean probability; just before, the grid of log-odds ends."""
+"""Perturbed scores so near to 0 or 1 have a mean probability; just before, the grid of log-odds ends."""
 
 
 @dataclass(frozen=True)
 class CalibrationBand(Result):
-    """The probability of label 1 given the served score, between `lower` and `upper` everywhere at once.
+    """The probability of label 1 given the perturbed score, between `lower` and `upper` everywhere at once.
 
     Attributes
     ----------
     t
-        Served scores, increasing, from 0 to 1.
+        Perturbed scores, increasing, from 0 to 1.
     edges
         Where the stretch of each t begins and ends: one more than `t`, from 0 to 1.
     estimate
         The plug-in estimate of the probability of label 1 at t; NaN where there are no rows. No guarantee.
     lower, upper
-        With probability at least 1 - delta they enclose the probability of label 1 at every served score in [0, 1],
+        With probability at least 1 - delta they enclose the probability of label 1 at every perturbed score in [0, 1],
         each on its stretch between edges. 0 and 1 where too few rows are near.
     negative, positive
-        The shares of all rows whose served scores are in the stretch, with label 0 and with label 1. Estimates.
+        The shares of all rows whose perturbed scores are in the stretch, with label 0 and with label 1. Estimates.
     noise, confidence, n
-        What is served, as given, and the number of rows.
+        The noise, as given, and the number of rows.
     ends
-        For noise on the odds, the mean probability over served scores next to 0 and next to 1, enclosed together with
-        the curve.
+        For noise on the odds, the mean probability over perturbed scores next to 0 and next to 1, enclosed together
+        with the curve.
 
     Examples
     --------
@@ -125,18 +125,18 @@ class CalibrationBand(Result):
         )
 
     @property
-    def bends(self) -> tuple[Bend, ...]:
-        """Ranges of served scores in which the probability is off, the largest first; they hold wherever the band does.
+    def miscalibrated_ranges(self) -> tuple[MiscalibratedRange, ...]:
+        """Ranges of perturbed scores with certified miscalibration, the largest first; they hold where the band does.
 
         Examples
         --------
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(100_000)
         >>> band = calcert.curves.calibration_band(calcert.summarize(x, rng.random(100_000) < x**2))
-        >>> print(band.bends[0])
+        >>> print(band.miscalibrated_ranges[0])
         between 0.21 and 0.76 the probability is below the score by at least 0.14
         """
-        return bends_of(self.edges, self.lower, self.upper, self.negative + self.positive, self.ends)
+        return miscalibrated_ranges_of(self.edges, self.lower, self.upper, self.negative + self.positive, self.ends)
 
     def _rows(self) -> list[dict[str, Any]]:
         names = ("t", "estimate", "lower", "upper", "negative", "positive")
@@ -152,14 +152,14 @@ def calibration_band(
     delta: float = 0.05,
     points: int = 128,
 ) -> CalibrationBand:
-    """Enclose the calibration function of the classifier served through :func:`calcert.perturb`, everywhere at once.
+    """Enclose the calibration function of the classifier perturbed by :func:`calcert.perturb`, everywhere at once.
 
     Guarantee
-        With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all served scores s in
-        [0, 1] together. Nothing is assumed of the score distribution or the calibration function. For clusters and
+        With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all perturbed scores s
+        in [0, 1] together. Nothing is assumed of the score distribution or the calibration function. For clusters and
         weights it is the curve of a row drawn by weight from such clusters, or of the population (Theorem 8U).
     Assumes
-        Independent rows, or rows in independent clusters, from the law that is served, not used to train, select or
+        Independent rows, or rows in independent clusters, from the target population, not used to train, select or
         recalibrate the classifier; their number, `delta` and every other argument were fixed before the rows were seen,
         labels or scores.
 
@@ -168,7 +168,7 @@ def calibration_band(
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
+        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which the band may miss the curve anywhere at all.
     points
@@ -184,10 +184,10 @@ def calibration_band(
     at 0.50 between 0.211 and 0.289; truth 0.251
     """
     check_summary(summary, clusters=True)
-    return served_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
+    return perturbed_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
 
 
-def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
+def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
     """The band for what the noise serves; arguments were checked."""
     where = coordinate_of(noise)
     # Rows of a cluster are one toss between them, whatever their number (Theorem 8U).
@@ -196,13 +196,13 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
     index = where.reported(grid, _stride(grid, points))
     # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.
     view = where.by_cell(summary)
-    served, positive, rounding = _densities(grid, view, index)
+    density, positive, rounding = _densities(grid, view, index)
     place = index / grid.size
     top = where.ceiling(grid, place)
     # The true sums of weights are not below these, and above them by at most `excess` in all.
     error = tosses * (2 * rounding / top + CUT_OFF)
     hits = np.maximum(tosses * positive / top - error, 0.0)
-    misses = np.maximum(tosses * (served - positive) / top - error, 0.0)
+    misses = np.maximum(tosses * (density - positive) / top - error, 0.0)
     excess = 4 * error + where.end_weight(view, place) * (tosses / summary.n)
     known = math.log((index.size + 2 * where.atoms) / delta)  # With each atom goes the mean of an end.
     lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
@@ -210,14 +210,14 @@ def served_band(summary: Summary, noise: Noise, delta: float, points: int = 128)
     between = (place[1:] + place[:-1]) / 2
     width = np.diff(between, prepend=place[0], append=place[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate = np.where(hits + misses > 0, positive / served, np.nan)
+        estimate = np.where(hits + misses > 0, positive / density, np.nan)
         middle = CalibrationBand(
             t=where.score(place),
             edges=np.concatenate([[0.0], where.score(between), [1.0]]),
             estimate=np.clip(estimate, 0.0, 1.0),
             lower=_limit_moved(lower, -slack),
             upper=_limit_moved(upper, slack),
-            negative=np.maximum(served - positive, 0.0) * width,
+            negative=np.maximum(density - positive, 0.0) * width,
             positive=np.maximum(positive, 0.0) * width,
             noise=noise,
             confidence=complement(delta),
@@ -264,11 +264,12 @@ def _with_ends(
 
 
 def end_means(view: View, points: Points, b: float, tosses: float, evidence: float) -> tuple[RangeMean, ...]:
-    """The mean probability over served scores within `END` of 0, and of 1, which are counted."""
+    """The mean probability over perturbed scores within `END` of 0, and of 1, which are counted."""
     found, rounding = [], 1e-11  # Logarithms of odds are good to 1e-14, and divided by 1/256 at the least.
     ends = ((0.0, END, points.high, points.low), (1 - END, 1.0, 1 - points.low, 1 - points.high))
     for low, high, farthest, nearest in ends:
-        # The nearer to the end a row is, the likelier it is served there; where in its cell it is, nobody knows.
+        # The nearer to the end a row is, the likelier its perturbed score lies there; where in its cell it is, nobody
+        # knows.
         weight = distribution(END, farthest, b) * (1 - rounding)
         missed = distribution(END, nearest, b) * (1 + rounding) - weight
         misses, hits = (points.count * weight[:, None]).sum(axis=0, keepdims=True).T * (tosses / view.n)
@@ -301,14 +302,14 @@ def _stride(grid: Grid, points: int) -> int:
 
 
 def _densities(grid: Grid, view: View, index: Integers) -> tuple[Floats, Floats, Floats]:
-    """Density of the served score, that with label 1, and the largest rounding error of either, at grid points."""
+    """Density of the perturbed score, that with label 1, and the largest rounding error of either, at grid points."""
     found = np.zeros((3, index.size))
     masses = grid.masses(view.places, view.n)
     for start, stop in grid.blocks(masses.index, grid.reach):
         a, b = np.searchsorted(index, (start, stop + 1))
-        _, served, positive, rounding = grid.density(masses, start, stop + 1)
+        _, density, positive, rounding = grid.density(masses, start, stop + 1)
         inside = index[a:b] - start
         # At a single point the error may be larger than on average.
         largest = rounding * math.sqrt(stop - start + 1 + 2 * grid.reach)
-        found[0, a:b], found[1, a:b], found[2, a:b] = served[inside], positive[inside], largest
+        found[0, a:b], found[1, a:b], found[2, a:b] = density[inside], positive[inside], largest
     return found[0], found[1], found[2]

@@ -1,12 +1,12 @@
 """Theorem 15: the p-value of perfect calibration, by drawing labels from the scores themselves.
 
-If every score is the chance of its row's label, labels drawn from the scores have the law of the labels, given the
-scores. So where the labels that were seen rank among such draws is a p-value, at every number of rows and for every
-statistic. The statistic here is the plug-in of ranges, Kuiper's (1960) for calibration.
+If every score is the probability of its row's label, labels drawn from the scores have the distribution of the labels,
+given the scores. So where the labels that were seen rank among such draws is a p-value, at every number of rows and for
+every statistic. The statistic here is the plug-in of ranges, Kuiper's (1960) for calibration.
 
 From a Summary, rows are known to their cell: labels are drawn as if all scores of a cell were their mean, which makes
-the number of its positives binomial where it is a sum of coins that differ. How far apart the two laws are was bounded
-by Ehm (1991); as much is added to the p-value. Where scores are listed there is nothing to add.
+the number of its positives binomial where it is a sum of coins that differ. How far apart the two distributions are was
+bounded by Ehm (1991); as much is added to the p-value. Where scores are listed there is nothing to add.
 """
 
 from __future__ import annotations
@@ -114,13 +114,13 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
     check_summary(summary)
     draws, seed = check_count("draws", draws, 1, LARGEST), check_seed(seed)
     coins = _coins(summary, 0.5 / (1 + draws))
-    expected = coins.rows * coins.chance
+    expected = coins.rows * coins.probability
     seen = float(_spread(coins.positives[None, :] - expected)[0])
     rng, drawn = _generator(summary, seed), np.empty(draws)
     together = max(TOGETHER // coins.rows.size, 1)
     for start in range(0, draws, together):
         part = drawn[start : start + together]
-        part[:] = _spread(rng.binomial(coins.rows, coins.chance, (part.size, coins.rows.size)) - expected)
+        part[:] = _spread(rng.binomial(coins.rows, coins.probability, (part.size, coins.rows.size)) - expected)
     reached = int((drawn >= seen * (1 - TIES)).sum())
     return CalibrationTest(
         p_value=min((1 + reached) / (1 + draws) + coins.hidden, 1.0),
@@ -147,7 +147,7 @@ class _Coins:
     """Per run of cells or listed score: rows, their mean score, positives; and what taking them for alike hides."""
 
     rows: Integers
-    chance: Floats
+    probability: Floats
     positives: Integers
     hidden: float
 
@@ -169,15 +169,15 @@ def _joined(summary: Summary, bits: int) -> _Coins:
     rows, score = across_labels(summary.count), across_labels(summary.score_sum)
     mean = score / rows
     together = np.add.reduceat(rows, start)
-    chance = np.clip(np.add.reduceat(score, start) / together, 0.0, 1.0)
+    probability = np.clip(np.add.reduceat(score, start) / together, 0.0, 1.0)
     # Rows of a cell of width w whose mean is f w from its left have a variance of at most f (1 - f) w^2; one has none.
     inside = np.clip(mean - summary.left, 0.0, summary.width)
     spread = np.where(rows > 1, rows * inside * (summary.width - inside), 0.0)
-    spread += rows * (mean - np.repeat(chance, np.diff(np.append(start, rows.size)))) ** 2
-    hidden = mixing_distance(together, chance, np.add.reduceat(spread, start)).sum()
+    spread += rows * (mean - np.repeat(probability, np.diff(np.append(start, rows.size)))) ** 2
+    hidden = mixing_distance(together, probability, np.add.reduceat(spread, start)).sum()
     # Every score may lie 2^-40 higher than it is known to, which moves its coin by as much; charged twice over.
     hidden += 2 * summary.n * summary.resolution
-    return _Coins(together, chance, np.add.reduceat(summary.count[:, 1], start), float(hidden))
+    return _Coins(together, probability, np.add.reduceat(summary.count[:, 1], start), float(hidden))
 
 
 def _spread(steps: Floats) -> Floats:

@@ -107,7 +107,7 @@ class Certificate:
     ) -> Certificate:
         """The certificate whose upper bound is what `terms` add up to; a lower bound above it is cut to it.
 
-        With `clusters` it says of which law it speaks.
+        With `clusters` it says of which distribution it speaks.
         """
         upper, made_of = total(terms)
         if clusters is not None:

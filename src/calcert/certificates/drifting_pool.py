@@ -39,7 +39,7 @@ def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
         pool,
         delta,
         quantity="L1 calibration error",
-        subject=perturbed.served_subject(noise),
+        subject=perturbed.perturbed_subject(noise),
         theorem="Theorem 1, drifting distributions",
         terms=perturbed.upper_terms(pool, noise, delta, drifting_limit),
         parameters=noise.parameters,

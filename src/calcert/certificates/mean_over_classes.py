@@ -42,7 +42,7 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
 
 
 def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], noise: Noise, delta: float) -> Certificate:
-    """Certify the mean over classes of the L1 calibration errors of the served probabilities, at once.
+    """Certify the mean over classes of the L1 calibration errors of the perturbed probabilities, at once.
 
     Guarantee
         With probability at least 1 - delta the mean error is at most upper; the lower bound is the mean of those of the
@@ -66,8 +66,8 @@ def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta
         mean of those of the classes, which hold together.
     Proof
         A gain of each class, and their mean is a gain of the row; it is at most the mean over k of |x^k - y^k| in size.
-        The mean over classes of the largest mean gains is the largest mean of such gains, for the law and for the rows:
-        Theorem W, means, with that second moment.
+        The mean over classes of the largest mean gains is the largest mean of such gains, for the distribution and for
+        the rows: Theorem W, means, with that second moment.
     """
     found = mean_of(certificates, delta)
     return _at_once(found, _mean_squares(p, y), delta, theorem="Theorem W, mean over classes")
@@ -101,7 +101,7 @@ def _mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Squares
         part = slice(start, start + step)
         least, most = (p[part], p[part]) if noise is None else noise.mean_between(p[part])
         own = y[part, None]
-        right, taken = (np.take_along_axis(served, own, axis=1)[:, 0] for served in (least, most))
+        right, taken = (np.take_along_axis(bound, own, axis=1)[:, 0] for bound in (least, most))
         # Of the right class 1 - E[S], of the others E[S].
         squares[part] = ((most.sum(axis=1) - taken + 1 - right) / size) ** 2 + 4 * ROUNDING
     return Squares.of(squares)

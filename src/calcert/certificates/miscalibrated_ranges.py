@@ -34,7 +34,7 @@ NOTHING = 1e-4
 
 
 @dataclass(frozen=True)
-class Bend:
+class MiscalibratedRange:
     """In all of a range of scores the probability of label 1 is off by at least so much, to one side.
 
     Attributes
@@ -50,8 +50,8 @@ class Bend:
 
     Examples
     --------
-    >>> from calcert.certificates.miscalibrated_ranges import Bend
-    >>> print(Bend(0.61937, 0.71428, "below", 0.02371))
+    >>> from calcert.certificates.miscalibrated_ranges import MiscalibratedRange
+    >>> print(MiscalibratedRange(0.61937, 0.71428, "below", 0.02371))
     between 0.62 and 0.714 the probability is below the score by at least 0.023
     """
 
@@ -100,9 +100,9 @@ class RangeMean:
     share: float
 
 
-def bends_of(
+def miscalibrated_ranges_of(
     edges: Floats, lower: Floats, upper: Floats, weight: Floats, means: Sequence[RangeMean] = ()
-) -> tuple[Bend, ...]:
+) -> tuple[MiscalibratedRange, ...]:
     """The ranges in which limits that hold on stretches between edges leave the diagonal, the largest first.
 
     Each run of stretches that are off to one side gives one range: that with the largest weight times depth. What a
@@ -113,26 +113,32 @@ def bends_of(
     for side, gap in _off_diagonal(edges[:-1] - upper, lower - edges[1:]):
         for start, end in _runs_off(gap):
             size, first, stop, by = _widest_and_deepest(through[start : end + 1], gap[start:end])
-            found.append((size, Bend(float(edges[start + first]), float(edges[start + stop]), side, by)))
+            found.append((size, MiscalibratedRange(float(edges[start + first]), float(edges[start + stop]), side, by)))
     for mean in means:
-        inside = [bend for size, bend in found if size >= NOTHING and mean.low <= bend.low <= bend.high <= mean.high]
+        inside = [part for size, part in found if size >= NOTHING and mean.low <= part.low <= part.high <= mean.high]
         for side, depth in _off_diagonal(mean.low - mean.upper, mean.lower - mean.high):
             if depth > 0 and not inside:
-                found.append((mean.share * depth, Bend(mean.low, mean.high, side, depth, on_average=True)))
-    return _largest_bends(found)
+                found.append(
+                    (mean.share * depth, MiscalibratedRange(mean.low, mean.high, side, depth, on_average=True))
+                )
+    return _largest_ranges(found)
 
 
-def bends_at(score: Floats, lower: Floats, upper: Floats, weight: Floats) -> tuple[Bend, ...]:
+def miscalibrated_ranges_at(
+    score: Floats, lower: Floats, upper: Floats, weight: Floats
+) -> tuple[MiscalibratedRange, ...]:
     """The single scores at which limits leave the diagonal, the largest first."""
     found = []
     for side, gap in _off_diagonal(score - upper, lower - score):
         for place in np.flatnonzero(gap > 0).tolist():
             by = float(gap[place])
-            found.append((float(weight[place]) * by, Bend(float(score[place]), float(score[place]), side, by)))
-    return _largest_bends(found)
+            found.append(
+                (float(weight[place]) * by, MiscalibratedRange(float(score[place]), float(score[place]), side, by))
+            )
+    return _largest_ranges(found)
 
 
-def _largest_bends(found: list[tuple[float, Bend]]) -> tuple[Bend, ...]:
+def _largest_ranges(found: list[tuple[float, MiscalibratedRange]]) -> tuple[MiscalibratedRange, ...]:
     order = sorted((size, place) for place, (size, _) in enumerate(found) if size >= NOTHING)[::-1][:FEW]
     return tuple(found[place][1] for _, place in order)
 

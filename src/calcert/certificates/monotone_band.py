@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calcert.certificates.limits.share_limits import share_lower, share_upper
-from calcert.certificates.miscalibrated_ranges import Bend, bends_of
+from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, miscalibrated_ranges_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_scores, check_summary, complement
@@ -58,7 +58,7 @@ class MonotoneBand(Result):
 
     kind: ClassVar = "monotone band"
     noun: ClassVar = "the band"
-    derived: ClassVar = ("bends",)
+    derived: ClassVar = ("miscalibrated_ranges",)
 
     edges: Floats
     lower: Floats
@@ -82,12 +82,12 @@ class MonotoneBand(Result):
         )
 
     @property
-    def bends(self) -> tuple[Bend, ...]:
+    def miscalibrated_ranges(self) -> tuple[MiscalibratedRange, ...]:
         """Ranges of scores in which the probability is certainly off, if it never falls; none where rows refute it."""
         if self.refuted_at is not None:
             return ()
         # At an edge both of its limits hold, and there may be many rows.
-        return bends_of(
+        return miscalibrated_ranges_of(
             np.repeat(self.edges, 2), np.repeat(self.lower, 2)[:-1], np.repeat(self.upper, 2)[1:], self.share
         )
 
@@ -103,7 +103,7 @@ class MonotoneBand(Result):
 
 
 def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
-    """Enclose the calibration curve of the current scores, given that a higher score never means a lower chance.
+    """Enclose the calibration curve of the current scores, given that a higher score never means a lower probability.
 
     Guarantee
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for

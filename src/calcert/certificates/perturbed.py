@@ -1,4 +1,4 @@
-"""Theorem 1: the L1 calibration error of the classifier that serves perturbed scores, with no assumption."""
+"""Theorem 1: the L1 calibration error of the classifier with perturbed scores, with no assumption."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.clusters.cluster_gain_lists import clusters_lower, served_patterns
+from calcert.certificates.clusters.cluster_gain_lists import clusters_lower, perturbed_patterns
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
 from calcert.certificates.limits.second_moment import Squares
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
-from calcert.certificates.witnesses.perturbed_witness import Cut, ServedWitness
+from calcert.certificates.witnesses.perturbed_witness import Cut, PerturbedWitness
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
@@ -37,26 +37,26 @@ def perturbed(
     delta: float = 0.05,
     seed: int = 0,
 ) -> Certificate:
-    """Certify the L1 calibration error of the classifier served through :func:`calcert.perturb`.
+    """Certify the L1 calibration error of the classifier perturbed by :func:`calcert.perturb`.
 
     Guarantee
-        With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the served score S; likewise for
-        lower, over the rows and the random split set by the seed. Nothing is assumed of the score distribution or
+        With probability at least 1 - delta over the rows, E|S - E[Y|S]| <= upper for the perturbed score S; likewise
+        for lower, over the rows and the random split set by the seed. Nothing is assumed of the score distribution or
         the calibration function.
     Assumes
-        Independent rows from the law that is served, not used to train, select or recalibrate the classifier; their
+        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
         number, `delta`, the noise and `seed` were fixed without looking at them, neither at their labels nor at their
-        scores; serving perturbs with that noise.
+        scores; deployed scores are perturbed with that noise.
     Terms
-        ``plug-in``: the calibration error of the perturbed empirical law; ``sampling``: the deviation of the mean
-        (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
+        ``plug-in``: the calibration error of the perturbed empirical distribution; ``sampling``: the deviation of the
+        mean (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
 
     Parameters
     ----------
     summary
         What :func:`calcert.summarize` returned for the original, unperturbed scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
+        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which each bound may fail.
     seed
@@ -74,7 +74,7 @@ def perturbed(
     noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="L1 calibration error",
-        subject=served_subject(noise),
+        subject=perturbed_subject(noise),
         assumption="none",
         lower=perturbed_lower(summary, noise, delta, seed),
         delta=delta,
@@ -86,7 +86,7 @@ def perturbed(
     )
 
 
-def served_subject(noise: Noise) -> str:
+def perturbed_subject(noise: Noise) -> str:
     """The perturbed classifier in words."""
     return f"with perturbed scores, {noise.words}"
 
@@ -114,7 +114,7 @@ def parts_terms(
 
 @dataclass(frozen=True)
 class PlugIn:
-    """Parts of the calibration error of the perturbed empirical law, what may be hidden of each, and the second moment.
+    """Parts of the error of the perturbed empirical distribution, what may be hidden of each, and the second moment.
 
     `square` is at least the mean of E(y - S)^2 over the rows, for noise on the odds.
     """
@@ -146,9 +146,9 @@ def plug_in(summary: Summary, noise: Noise, parts: Parts = whole) -> PlugIn:
     if hidden >= 1:
         # The cells are far wider than the bandwidth: nothing can be said, so nothing is computed.
         return PlugIn(0 * found, hidden, 1.0)
-    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
+    for place, density, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
-        gap = t * served - positive
+        gap = t * density - positive
         found = found + parts(t, gap, grid.step)
         square += float(np.trapezoid(t * (gap - positive) + positive, dx=grid.step))
         hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
@@ -159,7 +159,8 @@ def squares_of(summary: Summary, noise: Noise, found: PlugIn) -> Squares:
     """At least (y - E[S|x])^2 of the rows."""
     if noise.kind == "additive":
         return additive_squares(summary, noise.size)
-    # The mean served score grows with x: from label 0 the right end of a cell is farthest, from label 1 the left one.
+    # The mean perturbed score grows with x: from label 0 the right end of a cell is farthest, from label 1 the left
+    # one.
     least, most = noise.mean_between(summary.points.low)[0], noise.mean_between(summary.points.high)[1]
     squares = np.stack([most, 1 - least], axis=1) ** 2 + 2 * ROUNDING
     return Squares.of(squares, summary.points.count, found.square)
@@ -171,28 +172,28 @@ def additive_squares(summary: Summary, h: float) -> Squares:
     points = seen_from(summary.points, h)
     if not points.exact:
         points, _ = merged(points, min(h / 16, 2.0**-10))
-    served = np.stack([sech_kernel.mean(position, h) for position in (points.low, points.high)])
+    mean = np.stack([sech_kernel.mean(position, h) for position in (points.low, points.high)])
     hidden = (points.high - points.low) ** 2 / 8 * (2 + 0.68 / h)
-    squares = np.stack([served**2, (1 - served) ** 2], axis=2) + hidden[:, None] + 2 * ROUNDING
+    squares = np.stack([mean**2, (1 - mean) ** 2], axis=2) + hidden[:, None] + 2 * ROUNDING
     return Squares.of(squares, points.count * np.stack([1 - points.fraction, points.fraction]))
 
 
 def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut: Cut | None = None) -> Lower:
-    """A lower bound for the L1 calibration error of the served classifier at confidence 1 - delta.
+    """A lower bound for the L1 calibration error of the perturbed classifier at confidence 1 - delta.
 
     With `cut`, for the largest mean gain of the witnesses that it lets through.
     """
     if summary.clusters is not None:
         if cut is not None:
             raise ValueError("sides are proved for independent rows of equal weight alone")
-        return Lower(clusters_lower(summary, served_patterns(summary, noise), delta, noise))
+        return Lower(clusters_lower(summary, perturbed_patterns(summary, noise), delta, noise))
     where = coordinate_of(noise)
     (view, cells), grid = where.by_joined_cell(summary), where.witness_grid(summary.n)
     hidden = where.hidden_gain(view, grid) + missed(grid)
     if float((view.points.count * hidden).sum()) >= summary.n / 2:
         # The cells are wider than the bandwidth: no gain could be vouched for, so nothing is bet.
         return Lower(0.0)
-    witness = ServedWitness(where, view, grid, cut)
+    witness = PerturbedWitness(where, view, grid, cut)
 
     def gain(known: Integers, last: Integers) -> Floats:
         found = np.empty(known.shape)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calcert.certificates.limits.share_limits import share_lower, share_upper
-from calcert.certificates.miscalibrated_ranges import Bend, bends_at
+from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, miscalibrated_ranges_at
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_delta, check_summary, complement
@@ -40,7 +40,7 @@ class ScoreTable(Result):
 
     kind: ClassVar = "score table"
     noun: ClassVar = "the table"
-    derived: ClassVar = ("bends",)
+    derived: ClassVar = ("miscalibrated_ranges",)
 
     score: Floats
     rows: Integers
@@ -56,9 +56,9 @@ class ScoreTable(Result):
         return np.asarray(self.positives / self.rows)
 
     @property
-    def bends(self) -> tuple[Bend, ...]:
+    def miscalibrated_ranges(self) -> tuple[MiscalibratedRange, ...]:
         """Scores at which the probability is certainly off, those that matter to most rows first."""
-        return bends_at(self.score, self.lower, self.upper, self.rows / self.n)
+        return miscalibrated_ranges_at(self.score, self.lower, self.upper, self.rows / self.n)
 
     def _rows(self) -> list[dict[str, Any]]:
         names = ("score", "rows", "positives", "estimate", "lower", "upper")

@@ -10,7 +10,7 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.sampling_term import largest_mean_terms
-from calcert.certificates.perturbed import parts_terms, perturbed_lower, served_subject
+from calcert.certificates.perturbed import parts_terms, perturbed_lower, perturbed_subject
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
@@ -34,7 +34,7 @@ class Sides(Result):
     too_high, too_low
         Scores above the probability of label 1, and below it. The error is the sum of the two.
     overconfident, underconfident
-        Scores beyond the chance as seen from 1/2, and short of it. The error is the sum of these as well.
+        Scores beyond the probability as seen from 1/2, and short of it. The error is the sum of these as well.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def sides(
         )
     noise = choose_noise(odds, bandwidth)
     return _four(
-        served_terms(summary, noise, delta),
+        perturbed_terms(summary, noise, delta),
         lambda side: perturbed_lower(summary, noise, delta, seed, allowed(side)),
-        subject=served_subject(noise),
+        subject=perturbed_subject(noise),
         delta=delta,
         n=summary.n,
         parameters=noise.parameters | {"seed": seed},
@@ -150,7 +150,7 @@ def _four(
     )
 
 
-def served_terms(summary: Summary, noise: Noise, delta: float) -> dict[Side, dict[str, float]]:
+def perturbed_terms(summary: Summary, noise: Noise, delta: float) -> dict[Side, dict[str, float]]:
     """The terms of the upper bounds of Theorem 12 for the perturbed classifier, each at confidence 1 - delta."""
     return dict(zip(SIDES, parts_terms(summary, noise, delta, side_parts), strict=True))  # Largest mean
 
@@ -162,7 +162,7 @@ def side_parts(t: Floats, gap: Floats, step: float) -> Floats:
 
 
 def side_integrals(t: Floats, gap: Floats, step: float) -> dict[Side, float]:
-    """The integrals of the sides of the linear interpolant of `gap`, given at grid points of served score `t`.
+    """The integrals of the sides of the linear interpolant of `gap`, given at grid points of perturbed score `t`.
 
     Exact where the gap changes its sign inside a grid cell. A grid cell that holds 1/2 inside counts for both sides of
     it, which is too much and never too little.

@@ -1,4 +1,4 @@
-"""Theorem 7: the squared calibration error of the classifier that serves perturbed scores, with no assumption."""
+"""Theorem 7: the squared calibration error of the classifier with perturbed scores, with no assumption."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.inversion import invert_squared
-from calcert.certificates.perturbed import perturbed_lower, served_subject
+from calcert.certificates.perturbed import perturbed_lower, perturbed_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
@@ -28,7 +28,7 @@ def squared(
     delta: float = 0.05,
     seed: int = 0,
 ) -> Certificate:
-    """Certify the squared calibration error E(S - E[Y|S])^2 of the classifier served through :func:`calcert.perturb`.
+    """Certify the squared calibration error E(S - E[Y|S])^2 of the classifier perturbed by :func:`calcert.perturb`.
 
     Guarantee
         With probability at least 1 - delta over the rows the squared error is at most upper, which falls like 1/n for
@@ -36,9 +36,9 @@ def squared(
         of the lower bound for the L1 error (Jensen).
     Assumes
         As :func:`calcert.bounds.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before
-        they were seen; serving perturbs.
+        they were seen; deployed scores are perturbed.
     Terms
-        ``plug-in``: the squared error of the perturbed empirical law; ``sampling`` (Bernstein, inverted);
+        ``plug-in``: the squared error of the perturbed empirical distribution; ``sampling`` (Bernstein, inverted);
         ``discretisation``.
 
     Parameters
@@ -46,7 +46,7 @@ def squared(
     summary
         What :func:`calcert.summarize` returned for the original scores.
     odds, bandwidth
-        Which noise is served, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
+        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
     delta
         Probability with which each bound may fail.
     seed
@@ -65,7 +65,7 @@ def squared(
     root = perturbed_lower(summary, noise, delta, seed)
     return Certificate.from_terms(
         quantity="squared calibration error",
-        subject=served_subject(noise),
+        subject=perturbed_subject(noise),
         assumption="none",
         lower=Lower(root.limit**2, root.e_value),
         delta=delta,
@@ -84,8 +84,8 @@ def upper_terms(summary: Summary, noise: Noise, delta: float) -> dict[str, float
     if discretisation >= 1:
         return {"plug-in": 0.0, "discretisation": discretisation, "sampling": 0.0}
     areas = [end_squares(view) / view.n]
-    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
-        height = heights(where.score(place), served, positive, rounding)
+    for place, density, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
+        height = heights(where.score(place), density, positive, rounding)
         # m^2/D is jointly convex, so the trapezoid is above the integral along each grid cell.
         areas.append(float((height[:-1] + height[1:]).sum() * grid.step / 2))
         discretisation += 4 * rounding * float(place[-1] - place[0])  # Q1
@@ -98,25 +98,25 @@ def upper_terms(summary: Summary, noise: Noise, delta: float) -> dict[str, float
     }
 
 
-def heights(t: Floats, served: Floats, positive: Floats, rounding: float) -> Floats:
-    """m^2/D at grid points t from the computed densities D of the served score and P of it with label 1, m = tD - P.
+def heights(t: Floats, density: Floats, positive: Floats, rounding: float) -> Floats:
+    """m^2/D at grid points t from the computed densities D of the perturbed score and P of it with label 1, m = tD - P.
 
     Lemma Q1: too low by at most the error of D, twice the error of P, and `rounding` where D is not known to exceed it.
     """
-    gap = t * served - positive
-    ratio = np.divide(gap * gap, served, out=np.zeros_like(gap), where=served > rounding)
+    gap = t * density - positive
+    ratio = np.divide(gap * gap, density, out=np.zeros_like(gap), where=density > rounding)
     # P lies between 0 and D, so that m^2/D never exceeds D.
-    return np.asarray(np.clip(np.minimum(ratio, served), 0.0, None))
+    return np.asarray(np.clip(np.minimum(ratio, density), 0.0, None))
 
 
 def end_squares(view: View) -> float:
     """What end rows with the label that they are not likely to have add: 1 each, less where they share a score.
 
-    At scores that are served as they are, 0 and 1, the share of such labels counts by its square.
+    At scores that are left unperturbed, 0 and 1, the share of such labels counts by its square.
     """
     ends = view.ends
     unlikely = np.where(ends.high < 0.5, ends.count[:, 1], ends.count[:, 0])
     # Score 1 has a cell of its own; score 0 is known for what it is only where scores are listed.
-    served_as_it_is = (ends.low == 1) | ((ends.high == 0) & (view.resolution == 0))
+    unperturbed = (ends.low == 1) | ((ends.high == 0) & (view.resolution == 0))
     share = unlikely / np.maximum(ends.count.sum(axis=1), 1)
-    return float((unlikely * np.where(served_as_it_is, share, 1.0)).sum())
+    return float((unlikely * np.where(unperturbed, share, 1.0)).sum())

@@ -36,7 +36,9 @@ Examples:
 @click.argument("target", metavar="[OUT]", required=False, type=click.Path(readable=False))
 @click.option("--budget", metavar="ROWS", type=int, required=True, help="About how many rows to choose.")
 @click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
-@click.option("--label", metavar="COLUMN", help="Column of labels, if all of them are known: chances then use them.")
+@click.option(
+    "--label", metavar="COLUMN", help="Column of labels, if all of them are known: probabilities then use them."
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Makes the choice repeatable; a fresh one is drawn and printed."
 )

@@ -17,9 +17,9 @@ from calcert.perturbation.noise import Noise
     short_help="Copy a file, with the scores to serve in a new column.",
     epilog="""\b
 Examples:
-  calcert perturb predictions.parquet served.parquet --score p --odds 1/16
-  calcert perturb predictions.csv.gz served.csv.gz --score p --seed 7
-  generate-scores | calcert perturb - - --score p > served.csv
+  calcert perturb predictions.parquet perturbed.parquet --score p --odds 1/16
+  calcert perturb predictions.csv.gz perturbed.csv.gz --score p --seed 7
+  generate-scores | calcert perturb - - --score p > perturbed.csv
 """,
 )
 @click.argument("source", metavar="IN", type=click.Path(readable=False))

@@ -61,11 +61,11 @@ def truth(points: int = 2_000) -> dict[str, float]:
     {'in_the_large': 1.0, 'l1': 0.04, 'cutoff': 0.02, 'distance': 0.015}
     """
     true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
-    score, chance = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
-    counts = np.round(POPULATION / points * np.concatenate([1 - chance, chance])).astype(np.int64)
+    score, probability = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
+    counts = np.round(POPULATION / points * np.concatenate([1 - probability, probability])).astype(np.int64)
     rows = Rows(np.tile(score, 2), np.repeat([0, 1], points), counts=counts)
     distance = certify_summary(rows.summary(), Settings(statements="distance")).distance.terms["plug-in"]
-    error = float(np.abs(score - chance).mean())
+    error = float(np.abs(score - probability).mean())
     return {"in_the_large": 1.0, "l1": error, "cutoff": error / 2, "distance": distance}
 
 
@@ -79,10 +79,10 @@ def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
     0.04
     """
     true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
-    score, chance = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
+    score, probability = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
     where = coordinate_of(noise)
     grid, place = where.grid(512), where.place(score)
-    weight = np.stack([1 - chance, chance], axis=1)
-    law = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
-    served = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(law))
-    return TrueErrors(perturbed=float(served), l1=float(np.abs(score - chance).mean()))
+    weight = np.stack([1 - probability, probability], axis=1)
+    distribution = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
+    error = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(distribution))
+    return TrueErrors(perturbed=float(error), l1=float(np.abs(score - probability).mean()))

@@ -25,7 +25,7 @@ KINDS = {
     "band": "calcert.certificates.band.CalibrationBand",
     "monotone band": "calcert.certificates.monotone_band.MonotoneBand",
     "score table": "calcert.certificates.score_table.ScoreTable",
-    "moves": "calcert.reports.transport_plan.Moves",
+    "transport plan": "calcert.reports.transport_plan.TransportPlan",
     "segments": "calcert.reports.segments.SegmentReport",
     "ratio": "calcert.certificates.observed_over_expected.Ratio",
     "decision curve": "calcert.certificates.decision_curve.DecisionCurve",

@@ -83,7 +83,7 @@ def check_bandwidth(bandwidth: float) -> float:
     if not SMALLEST_BANDWIDTH <= h <= LARGEST_BANDWIDTH:
         raise ValueError(
             f"bandwidth must lie between {SMALLEST_BANDWIDTH:g} and {LARGEST_BANDWIDTH:g}, such as 1/64; got {h:g}. "
-            "Far above 1 all scores are served alike; below, double precision cannot tell them apart."
+            "Far above 1 all perturbed scores are alike; below, double precision cannot tell them apart."
         )
     return h
 

@@ -27,7 +27,7 @@ EARLIER = 16
 """A batch is compared with so many before it, and with one of any age that has the very scores and labels."""
 
 FEWEST, DOUBTFUL = 3, 0.002
-"""A batch that contains one of so few rows is remarked on, where that would hardly be so by chance."""
+"""A batch that contains one of so few rows is remarked on, where that would hardly be so at random."""
 
 MOST_IDS = 1 << 24
 """Ids that a state keeps, at eight bytes each."""
@@ -89,7 +89,7 @@ def refuse_mixture(batches: Sequence[Batch], name: str, *, identified: bool) -> 
 def refuse_repetition(
     state: State, batches: Sequence[Batch], name: str, rows: Summary, packed: bytes, *, identified: bool
 ) -> None:
-    """A batch that contains an earlier one, beyond chance, is refused; one that is like it by chance is remarked on."""
+    """A batch that contains an earlier one is refused; one that may do so by coincidence is remarked on."""
     if identified:
         way = "with ids that rows keep from export to export"
     else:
@@ -110,8 +110,8 @@ def refuse_repetition(
     if twin is not None:
         LOG.warning(
             "batch %r has the very scores and labels of batch %r (batch %s, of %s), which so few rows may have by "
-            "chance. If they are the same rows, they count twice now and no bound can be relied on: go back to a copy "
-            "of the state from before, or start another.",
+            "coincidence. If they are the same rows, they count twice now and no bound can be relied on: go back to a "
+            "copy of the state from before, or start another.",
             name,
             twin.id,
             f"{twin.number:,}",
@@ -120,7 +120,7 @@ def refuse_repetition(
 
 
 def _contains(new: Summary, earlier: Summary) -> bool:
-    """Whether a batch has all rows of an earlier one by score and label, and scores that hardly repeat by chance."""
+    """Whether a batch has all rows of an earlier one by score and label, and scores that hardly repeat at random."""
     if new.distinct is None or earlier.distinct is None:
         return False
     counts, fewer = new.points.count, earlier.points.count

@@ -1,1 +1,1 @@
-"""What is served: the noise around a score, on a grid and row by row."""
+"""Perturbed scores: the noise around a score, on a grid and row by row."""

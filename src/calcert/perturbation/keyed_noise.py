@@ -21,7 +21,8 @@ def uniform_of_rows(salt: int | bytes, rows: Any) -> Floats:
         Distinct rows get numbers that are taken for independent uniform ones: BLAKE2b with the salt as its key, which
         no feasible test is known to tell from random. Equal rows get equal numbers, whatever container and numeric type
         (as float64) they come in, dense and sparse apart. Rows that hold anything but numbers are equal if they print
-        alike. What is certified of scores with such noise is in the theory of serving, S3. A salt is as secret as its
+        alike. What is certified of scores with such noise is in the theory of perturbation, S3. A salt is as secret as
+        its
         size: an integer of b bits takes 2^b tries, bytes from ``secrets.token_bytes(32)`` more than anybody has.
 
     Examples

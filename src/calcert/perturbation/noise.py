@@ -1,4 +1,4 @@
-"""What is served: noise on the odds, or additive noise on the score. One small object says which, and how much."""
+"""The noise of a perturbation, on the odds or added to the score: one small object says which, and how much."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from calcert.perturbation import odds_kernel, sech_kernel
 
 Kind = Literal["odds", "additive"]
 
-SMALLEST_SERVED, LARGEST_SERVED = 2.0**-1074, 1 - 2.0**-53
-"""The doubles next to 0 and 1, which are served where a score inside (0, 1) would be rounded to an end (O5)."""
+SMALLEST_PERTURBED, LARGEST_PERTURBED = 2.0**-1074, 1 - 2.0**-53
+"""The doubles next to 0 and 1, used where a score inside (0, 1) would be rounded to an end (O5)."""
 
 
 class _Kernel(Protocol):
@@ -33,7 +33,7 @@ class _Kernel(Protocol):
 
 @dataclass(frozen=True)
 class Noise:
-    """How a served score is drawn around the classifier's score.
+    """How a perturbed score is drawn around the classifier's score.
 
     Attributes
     ----------
@@ -88,14 +88,14 @@ class Noise:
         return self.shown if self.kind == "additive" else f"log-odds noise, scale {fraction(self.size)}"
 
     def sample(self, x: Floats, uniform: Floats) -> Floats:
-        """The served score at `uniform`, a chance in [0, 1), of the noise around x; 0 and 1 for 0 and 1 alone (O5)."""
-        served = self._kernel.sample(x, self.size, uniform)
-        np.copyto(served, SMALLEST_SERVED, where=(served <= 0) & (x > 0))
-        np.copyto(served, LARGEST_SERVED, where=(served >= 1) & (x < 1))
-        return served
+        """The quantile at `uniform`, in [0, 1), of the perturbed score of x; 0 and 1 for 0 and 1 alone (O5)."""
+        perturbed = self._kernel.sample(x, self.size, uniform)
+        np.copyto(perturbed, SMALLEST_PERTURBED, where=(perturbed <= 0) & (x > 0))
+        np.copyto(perturbed, LARGEST_PERTURBED, where=(perturbed >= 1) & (x < 1))
+        return perturbed
 
     def density(self, t: ArrayLike, x: ArrayLike) -> Floats:
-        """The density at t of the score served for x; for noise on the odds both lie inside (0, 1)."""
+        """The density at t of the perturbed score of x; for noise on the odds both lie inside (0, 1)."""
         return self._kernel.density(t, x, self.size)
 
     def distribution(self, t: ArrayLike, x: ArrayLike) -> Floats:
@@ -103,11 +103,11 @@ class Noise:
         return self._kernel.distribution(t, x, self.size)
 
     def mean(self, x: ArrayLike) -> Floats:
-        """E[S | X = x], the mean served score."""
+        """E[S | X = x], the mean perturbed score."""
         return self._kernel.mean(x, self.size)
 
     def mean_between(self, x: Floats) -> tuple[Floats, Floats]:
-        """Bounds for the mean served score, without a quadrature; for additive noise both are the mean itself."""
+        """Bounds for the mean perturbed score, without a quadrature; for additive noise both are the mean itself."""
         if self.kind == "additive":
             mean = self.mean(x)
             return mean, mean
@@ -131,7 +131,7 @@ class Noise:
 
 
 DEFAULT = Noise("odds", 1 / 16)
-"""What is served where nobody says otherwise."""
+"""The noise where nobody says otherwise."""
 
 
 def choose_noise(odds: float | None = None, bandwidth: float | None = None) -> Noise:
@@ -150,9 +150,10 @@ def perturb_logits(logits: ArrayLike, *, odds: float = 1 / 16, rng: int | np.ran
     """Draw the logit to serve of every row: noise on the odds where it is plain addition.
 
     Guarantee
-        Independent draws whose scores, 1 / (1 + exp(-logit)), follow the law of :func:`calcert.perturb` with the same
-        `odds`; no precision is lost to scores next to 0 and 1. What a band says of scores 0 and 1 is true of infinite
-        logits alone: a score in float64 is 1 from a logit of 36.7 on, in the rows and in what is made of served logits.
+        Independent draws whose scores, 1 / (1 + exp(-logit)), follow the distribution of :func:`calcert.perturb` with
+        the same `odds`; no precision is lost to scores next to 0 and 1. What a band says of scores 0 and 1 is true of
+        infinite logits alone: a score in float64 is 1 from a logit of 36.7 on, in the rows and in what is made of
+        perturbed logits.
 
     Parameters
     ----------
@@ -180,13 +181,13 @@ def perturb(
     bandwidth: float | None = None,
     rng: int | bytes | np.random.Generator | None = None,
 ) -> Floats:
-    """Draw the served score of every row: the only thing that serving has to do.
+    """Draw the perturbed score of every row: all that a deployed classifier has to do.
 
     Guarantee
-        The results are independent draws from the law that `odds` or `bandwidth` names, so that a certificate of
-        :func:`calcert.bounds.perturbed` with the same argument applies to the classifier that returns them. Independent
-        within one call: a seed repeats the same noise at every call, so that a server which perturbs row by row must
-        leave `rng` out or keep one generator.
+        The results are independent draws from the distribution that `odds` or `bandwidth` names, so that a certificate
+        of :func:`calcert.bounds.perturbed` with the same argument applies to the classifier that returns them.
+        Independent within one call: a seed repeats the same noise at every call, so that a server which perturbs row by
+        row must leave `rng` out or keep one generator.
 
     Parameters
     ----------

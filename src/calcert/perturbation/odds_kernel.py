@@ -1,7 +1,7 @@
 """Noise on the odds: odds(S) = odds(x) tan(pi u/2)^b, u uniform. In log-odds that is z + b N, N of density sech/pi.
 
 One b fits every base rate, because odds are multiplied: a score of one in a million moves by as small a share as one of
-a half. Scores exactly 0 and 1 have no odds to move and are served as they are. The facts O1 to O4 named here are proved
+a half. Scores exactly 0 and 1 have no odds to move and are left unperturbed. The facts O1 to O4 named here are proved
 in the theory of noise on the odds.
 """
 
@@ -22,8 +22,8 @@ BLOCK = 1 << 12
 
 
 def sample(x: Floats, b: float, uniform: Floats) -> Floats:
-    """The quantile at `uniform` of the score served for x: O1, in the form that never falls where x grows."""
-    # x = 0 has infinite odds against it and is served as 0; x = 1 has none and is served as 1.
+    """The quantile at `uniform` of the perturbed score of x: O1, in the form that never falls where x grows."""
+    # x = 0 has infinite odds against it and stays 0; x = 1 has none and stays 1.
     with np.errstate(divide="ignore", over="ignore"):
         against = (1 - x) / x * np.exp(-b * standard_noise(uniform))
     return np.asarray(1 / (1 + against))
@@ -37,7 +37,7 @@ def logit(x: ArrayLike) -> Floats:
 
 
 def density(t: ArrayLike, x: ArrayLike, b: float) -> Floats:
-    """O1: the density at t of the score served for x, both inside (0, 1)."""
+    """O1: the density at t of the perturbed score of x, both inside (0, 1)."""
     t = np.asarray(t, float)
     away = np.abs(logit(t) - logit(x)) / b
     e = np.exp(-away)

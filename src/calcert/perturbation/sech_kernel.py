@@ -1,15 +1,15 @@
-"""The sech kernel: how a served score is drawn around the classifier's score.
+"""The sech kernel: how a perturbed score is drawn around the classifier's score.
 
 Idea, kernel and Z are those of "Measuring Uncertainty Calibration" (Ciosek et al., ICLR 2026).
 
-The served score S of a row with score x has density k(t|x) = sech((t - x)/h) / Z(x, h) on [0, 1]. Everything is easy in
-the angle gd((t - x)/h), gd the Gudermannian: under k(.|x) it is uniform between gd(-x/h) and gd((1 - x)/h).
+The perturbed score S of a row with score x has density k(t|x) = sech((t - x)/h) / Z(x, h) on [0, 1]. Everything is easy
+in the angle gd((t - x)/h), gd the Gudermannian: under k(.|x) it is uniform between gd(-x/h) and gd((1 - x)/h).
 
 Angles are measured from their limit pi/2 (``gap`` below), because an angle within 1e-16 of pi/2 is still one of
 infinitely many scores; that is what keeps bandwidths of 2^-20 and scores at exactly 0 and 1 exact.
 
-Without ends the law is that of h N, N of density sech/pi on the whole line: noise on the log-odds is drawn from it. As
-a series, sech(u) = 2 (exp(-u) - exp(-3u) + exp(-5u) - ...) for u > 0.
+Without ends the distribution is that of h N, N of density sech/pi on the whole line: noise on the log-odds is drawn
+from it. As a series, sech(u) = 2 (exp(-u) - exp(-3u) + exp(-5u) - ...) for u > 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGEST_MEAN_SHIFT = 1.16625
 KERNEL_REACH = 40.0
 """sech(40) < 1e-17: further than 40 bandwidths from every score there is no mass that a double can see."""
 
-SMALLEST_CHANCE = 2.0**-54
+SMALLEST_PROBABILITY = 2.0**-54
 """Chances of N are kept this far from 0 and 1, where it would be infinite and a score of 1 times it no number."""
 
 BLOCK = 1 << 14
@@ -44,12 +44,12 @@ def sample(x: Floats, h: float, uniform: Floats) -> Floats:
 
     A block of rows at a time, so that what lies between x and the result stays in the cache.
     """
-    served = np.empty(x.size)
-    score, chance = x.ravel(), uniform.ravel()
+    perturbed = np.empty(x.size)
+    score, probability = x.ravel(), uniform.ravel()
     for at in range(0, x.size, BLOCK):
         rows = slice(at, at + BLOCK)
-        served[rows] = _quantile(score[rows], h, chance[rows])
-    return served.reshape(x.shape)
+        perturbed[rows] = _quantile(score[rows], h, probability[rows])
+    return perturbed.reshape(x.shape)
 
 
 def _quantile(x: Floats, h: float, uniform: Floats) -> Floats:
@@ -65,7 +65,7 @@ def _quantile(x: Floats, h: float, uniform: Floats) -> Floats:
 
 
 def density(t: ArrayLike, x: ArrayLike, bandwidth: float) -> Floats:
-    """k(t|x), the density at t of the score served for x."""
+    """k(t|x), the density at t of the perturbed score of x."""
     t, x, h = np.asarray(t, float), np.asarray(x, float), check_bandwidth(bandwidth)
     inside = (t >= 0) & (t <= 1)
     return np.where(inside, sech((t - x) / h) / normalizer(x, h), 0.0)
@@ -84,7 +84,7 @@ def distribution(t: ArrayLike, x: ArrayLike, bandwidth: float) -> Floats:
 
 
 def mean(x: ArrayLike, bandwidth: float) -> Floats:
-    """E[S | X = x], the mean served score."""
+    """E[S | X = x], the mean perturbed score."""
     x, h = np.asarray(x, float), check_bandwidth(bandwidth)
     shift = first_moment((1 - x) / h) - first_moment(x / h)
     return np.clip(x + h * shift / (normalizer(x, h) / h), 0.0, 1.0)
@@ -131,7 +131,7 @@ def weight_ceiling(t: Floats, h: float) -> Floats:
 
 def standard_noise(uniform: Floats) -> Floats:
     """The quantile of N, ln tan(pi u/2), measured from the nearer end of (0, 1), where it is well conditioned."""
-    near = np.maximum(np.minimum(uniform, 1 - uniform), SMALLEST_CHANCE)
+    near = np.maximum(np.minimum(uniform, 1 - uniform), SMALLEST_PROBABILITY)
     return np.copysign(np.log(np.tan(np.pi / 2 * near)), uniform - 0.5)
 
 

@@ -1,9 +1,9 @@
-"""Serving from a database: the perturbed score as one SQL expression."""
+"""For databases: the perturbed score as one SQL expression."""
 
 from __future__ import annotations
 
 from calcert.perturbation.noise import Noise
-from calcert.perturbation.sech_kernel import SMALLEST_CHANCE
+from calcert.perturbation.sech_kernel import SMALLEST_PROBABILITY
 
 REALS = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
 """Dialects in which the expression is run against the real engine, and what they call float64."""
@@ -23,8 +23,8 @@ def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
     """The score to serve as a SQL expression: fresh noise on the odds for every row, each time it is computed.
 
     Guarantee
-        Draws of the law of :func:`calcert.perturb` with the same `odds`, as good as the database's random numbers.
-        Scores 0 and 1 stay as they are, no other score becomes one of them, and what is no score becomes NULL.
+        Draws of the distribution of :func:`calcert.perturb` with the same `odds`, as good as the database's random
+        numbers. Scores 0 and 1 stay as they are, no other score becomes one of them, and what is no score becomes NULL.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
     Examples
     --------
     >>> import duckdb
-    >>> served = calcert.sql.perturb_sql("p", dialect="duckdb", odds=1/16)
+    >>> perturbed = calcert.sql.perturb_sql("p", dialect="duckdb", odds=1/16)
     >>> _ = duckdb.execute("CREATE OR REPLACE TABLE scored AS SELECT 0.25 AS p FROM range(1000)")
-    >>> duckdb.execute(f"SELECT count(DISTINCT {served}) FROM scored").fetchone()
+    >>> duckdb.execute(f"SELECT count(DISTINCT {perturbed}) FROM scored").fetchone()
     (1000,)
     """
     if not isinstance(score, str) or not score.strip():
@@ -50,4 +50,4 @@ def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
     if dialect not in REALS:
         raise ValueError(f"dialect must be one of {', '.join(REALS)}; got {dialect!r}.")
     x = f"CAST({score} AS {REALS[dialect]})"
-    return TEXT.format(x=x, u=UNIFORM[dialect], least=SMALLEST_CHANCE, b=Noise("odds", odds).size)
+    return TEXT.format(x=x, u=UNIFORM[dialect], least=SMALLEST_PROBABILITY, b=Noise("odds", odds).size)

@@ -22,18 +22,19 @@ def forecast(proba: Floats) -> NDArray[np.int64]:
     return np.ones(len(proba), np.int64) if proba.shape[1] == 2 else proba.argmax(axis=1)
 
 
-def share_out(original: Floats, served: Floats) -> Floats:
-    """Probabilities whose top class has `served`, and the others the rest of the mass."""
+def share_out(original: Floats, perturbed: Floats) -> Floats:
+    """Probabilities whose top class has `perturbed`, and the others the rest of the mass."""
     rows, top = np.arange(len(original)), forecast(original)
     others = original.copy()
     others[rows, top] = 0
-    mass, even = others.sum(axis=1), (1 - served) / (original.shape[1] - 1)
-    share = np.where(mass > 0, (1 - served) / np.where(mass > 0, mass, 1), 0)[:, None] * others
+    mass, even = others.sum(axis=1), (1 - perturbed) / (original.shape[1] - 1)
+    share = np.where(mass > 0, (1 - perturbed) / np.where(mass > 0, mass, 1), 0)[:, None] * others
     peak = share.max(axis=1)
-    # Mixing with equal shares brings the largest one down to just below `served`, if equal shares are below it at all.
-    limit = served * (1 - 1e-12)
+    # Mixing with equal shares brings the largest one down to just below `perturbed`, if equal shares are below it at
+    # all.
+    limit = perturbed * (1 - 1e-12)
     needed = (peak > limit) & (even < limit)
     mix = np.where(needed, (peak - limit) / np.where(needed, peak - even, 1), mass <= 0)[:, None]
     share = (1 - mix) * share + mix * even[:, None]
-    share[rows, top] = served
+    share[rows, top] = perturbed
     return np.asarray(share)

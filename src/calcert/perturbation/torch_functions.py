@@ -1,8 +1,8 @@
-"""The kernels on PyTorch tensors, for serving and for training.
+"""The kernels on PyTorch tensors, for prediction and for training.
 
-Additive noise is computed in angle, where the served score is uniform (:mod:`calcert.perturbation.sech_kernel`). For a
-row with score x whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below - above
-is left, and for u uniform on (0, 1), the served score is
+Additive noise is computed in angle, where the perturbed score is uniform (:mod:`calcert.perturbation.sech_kernel`). For
+a row with score x whose kernel loses the angles `below` and `above` to the ends of [0, 1], so that a = pi - below -
+above is left, and for u uniform on (0, 1), the perturbed score is
 
     s = h log1p( sin(u a/2) / (sin(below/2) sin((above + (1 - u) a)/2)) ),    sin(below/2) = 1/sqrt(1 + exp(2x/h)).
 
@@ -70,7 +70,7 @@ def inside(drawn: Tensor, x: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _gauss() -> tuple[list[float], list[float]]:
-    """Nodes and weights of Gauss for the law of N, density sech(u)/pi: the recurrence of its polynomials is n^2/4."""
+    """Gauss nodes and weights for the density sech(u)/pi of N: the recurrence of its polynomials is n^2/4."""
     beside = np.arange(1, NODES) / 2
     at, vectors = np.linalg.eigh(np.diag(beside, 1) + np.diag(beside, -1))
     return (math.pi * at).tolist(), (vectors[0] ** 2).tolist()
@@ -85,7 +85,7 @@ def expected_softplus(logits: Tensor, b: Tensor) -> Tensor:
     return softplus(logits[..., None] + b * node) @ weight
 
 
-def served(x: Tensor, rest: Tensor, u: Tensor, u_rest: Tensor, h: Tensor | float) -> tuple[Tensor, Tensor]:
+def perturbed_score(x: Tensor, rest: Tensor, u: Tensor, u_rest: Tensor, h: Tensor | float) -> tuple[Tensor, Tensor]:
     """(s/h, (1 - T)/2) for the quantile s at u = 1 - u_rest of the kernel around x = 1 - rest; T = tanh((s - x)/h)."""
     above, decay = 2 * torch.atan(torch.exp(-rest / h)), torch.exp(-x / h)
     half = math.pi / 2 - torch.atan(decay) - above / 2
@@ -122,7 +122,7 @@ class _ExpectedLog(torch.autograd.Function):
     def forward(logits: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         u, u_rest, weight = torch.tensor(_QUADRATURE, dtype=logits.dtype, device=logits.device).unbind()
         x, rest = torch.sigmoid(logits)[..., None], torch.sigmoid(-logits)[..., None]
-        multiple, turn = served(x, rest, u, u_rest, h)
+        multiple, turn = perturbed_score(x, rest, u, u_rest, h)
         log_multiple = torch.log(multiple)
         value = log_multiple @ weight
         # Both factors are centred, so that rounding is relative to their spread and not to their size.

@@ -21,7 +21,7 @@ HEAVY = 3
 """A cluster of so many times the average weight is heavy: lighter ones are as large as their like, not an exception."""
 
 BACKWARDS = 5
-"""So many standard deviations below 1/2 an AUROC is no chance."""
+"""So many standard deviations below 1/2 an AUROC is no coincidence."""
 
 NEARLY = 0.8
 """Bounds whose lower one is so large a share of the upper one nearly meet."""

@@ -36,8 +36,8 @@ def _calibration_regression(summary: Summary, *, slope: bool) -> float:
     odds = np.log(score) - np.log1p(-score)
     tilt, shift = 1.0, 0.0
     for _ in range(50):
-        chance = 1 / (1 + np.exp(-np.clip(tilt * odds + shift, -700, 700)))
-        missed, weight = rows * (label - chance), rows * chance * (1 - chance)
+        probability = 1 / (1 + np.exp(-np.clip(tilt * odds + shift, -700, 700)))
+        missed, weight = rows * (label - probability), rows * probability * (1 - probability)
         of_shift, across = float(missed.sum()), float(weight.sum())
         of_tilt, mixed, along = 0.0, 0.0, across
         if slope:

@@ -39,7 +39,7 @@ OF = ("prediction", "worst", "mean")
 """Whose error a gate may bound: that of the prediction, of the worst class, or the mean over classes."""
 
 SURELY = 20
-"""Where so many rows of a class are expected, none is no chance."""
+"""Where so many rows of a class are expected, none is no coincidence."""
 
 
 @dataclass(frozen=True)

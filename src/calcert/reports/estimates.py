@@ -26,10 +26,10 @@ def estimates(scores: Any, labels: Any = None) -> dict[str, float]:
     """Base rate, mean score, Brier score, ECE with 15 equal-width bins, AUROC, and what reviewers ask for by name.
 
     Scores count as the middle of what their cell allows, so that the values are good to about 1e-4. The noise floor of
-    ECE is about what it would be on average if the scores were the true chances. Observed over expected is the base
-    rate over the mean score. Calibration intercept and slope are of the logistic regression of labels on the log-odds
-    of scores, the intercept with a slope of 1: 0 and 1 where all is well, a slope below 1 for overconfident scores.
-    They are not there (NaN) where scores are 0 or 1, where one label is all there is, or where nothing fits.
+    ECE is about what it would be on average if the scores were the true probabilities. Observed over expected is the
+    base rate over the mean score. Calibration intercept and slope are of the logistic regression of labels on the
+    log-odds of scores, the intercept with a slope of 1: 0 and 1 where all is well, a slope below 1 for overconfident
+    scores. They are not there (NaN) where scores are 0 or 1, where one label is all there is, or where nothing fits.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def ece(summary: Summary, bins: int = 15) -> float:
 
 
 def ece_floor(summary: Summary, bins: int = 15) -> float:
-    """About the mean of :func:`ece` over labels drawn with the scores as their chances: what noise alone shows.
+    """About the mean of :func:`ece` over labels drawn with the scores as their probabilities: what noise alone shows.
 
     Labels are drawn independently, one for each row. Rows inside clusters count with their mean weight.
     """
@@ -94,7 +94,7 @@ def _in_bins(points: Points, values: Floats, bins: int) -> Floats:
 
 @lru_cache(maxsize=2)
 def auroc(summary: Summary) -> float:
-    """The chance that a row of label 1 outscores one of label 0, ties half; NaN with one label only."""
+    """The probability that a row of label 1 outscores one of label 0, ties half; NaN with one label only."""
     negative, positive = summary.points.count.T
     pairs = float(negative.sum()) * float(positive.sum())
     if pairs == 0:

@@ -19,8 +19,8 @@ from calcert.reports.statements import certificates_of, check_statement, entries
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
-WITH_BENDS = 20
-"""So many groups, worst first, have their bends in JSON; a thousand bands would take half a minute."""
+WITH_RANGES = 20
+"""So many groups, worst first, have their miscalibrated ranges in JSON; a thousand bands would take half a minute."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class GroupReport(Result):
         return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].n, name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types only; `bends`, which take a band each, are told of the first groups and of those asked for."""
-        first, told = {*self.worst_first()[:WITH_BENDS]}, copy.copy(self)
+        """Plain types only; `miscalibrated_ranges`, which take a band each, are given for the first groups."""
+        first, told = {*self.worst_first()[:WITH_RANGES]}, copy.copy(self)
         groups = {name: _as_told(group, name in first) for name, group in self.groups.items()}
         object.__setattr__(told, "groups", groups)
         return super(GroupReport, told).to_dict()
@@ -104,10 +104,14 @@ class GroupReport(Result):
         return [row for name, found in [*every, (None, self.worst)] for row in certificate_rows({"group": name}, found)]
 
 
-def _as_told(report: Report, with_bends: bool) -> Report:
-    """A report without its Summary that says the same in JSON, but for bends; no band is kept for them."""
+def _as_told(report: Report, with_ranges: bool) -> Report:
+    """A report without its Summary that says the same in JSON, but for most miscalibrated ranges."""
     asked = set(vars(report))
-    known = {name: getattr(report, name) for name in report.derived if name != "bends" or with_bends or name in asked}
+    known = {
+        name: getattr(report, name)
+        for name in report.derived
+        if name != "miscalibrated_ranges" or with_ranges or name in asked
+    }
     if "band" not in asked:
         vars(report).pop("band", None)
     found = replace(report, summary=None)
@@ -222,9 +226,9 @@ def certify_groups(rows: Rows, settings: Settings, workers: int | None = None) -
         For each statement, all upper bounds hold together with probability at least 1 - delta, and all lower bounds
         likewise (union bound); with the same probability no group is worse than the bound of the worst (Theorem W).
         Where each group is an attribute of its own row, the rows of a group are, given the groups of all rows,
-        independent draws from the law of that group; where groups overlap, given who belongs to that group alone.
-        Clusters are cut to the rows that they have in a group, and stay independent of each other; a cluster may have
-        rows in several groups (Groups of clusters).
+        independent draws from the distribution of that group; where groups overlap, given who belongs to that group
+        alone. Clusters are cut to the rows that they have in a group, and stay independent of each other; a cluster may
+        have rows in several groups (Groups of clusters).
     Assumes
         Groups that depend neither on labels nor on the scores of other rows: a fixed range of a row's own score may be
         a group, a part of the rows that ends where the scores look well may not; where rows come in clusters, groups

@@ -1,7 +1,7 @@
 """What noise costs and buys: ranking, log loss and mean shift of the perturbed scores beside the certified bound.
 
-The costs are estimates, but free of the noise that perturbing would add: densities of the served score are convolutions
-(theory, sections 1 and 11), so that nothing is drawn. The bounds are certified, all of one kind together.
+The costs are estimates, but free of the noise that perturbing would add: densities of the perturbed score are
+convolutions (theory, sections 1 and 11), so that nothing is drawn. The bounds are certified, all of one kind together.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ ODDS = tuple(2.0**-k for k in range(7, 0, -1))
 
 @dataclass(frozen=True)
 class NoiseCost:
-    """One kind and size of noise: what serving with it costs, and what can be certified of it.
+    """One kind and size of noise: what it costs, and what can be certified of it.
 
     Attributes
     ----------
     noise
-        What is served.
+        The noise.
     auroc, auroc_loss
         AUROC of the perturbed scores, exact for the rows seen, and how much less that is than of the scores as they
         are. An estimate for other rows, as every AUROC is.

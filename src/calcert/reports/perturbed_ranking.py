@@ -43,18 +43,18 @@ class _Pairs:
 def ranking_and_log_loss(summary: Summary, noise: Noise) -> tuple[float, float]:
     """AUROC and expected log loss of the perturbed scores of the rows, without drawing them; AUROC NaN for one label.
 
-    AUROC is the integral of f1 F0, f1 the density of served scores with label 1 and F0 the distribution function of
+    AUROC is the integral of f1 F0, f1 the density of perturbed scores with label 1 and F0 the distribution function of
     those with label 0; log loss that of -ln t and -ln(1 - t) against the two densities. Both by cells of the grid, over
-    which the logarithms are averaged exactly, as they are infinite at the ends. Scores 0 and 1 that are served as they
-    are tie among themselves; a wrong label there costs infinite log loss.
+    which the logarithms are averaged exactly, as they are infinite at the ends. Scores 0 and 1 that are left
+    unperturbed tie among themselves; a wrong label there costs infinite log loss.
     """
     where = coordinate_of(noise)
     grid, view, pairs = where.grid(FINENESS), where.fewest_ends(summary), _Pairs()
     low = view.ends.high < 0.5
     pairs.add_as_they_are(chosen(view.ends, low), view.n)
-    for place, served, positive, _ in grid.densities(grid.masses(view.places, view.n)):
+    for place, density, positive, _ in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
-        zeros, ones = (_per_cell(density, grid.step) for density in (served - positive, positive))
+        zeros, ones = (_per_cell(part, grid.step) for part in (density - positive, positive))
         with np.errstate(divide="ignore", invalid="ignore"):
             pairs.add(zeros, ones, _mean_surprise(1 - t), _mean_surprise(t))
     pairs.add_as_they_are(chosen(view.ends, ~low), view.n)

@@ -1,8 +1,8 @@
-"""About how many rows would certify a target: an estimate, by certifying rows drawn from laws fitted to those seen.
+"""About how many rows would certify a target: an estimate from rows drawn from distributions fitted to those seen.
 
-How much of what the rows show is error and how much noise, they cannot tell exactly. So there are three laws: the one
-whose rows would have such an upper bound on average, and two whose rows would have it, or a more extreme one, in one of
-ten samples. Their errors, as good as known, lie below and above the truth in eight of ten pilots.
+How much of what the rows show is error and how much noise, they cannot tell exactly. So there are three distributions:
+the one whose rows would have such an upper bound on average, and two whose rows would have it, or a more extreme one,
+in one of ten samples. Their errors, as good as known, lie below and above the truth in eight of ten pilots.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import at_least, given, number, rows_about, rows_text
 from calcert.foundation.result import Result
 from calcert.reports.advice_and_warnings import nearly_meeting, what_now
-from calcert.reports.planning_distribution import FittedLaw, fit
+from calcert.reports.planning_distribution import FittedDistribution, fit
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement, judged_by, statements_of
 from calcert.sources.rows import Rows
@@ -138,11 +138,11 @@ def plan(
 ) -> Plan:
     """Estimate how many rows would certify that a calibration error is at most `target`.
 
-    No guarantee: laws are fitted to the rows (``calcert.reports.planning_distribution``), Summaries of other sizes are
-    drawn from them and certified. A number of rows is one at which the mean of the upper bound is the target. None is
-    below that of rows that have just failed. More rows in clusters, or with weights, are more of the same: clusters of
-    these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so that fewer
-    may do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
+    No guarantee: distributions are fitted to the rows (``calcert.reports.planning_distribution``), Summaries of other
+    sizes are drawn from them and certified. A number of rows is one at which the mean of the upper bound is the target.
+    None is below that of rows that have just failed. More rows in clusters, or with weights, are more of the same:
+    clusters of these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so
+    that fewer may do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
 
     Parameters
     ----------
@@ -173,13 +173,13 @@ def plan(
         )
     now = stated.certify(summary, fixed)
     draw = Draw(lambda drawn: stated.certify(drawn, fixed), fixed.seed)
-    laws = _likely_laws(fit(summary, fixed.noise), now.upper, draw)
+    distributions = _likely_distributions(fit(summary, fixed.noise), now.upper, draw)
     passed, possible = now.upper <= target, now.lower <= target
     sizes = [max(round(summary.rows * factor), FEW) for factor in SIZES[passed]]
     # No more rows than those that passed, and more than those that failed.
     allowed = (min(sizes[0], summary.rows), summary.rows) if passed else (summary.rows + 1, sizes[-1])
-    known = {law.strength: UpperCurve.of(law, sizes, draw) for law in laws}
-    curves = [known[law.strength] for law in laws]
+    known = {distribution.strength: UpperCurve.of(distribution, sizes, draw) for distribution in distributions}
+    curves = [known[distribution.strength] for distribution in distributions]
     wanted = [curve.rows_for(target, *allowed) if possible else math.inf for curve in curves]
     if passed:
         wanted = [min(size, summary.rows) for size in wanted]
@@ -187,7 +187,7 @@ def plan(
     fewest, usual, most = (round(size) if size < math.inf else None for size in np.maximum.accumulate(wanted))
     named = [size for size in (fewest, usual, most) if size is not None]
     shown = sorted({*named, *(max(round(summary.rows * factor), FEW) for factor in SHOWN)})
-    lowers = [draw(laws[1], size).lower.mean() for size in shown]
+    lowers = [draw(distributions[1], size).lower.mean() for size in shown]
     return Plan(
         statement=statement,
         target=target,
@@ -206,7 +206,7 @@ def plan(
 
 
 class Bounds(NamedTuple):
-    """Bounds of rows drawn from a law, upper ones as if these had its means, and how the upper ones spread."""
+    """Bounds of rows drawn from a distribution, upper ones as if these had its means, and how the upper ones spread."""
 
     upper: Floats
     lower: Floats
@@ -215,30 +215,31 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """Certify rows that are drawn from a law, with the same random numbers for every law."""
+    """Certify rows that are drawn from a distribution, with the same random numbers for every distribution."""
 
     certify: Callable[[Summary], Certificate]
     seed: int
 
-    def __call__(self, law: FittedLaw, rows: int) -> Bounds:
+    def __call__(self, distribution: FittedDistribution, rows: int) -> Bounds:
         """The bounds of a few Summaries of so many rows."""
         rng = np.random.default_rng([self.seed, rows])
-        drawn = [law.draw(rows, rng) for _ in range(1 if rows == law.far else DRAWS)]
+        drawn = [distribution.draw(rows, rng) for _ in range(1 if rows == distribution.far else DRAWS)]
         upper, lower = np.array([(c.upper, c.lower) for c in map(self.certify, drawn)]).T
-        # Most of the chance in a bound is that of the means, and what these are in the law is known.
-        gap = np.array([each.base_rate - each.mean_score for each in drawn]) - law.gap
+        # Most of the randomness in a bound is that of the means, and what these are in the distribution is known.
+        gap = np.array([each.base_rate - each.mean_score for each in drawn]) - distribution.gap
         centred = gap - gap.mean()
         slope = float(upper @ centred) / max(float(centred @ centred), 1e-300)
         return Bounds(upper - slope * gap, lower, float(np.std(upper)))
 
 
-def _likely_laws(law: FittedLaw, upper: float, draw: Draw) -> list[FittedLaw]:
-    """The law at three strengths: for their rows, `upper` is a high bound, a usual one and a low one."""
-    found = [draw(replace(law, strength=each), law.rows.rows) for each in STRENGTHS]
+def _likely_distributions(distribution: FittedDistribution, upper: float, draw: Draw) -> list[FittedDistribution]:
+    """The distribution at three strengths: for their rows, `upper` is a high bound, a usual one and a low one."""
+    found = [draw(replace(distribution, strength=each), distribution.rows.rows) for each in STRENGTHS]
     usual = np.maximum.accumulate([each.upper.mean() for each in found])
     spread = SPREAD * math.sqrt(float(np.mean([each.spread**2 for each in found])))
     return [
-        replace(law, strength=float(np.interp(upper + side * spread, usual, STRENGTHS))) for side in (-1.0, 0.0, 1.0)
+        replace(distribution, strength=float(np.interp(upper + side * spread, usual, STRENGTHS)))
+        for side in (-1.0, 0.0, 1.0)
     ]
 
 
@@ -250,11 +251,11 @@ class UpperCurve:
     limit: float
 
     @classmethod
-    def of(cls, law: FittedLaw, sizes: Sequence[int], draw: Draw) -> UpperCurve:
-        """The curve through the bounds of so many rows that are drawn from a law."""
-        start, far = law.rows.rows, law.far
-        found = {size: bounds for size in sizes if (bounds := draw(law, size).upper).max() < 1}
-        limit = float(draw(law, far).upper[0])
+    def of(cls, distribution: FittedDistribution, sizes: Sequence[int], draw: Draw) -> UpperCurve:
+        """The curve through the bounds of so many rows that are drawn from a distribution."""
+        start, far = distribution.rows.rows, distribution.far
+        found = {size: bounds for size in sizes if (bounds := draw(distribution, size).upper).max() < 1}
+        limit = float(draw(distribution, far).upper[0])
         size = np.array([*(size for size, bounds in found.items() for _ in bounds), far], float)
         bound = np.array([*(each for bounds in found.values() for each in bounds), limit])
         # The spread of a bound goes with the root of the rows; of its square, with the bound too.

@@ -1,4 +1,4 @@
-"""A law that rows, or clusters of rows, could have come from, and Summaries drawn from it: for estimates, never bounds.
+"""A distribution that rows or clusters may have come from, and Summaries drawn from it: for estimates, never bounds.
 
 Its scores are those of the rows. Its probability of label 1 at score x is x + strength * residual(x): the residual is
 the local mean of label minus score, and the strength says how much of it is taken for error.
@@ -30,7 +30,7 @@ NEW_SCORES = 0.01
 """Scores count as a finite set where at most this share of the rows has a score that no other row has."""
 
 SCORES = 4096
-"""A law has no more scores than this, unless they are a finite set: more cost time and change nothing."""
+"""A distribution has no more scores than this, unless they are a finite set: more cost time and change nothing."""
 
 FINE = 16
 """Quanta of weight to a row that counts as independent: enough to tell weights apart, few enough for integers."""
@@ -40,7 +40,7 @@ FAR, FAR_IN_CLUSTERS = 1 << 34, 1 << 29
 
 
 @dataclass(frozen=True)
-class FittedLaw:
+class FittedDistribution:
     """Scores with their shares, and the probability of label 1 at each: score + strength * residual, cut to [0, 1].
 
     Attributes
@@ -71,24 +71,24 @@ class FittedLaw:
         return FAR if self.rows.clusters is None else round(FAR_IN_CLUSTERS * self.rows.rows / self.worth)
 
     @property
-    def chance(self) -> Floats:
+    def probability(self) -> Floats:
         """Of label 1, at each score."""
         return np.clip(self.score + self.strength * self.residual, 0.0, 1.0)
 
     @property
     def gap(self) -> float:
         """How far the share of label 1 is above the mean score."""
-        return float(self.share @ (self.chance - self.score))
+        return float(self.share @ (self.probability - self.score))
 
     def draw(self, rows: int, rng: np.random.Generator) -> Summary:
-        """The Summary of so many rows from the law, in clusters like those of the rows at hand."""
+        """The Summary of so many rows from the distribution, in clusters like those of the rows at hand."""
         if self.rows.clusters is None:
             return self._draw_plain(rows, rng)
         return self._in_clusters(rows, self._draw_plain(max(round(self.worth * rows / self.rows.rows), 1), rng))
 
     def _draw_plain(self, n: int, rng: np.random.Generator) -> Summary:
         rows = rng.multinomial(n, self.share)
-        positive = rng.binomial(rows, self.chance)
+        positive = rng.binomial(rows, self.probability)
         count = np.stack([rows - positive, positive], axis=1)
         seen = rows > 0
         cell, first = np.unique(self.cell[seen], return_index=True)
@@ -125,16 +125,16 @@ class FittedLaw:
         return Summary(plain.cell, count, offset, plain.distinct, listed, drawn)
 
 
-def fit(summary: Summary, noise: Noise) -> FittedLaw:
-    """The law with the scores of the rows and, at full strength, their residuals, averaged over wider noise.
+def fit(summary: Summary, noise: Noise) -> FittedDistribution:
+    """The distribution with the scores of the rows and, at full strength, their residuals, averaged over wider noise.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(50_000)
     >>> from calcert.perturbation.noise import Noise
-    >>> law = fit(calcert.summarize(x, rng.random(50_000) < x**2), Noise("additive", 1/64))
-    >>> print(f"error {(law.share * abs(law.residual)).sum():.2f}; the truth is 0.17")
+    >>> distribution = fit(calcert.summarize(x, rng.random(50_000) < x**2), Noise("additive", 1/64))
+    >>> print(f"error {(distribution.share * abs(distribution.residual)).sum():.2f}; the truth is 0.17")
     error 0.16; the truth is 0.17
     """
     cell, offset, score, rows, distinct = _scores(summary)
@@ -142,13 +142,13 @@ def fit(summary: Summary, noise: Noise) -> FittedLaw:
     wider = replace(noise, size=min(WIDER * noise.size, largest))
     share, worth = rows / rows.sum(), summary.rows / design_effect(summary)
     residual = _residual(summary, score, wider)
-    law = FittedLaw(cell, offset, score, share, residual, distinct, summary, worth, strength=0.0)
-    noise_alone = _residual(law.draw(summary.rows, np.random.default_rng(0)), score, wider)
+    distribution = FittedDistribution(cell, offset, score, share, residual, distinct, summary, worth, strength=0.0)
+    noise_alone = _residual(distribution.draw(summary.rows, np.random.default_rng(0)), score, wider)
     # What the residuals have beside their mean is shrunk by the part of it that is noise (James and Stein).
     mean = share @ residual
     shown, by_chance = (share @ (each - share @ each) ** 2 for each in (residual, noise_alone))
     real = max(1 - by_chance / max(shown, 1e-300), 0.0)
-    return replace(law, residual=mean + real * (residual - mean), strength=1.0)
+    return replace(distribution, residual=mean + real * (residual - mean), strength=1.0)
 
 
 def _scores(summary: Summary) -> tuple[Integers, Floats, Floats, Floats, Integers | None]:
@@ -180,7 +180,7 @@ def _residual(summary: Summary, score: Floats, noise: Noise) -> Floats:
     known, asked = where.place(where.inside(mean)), where.place(where.inside(score))
     points = Points(known, known, np.zeros(weight.shape), weight)
     found = np.zeros(score.size)
-    for place, served, excess, _ in grid.densities(grid.place(points).masses(weight)):
+    for place, density, excess, _ in grid.densities(grid.place(points).masses(weight)):
         here = (asked >= place[0]) & (asked <= place[-1])
-        found[here] = np.interp(asked[here], place, excess) / np.interp(asked[here], place, served)
+        found[here] = np.interp(asked[here], place, excess) / np.interp(asked[here], place, density)
     return found

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from calcert.certificates.band import CalibrationBand
-    from calcert.certificates.miscalibrated_ranges import Bend
+    from calcert.certificates.miscalibrated_ranges import MiscalibratedRange
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
     from calcert.certificates.sides import Sides
-    from calcert.reports.transport_plan import Moves
+    from calcert.reports.transport_plan import TransportPlan
 
 Curve = Literal["current", "perturbed"]
 
@@ -84,7 +84,7 @@ class Report(Certified, Result):
         "verdict",
         "observed_over_expected",
         "worst_range",
-        "bends",
+        "miscalibrated_ranges",
         "fingerprint",
         "detectable",
     )
@@ -186,18 +186,18 @@ class Report(Certified, Result):
 
     @cached_property
     def band(self) -> CalibrationBand:
-        """The chance of label 1 given the served score, enclosed everywhere at once with probability 1 - delta.
+        """The probability of label 1 given the perturbed score, enclosed everywhere at once with probability 1 - delta.
 
         Computed when first asked for, from the Summary of the rows.
         """
         rows = self.known_rows("band")
-        from calcert.certificates.band import served_band
+        from calcert.certificates.band import perturbed_band
 
-        return served_band(rows, self.settings.noise, self.settings.delta)
+        return perturbed_band(rows, self.settings.noise, self.settings.delta)
 
     @cached_property
-    def bends(self) -> tuple[Bend, ...] | None:
-        """Ranges of served scores in which the chance is certainly off, the largest first.
+    def miscalibrated_ranges(self) -> tuple[MiscalibratedRange, ...] | None:
+        """Ranges of perturbed scores in which the probability is certainly off, the largest first.
 
         They are read off :attr:`band`, so that all of them hold together with probability at least 1 - delta. None
         where they are not known: without ``perturbed``, and for rows in clusters or with weights, whose band is too
@@ -208,24 +208,24 @@ class Report(Certified, Result):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(40_000)
         >>> report = calcert.certify(x, rng.random(40_000) < x**1.5, settings=calcert.Settings(odds=1/16))
-        >>> print(report.bends[0])
+        >>> print(report.miscalibrated_ranges[0])
         between 0.2 and 0.64 the probability is below the score by at least 0.05
         """
-        return self.band.bends if self.has_band else None
+        return self.band.miscalibrated_ranges if self.has_band else None
 
     @cached_property
     def curve(self) -> MonotoneBand | ScoreTable:
         """The calibration curve of the current scores.
 
         Up to 40 distinct scores give a :class:`~calcert.certificates.score_table.ScoreTable`, which assumes nothing;
-        others a :class:`~calcert.certificates.monotone_band.MonotoneBand`, which assumes that the chance of label 1
-        never falls as the score rises. Which it is depends on the scores alone, and both hold given the scores.
+        others a :class:`~calcert.certificates.monotone_band.MonotoneBand`, which assumes that the probability of label
+        1 never falls as the score rises. Which it is depends on the scores alone, and both hold given the scores.
 
         Examples
         --------
         >>> rng = np.random.default_rng(0)
         >>> x = rng.random(40_000)
-        >>> print(calcert.certify(x, rng.random(40_000) < x**1.5).curve.bends[0])
+        >>> print(calcert.certify(x, rng.random(40_000) < x**1.5).curve.miscalibrated_ranges[0])
         between 0.17 and 0.64 the probability is below the score by at least 0.041
         """
         rows = self.known_rows("curve")
@@ -261,9 +261,9 @@ class Report(Certified, Result):
         )
 
     @cached_property
-    def moves(self) -> Moves:
+    def transport_plan(self) -> TransportPlan:
         """What would move where: the calibrated score that lies nearest to the rows. An estimate, without guarantee."""
-        rows = self.known_rows("moves")
+        rows = self.known_rows("transport_plan")
         from calcert.reports.transport_plan import distance_plan
 
         return distance_plan(rows)
@@ -291,9 +291,9 @@ class Report(Certified, Result):
         return certificate_rows({}, self.certificates)
 
     def _remember(self, values: Mapping[str, Any]) -> None:
-        from calcert.certificates.miscalibrated_ranges import Bend
+        from calcert.certificates.miscalibrated_ranges import MiscalibratedRange
 
-        types: tuple[Any, ...] = (Verdict, Ratio, WorstRange, tuple[Bend, ...], str, float)
+        types: tuple[Any, ...] = (Verdict, Ratio, WorstRange, tuple[MiscalibratedRange, ...], str, float)
         for name, type_ in zip(self.derived, types, strict=False):  # Those of classes come after these.
             if values.get(name) is not None:
                 vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")

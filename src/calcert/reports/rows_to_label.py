@@ -1,6 +1,6 @@
 """sample_for_labelling: which rows to label, or to keep, with the weights that certify reads back.
 
-A row is kept with a chance that grows with what it may gain, and with a weight of one over that chance.
+A row is kept with a probability that grows with what it may gain, and with a weight of one over that probability.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from calcert.sources.arrays import checked_array, checked_pair
 from calcert.summary.clusters import HEAVIEST
 
 MOST_ASIDE = 1 << 13
-"""At most so many rows are looked at to fix the chances, and left out."""
+"""At most so many rows are looked at to fix the probabilities, and left out."""
 
 ASIDE = 16
 """At most one row of so many is."""
@@ -43,22 +43,22 @@ class Choice:
     rows
         Numbers of the rows that were chosen, from 0 on, increasing.
     weights
-        How much each of them counts; all 1 where every row had the same chance.
+        How much each of them counts; all 1 where every row had the same probability.
     considered, aside
-        How many rows there were, and how many of them were set aside to fix the chances.
+        How many rows there were, and how many of them were set aside to fix the probabilities.
     rule
-        What made the chances; None where every row had the same.
+        What made the probabilities; None where every row had the same.
     promise
-        The sampling error to expect, next to that of as many rows with equal chances: an estimate.
+        The sampling error to expect, next to that of as many rows with equal probabilities: an estimate.
     by_label
-        Whether chances came from labels.
+        Whether probabilities came from labels.
     seed
         Chooses the same rows again.
 
     Examples
     --------
     >>> print(calcert.sample_for_labelling(np.linspace(0, 1, 10_000), 500, seed=0))
-    514 of 10,000 rows, all with the same chance: weights would promise no more.
+    514 of 10,000 rows, all with the same probability: weights would promise no more.
     """
 
     rows: Integers
@@ -87,26 +87,26 @@ class Choice:
         chosen = f"{self.rows.size:,} of {self.considered:,} rows"
         if self.rule is None:
             why = "weights would promise no more" if self.aside else "rows are too few, or too many wanted, for weights"
-            return f"{chosen}, all with the same chance: {why}."
+            return f"{chosen}, all with the same probability: {why}."
         return (
             f"{chosen}, with weights of at most {self.rule.largest_weight:g}: expect sampling errors of about "
-            f"{self.promise:.2g} times those of as many rows with equal chances."
+            f"{self.promise:.2g} times those of as many rows with equal probabilities."
         )
 
 
 def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: int | None = None) -> Choice:
     """Choose which rows to label, or to keep, so that few of them certify nearly as well as many.
 
-    Every row has a coin of its own, and about `budget` rows are chosen. Without labels, chances follow the standard
-    deviation that a label has if its score is right: that pays where a few doubtful scores stand among many that are
-    next to 0 or 1. With labels, as where outcomes come by themselves and rows are dear to keep, they follow how far
-    label and score are apart: a hundredth of the rows may do. Where weights promise less than a twentieth, all rows
-    have the same chance.
+    Every row has a coin of its own, and about `budget` rows are chosen. Without labels, probabilities follow the
+    standard deviation that a label has if its score is right: that pays where a few doubtful scores stand among many
+    that are next to 0 or 1. With labels, as where outcomes come by themselves and rows are dear to keep, they follow
+    how far label and score are apart: a hundredth of the rows may do. Where weights promise less than a twentieth, all
+    rows have the same probability.
 
     Guarantee
         What :func:`calcert.certify` says of the chosen rows, told ``chosen.arguments``, is about the population
         that all rows came from (Theorem U2). Chances are fixed by rows drawn at random and set aside, at most 8,192 and
-        at most a sixteenth; given those and their number, the chosen rows are independent draws from one law.
+        at most a sixteenth; given those and their number, the chosen rows are independent draws from one distribution.
     Assumes
         Independent rows; a seed fixed before they are seen; all chosen rows get their label, and no others.
 
@@ -147,13 +147,13 @@ def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: 
     if aside:
         rule, promise = best_rule(x[seen], None if y is None else y[seen], rest.size, wanted)
     if rule is None:
-        weights, chance = np.ones(rest.size), np.full(rest.size, wanted / rest.size)
+        weights, probability = np.ones(rest.size), np.full(rest.size, wanted / rest.size)
     else:
         weights = rule.weights(sizes(x[rest], None if y is None else y[rest]))
-        chance = 1 / weights
+        probability = 1 / weights
     # Given which numbers are the smallest, the others are independent and uniform above them.
     lowest = float(number[seen].max()) if aside else 0.0
-    kept = (number[rest] - lowest) / (1 - lowest) < chance
+    kept = (number[rest] - lowest) / (1 - lowest) < probability
     if not kept.any():
         raise ValueError(
             f"budget must be large enough for coins to choose any row; got {wanted:,} of {x.size:,} rows, and none was "
@@ -178,7 +178,7 @@ def check_budget(budget: Any, rows: int) -> int:
 Labels = NDArray[np.int8]
 
 WEIGHT_UNIT = 1 / 64
-"""Weights are whole multiples of it, and chances one over them."""
+"""Weights are whole multiples of it, and probabilities one over them."""
 
 EVENLY = (0.0625, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875)
 """Parts of the budget that may be spread evenly; the one that promises most is taken."""
@@ -192,9 +192,9 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class KeepRule:
-    """A row of some size is kept with the chance size / scale, but at least `least` and at most 1.
+    """A row of some size is kept with the probability size / scale, but at least `least` and at most 1.
 
-    Weights are rounded down to multiples of 1/64, and the coin has the chance of one over the weight.
+    Weights are rounded down to multiples of 1/64, and the coin has the probability of one over the weight.
 
     Examples
     --------
@@ -207,8 +207,8 @@ class KeepRule:
 
     def weights(self, size: Floats) -> Floats:
         """The weight that each row has if it is kept."""
-        chance = np.clip(size / self.scale, self.least, 1.0)
-        return np.asarray(np.floor(1 / chance / WEIGHT_UNIT) * WEIGHT_UNIT)
+        probability = np.clip(size / self.scale, self.least, 1.0)
+        return np.asarray(np.floor(1 / probability / WEIGHT_UNIT) * WEIGHT_UNIT)
 
     @property
     def largest_weight(self) -> float:
@@ -230,9 +230,9 @@ def sizes(scores: Floats, labels: Labels | None) -> Floats:
 
 
 def best_rule(scores: Floats, labels: Labels | None, rows: int, budget: int) -> tuple[KeepRule | None, float]:
-    """The rule with the smallest bound to expect (Theorem U2) where scores are right, next to that of equal chances.
+    """The rule with the smallest expected bound (Theorem U2) if scores are right, relative to equal probabilities.
 
-    None where equal chances are as good. About `budget` of so many rows like these are kept.
+    None where equal probabilities are as good. About `budget` of so many rows like these are kept.
     """
     size = sizes(scores, labels)
     # E|y - x| and E (y - x)^2.

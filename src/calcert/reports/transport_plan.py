@@ -24,7 +24,7 @@ STRIPS = 64
 
 
 @dataclass(frozen=True)
-class Moves(Result):
+class TransportPlan(Result):
     """Rows in strips of about equal numbers, and where a calibrated score has them: an estimate.
 
     Attributes
@@ -42,13 +42,13 @@ class Moves(Result):
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(40_000)
-    >>> moves = calcert.certify(x, rng.random(40_000) < x**2).moves
-    >>> print(f"rows move by {moves.distance:.2f} on average")
+    >>> plan = calcert.certify(x, rng.random(40_000) < x**2).transport_plan
+    >>> print(f"rows move by {plan.distance:.2f} on average")
     rows move by 0.17 on average
     """
 
-    kind: ClassVar = "moves"
-    noun: ClassVar = "what would move"
+    kind: ClassVar = "transport plan"
+    noun: ClassVar = "transport plan"
 
     score: Floats
     negative: Floats
@@ -72,7 +72,7 @@ class Moves(Result):
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def distance_plan(summary: Summary) -> Moves:
+def distance_plan(summary: Summary) -> TransportPlan:
     """The calibrated score nearest to the rows, as far as the program finds it: where it would move which rows.
 
     It may move rows of one score but different labels to different places. Among the rows that it takes to u, a share u
@@ -88,9 +88,9 @@ def distance_plan(summary: Summary) -> Moves:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
     >>> overconfident = calcert.summarize(x, rng.random(100_000) < 0.2 + 0.6 * x)
-    >>> moves = distance_plan(overconfident)
-    >>> up = moves.goal_of_positive - moves.score
-    >>> print(f"rows move by {moves.distance:.3f}; those of label 1 near {moves.score[up.argmax()]:.1f} most")
+    >>> plan = distance_plan(overconfident)
+    >>> up = plan.goal_of_positive - plan.score
+    >>> print(f"rows move by {plan.distance:.3f}; those of label 1 near {plan.score[up.argmax()]:.1f} most")
     rows move by 0.038; those of label 1 near 0.2 most
     """
     # Numba takes a moment to import: only those who ask for a plan wait for it.
@@ -113,7 +113,7 @@ def distance_plan(summary: Summary) -> Moves:
     goal = np.stack([per_strip(sums[y]) for y in (0, 1)], axis=1)[filled]
     goal = np.divide(goal, share, out=np.full(share.shape, np.nan), where=share > 0)
     score = per_strip(rows * plan.knots)[filled] / share.sum(axis=1)
-    return Moves(score, share[:, 0], share[:, 1], goal[:, 0], goal[:, 1], plan.cost, summary.n)
+    return TransportPlan(score, share[:, 0], share[:, 1], goal[:, 0], goal[:, 1], plan.cost, summary.n)
 
 
 def _moved_sum(knots: Floats, rows: Floats, goals: Floats, spare: float) -> Floats:

@@ -1,7 +1,7 @@
 """Serving perturbed scores from scikit-learn: one wrapper around any probabilistic classifier.
 
-A certificate for the perturbed classifier is worth something only if serving perturbs, so the wrapper holds both ends:
-`predict_proba` perturbs, `certify` states what is then true.
+A certificate for the perturbed classifier is worth something only if deployed scores are perturbed, so the wrapper
+holds both ends: `predict_proba` perturbs, `certify` states what is then true.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_scores, check_secret, no_secret
 from calcert.perturbation import top_label
 from calcert.perturbation.keyed_noise import uniform_of_keys, uniform_of_rows
-from calcert.perturbation.noise import LARGEST_SERVED, Noise, choose_noise
+from calcert.perturbation.noise import LARGEST_PERTURBED, Noise, choose_noise
 from calcert.reports.advice_and_warnings import RARE
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
@@ -46,20 +46,20 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     With two classes the probability of ``classes_[1]`` is perturbed. With more, the confidence of the most probable
     class is; the other classes share the remaining mass in proportion to their own probabilities, evened out just as
-    much as the most probable class needs to stay on top (which it always does when it is served at least 1/classes).
+    much as the most probable class needs to stay on top (which it always does when it gets at least 1/classes).
 
     Guarantee
         ``certify(X, y).perturbed`` bounds the L1 calibration error of what `predict_proba` returns: of the probability
-        of ``classes_[1]`` with two classes; with more, of the confidence served for the estimator's most probable
+        of ``classes_[1]`` with two classes; with more, of the perturbed confidence of the estimator's most probable
         class as a forecast of that class being right (top-label calibration). Nothing is assumed of the estimator.
     Assumes
-        Rows of X and y that are independent and were not used by `fit`, and fresh noise at serving, the default. With
-        noise fixed by row (an integer or bytes as `random_state`, which stand for a random secret) a stream in which no
-        row comes twice has the same law. A row that comes again is served the same score again, and whoever has seen it
-        before can tell it from others: given the noise of rows that recur, a share r of the traffic, the calibration
-        error is at most 2 r above the bound, and for some laws it is 2 r (1 - r) above what fresh noise would give
-        (theory of serving, S3). `keys` that differ from request to request give such rows noise that is as good as
-        fresh and yet reproducible.
+        Rows of X and y that are independent and were not used by `fit`, and fresh noise for each prediction, the
+        default. With noise fixed by row (an integer or bytes as `random_state`, which stand for a random secret) a
+        stream in which no row comes twice has the same distribution. A row that comes again gets the same score again,
+        and whoever has seen it before can tell it from others: given the noise of rows that recur, a share r of the
+        traffic, the calibration error is at most 2 r above the bound, and for some distributions it is 2 r (1 - r)
+        above what fresh noise would give (theory of perturbation, S3). `keys` that differ from request to request give
+        such rows noise that is as good as fresh and yet reproducible.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     have both take ``classes_[predict_proba(X).argmax(axis=1)]``; with an integer `random_state` they always agree.
     Calibrate inside, ``PerturbedClassifier(CalibratedClassifierCV(model))``: what changes probabilities after the
     perturbation serves something else than what was certified. Noise does not hide a probability: a client who may ask
-    again for the same row averages fresh noise away (theory of serving).
+    again for the same row averages fresh noise away (theory of perturbation).
 
     Examples
     --------
@@ -139,10 +139,12 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if original.shape[1] == 1:  # Fitted on one class: there is no probability to perturb.
             return original
         score = check_scores(top_label.score(original))
-        served = self._noise.sample(score, self._uniform(X, keys, len(score)))
+        perturbed = self._noise.sample(score, self._uniform(X, keys, len(score)))
         if original.shape[1] == 2:
-            return np.column_stack([np.where(served > 0, np.minimum(1 - served, LARGEST_SERVED), 1.0), served])
-        return top_label.share_out(original, served)
+            return np.column_stack(
+                [np.where(perturbed > 0, np.minimum(1 - perturbed, LARGEST_PERTURBED), 1.0), perturbed]
+            )
+        return top_label.share_out(original, perturbed)
 
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
         """The most probable class of one draw of `predict_proba`."""
@@ -223,7 +225,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.asarray(self._model.predict_proba(X), np.float64)
 
     def _uniform(self, X: Any, keys: Any, n: int) -> Floats:
-        """One number in (0, 1) a row: where in the kernel its served score lies."""
+        """One number in (0, 1) a row: where in the kernel its perturbed score lies."""
         state = _check_random_state(self.random_state)
         if isinstance(state, (int, bytes)):
             return uniform_of_rows(state, X) if keys is None else uniform_of_keys(state, keys, n)

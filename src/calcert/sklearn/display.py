@@ -25,7 +25,8 @@ class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]
 
     The line through the bins is an estimate without guarantee. The band holds the true curve simultaneously with
     probability `confidence`, if the probability of the positive class never falls as the score rises; up to 40 distinct
-    scores have limits of their own instead, which assume nothing. Where rows refute such a chance there is no band.
+    scores have limits of their own instead, which assume nothing. Where rows refute such a probability there is no
+    band.
 
     Attributes
     ----------

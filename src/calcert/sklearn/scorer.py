@@ -27,8 +27,8 @@ def certified_upper_scorer(
     """Minus the certified upper bound of a statement, so that greater is better.
 
     With ``statement="distance"`` or ``"cutoff"`` of the current scores, and nothing is assumed. Left out, it is
-    the L1 calibration error of what is served: for a :class:`PerturbedClassifier`, also at the end of a pipeline, the
-    perturbed classifier at its own noise, without assumption; for any other classifier "l1", which may assume
+    the L1 calibration error of the deployed scores: for a :class:`PerturbedClassifier`, also at the end of a pipeline,
+    the perturbed classifier at its own noise, without assumption; for any other classifier "l1", which may assume
     something.
 
     Guarantee

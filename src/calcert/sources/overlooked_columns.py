@@ -60,7 +60,7 @@ def remark_on_clusters(
 
 
 def _remark_on_weights(columns: Sequence[Column], source: str, values: Callable[[str], Iterable[Any]]) -> None:
-    """Say that there is a column of weights: rows that were chosen with different chances need it."""
+    """Say that there is a column of weights: rows that were chosen with different probabilities need it."""
     for column in columns:
         if column.kind not in ("real", "integer") or WEIGHT.fullmatch(column.name.strip()) is None:
             continue

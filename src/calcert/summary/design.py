@@ -62,7 +62,7 @@ class Design:
 
     @property
     def words(self) -> str:
-        """The law that bounds apply to; continues "of the current scores, "."""
+        """The distribution that bounds apply to; continues "of the current scores, "."""
         if self.population:
             return f"in the population that the weights stand for, none above {self.largest_weight:g}"
         if self.only_soft:

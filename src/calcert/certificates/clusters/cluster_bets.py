@@ -1,8 +1,8 @@
 """Theorem PU: bets on whole clusters, a lower bound and evidence against calibration; nothing is thrown or learnt.
 
 Bets have a sign for each quarter of the scores and a stake, all fixed in advance. A bet owns the product over clusters
-of 1 + stake (A - q W). If its mean gain is at most q, that has a mean of at most 1, whatever the laws of the clusters
-are; so has the average over all bets, which is evidence against an error of q or less.
+of 1 + stake (A - q W). If its mean gain is at most q, that has a mean of at most 1, whatever the distributions of the
+clusters are; so has the average over all bets, which is evidence against an error of q or less.
 """
 
 from __future__ import annotations

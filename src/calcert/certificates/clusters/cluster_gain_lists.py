@@ -24,8 +24,8 @@ from calcert.certificates.clusters.cluster_moments import (
     any_squares,
     gains_of,
     group_squares,
+    perturbed_form,
     run_squares,
-    served_form,
     signs_squares,
     tilt_squares,
 )
@@ -114,8 +114,8 @@ def group_sums(summary: Summary, edges: Floats) -> Floats:
     return np.bincount(np.searchsorted(edges, summary.left, "right"), excess, edges.size + 1) / summary.n
 
 
-def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
-    """Signs of groups of served scores, for the L1 error of the classifier that serves with noise."""
+def perturbed_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
+    """Signs of groups of perturbed scores, for the L1 error of the classifier with noise."""
     where = coordinate_of(noise)
     assert summary.clusters is not None
     # By the number of clusters: that of rows may depend on labels where clusters differ in size.
@@ -125,16 +125,16 @@ def served_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
     if hidden >= 1:
         return []
     sums = [np.zeros(edges.size + 1) for edges in PARTITIONS]
-    for place, served, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
+    for place, density, positive, rounding in grid.densities(grid.masses(view.places, view.n)):
         t = where.score(place)
-        gap = t * served - positive
+        gap = t * density - positive
         # Groups are made of whole grid cells, which the noise and the number of clusters decide.
         area, middle = (gap[:-1] + gap[1:]) * grid.step / 2, where.score((place[:-1] + place[1:]) / 2)
         for found, edges in zip(sums, PARTITIONS, strict=True):
             found += np.bincount(np.searchsorted(edges, middle, "right"), area, edges.size + 1)
         hidden += where.broken_line(gap, grid) + 3 * rounding * float(place[-1] - place[0])
     each = 1 / len(PARTITIONS)
-    squares = partial(served_form, summary, noise=noise)
+    squares = partial(perturbed_form, summary, noise=noise)
     return [Pattern(float(np.abs(found).sum()) - hidden, each / 2.0**found.size, squares) for found in sums]
 
 

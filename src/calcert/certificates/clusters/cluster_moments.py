@@ -59,13 +59,13 @@ def gains_of(summary: Summary, clusters: Clusters, noise: Noise | None = None) -
     moved, moved_weights = float((both * shift**2).sum()), float((both * shift).sum())
     apart = (math.sqrt(squares) + math.sqrt(moved)) ** 2
     return Gains(
-        squares=min(apart, served_squares(summary, clusters, h), clusters.squares) * (1 + SLACK),
+        squares=min(apart, perturbed_squares(summary, clusters, h), clusters.squares) * (1 + SLACK),
         mixed=(mixed + moved_weights) * (1 + SLACK),
         cap=min(clusters.cap, clusters.gain_cap + sech_kernel.LARGEST_MEAN_SHIFT * h * clusters.cap),
     )
 
 
-def served_squares(summary: Summary, clusters: Clusters, h: float = 0.0) -> float:
+def perturbed_squares(summary: Summary, clusters: Clusters, h: float = 0.0) -> float:
     """At least the sum over clusters of W times the sum of w (y - E[S|x])^2; without noise, of w (y - x)^2."""
     low, high = summary.left, summary.left + summary.width
     if h > 0:
@@ -199,7 +199,7 @@ def tilt_squares(clusters: Clusters) -> float:
     return _square(math.sqrt(_nodes_form(clusters.pair_sums)) + apart, clusters, 1.5)
 
 
-def served_form(summary: Summary, clusters: Clusters, noise: Noise) -> float:
+def perturbed_form(summary: Summary, clusters: Clusters, noise: Noise) -> float:
     """For any function of the score that is served with noise: its mean at a score is smooth, whatever it is."""
     if clusters.pair_sums is None:
         return math.inf

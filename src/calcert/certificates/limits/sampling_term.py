@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.certificates.clusters.cluster_deviations import FixedWeights, weights_of
-from calcert.certificates.clusters.cluster_moments import any_squares, second_limit, served_form, served_squares
+from calcert.certificates.clusters.cluster_moments import any_squares, perturbed_form, perturbed_squares, second_limit
 from calcert.certificates.limits.deviations import Limit, grouped_limit, iid_limit
 from calcert.certificates.limits.inversion import invert, least_size
 from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
@@ -44,7 +44,7 @@ def upper_mean(
         level = share_for_mean(number) * delta
         return invert(seen, rows.upper(number, delta), number, level, limit)
     if limit is iid_limit:
-        together = squares(clusters) if noise is None else served_form(summary, clusters, noise)
+        together = squares(clusters) if noise is None else perturbed_form(summary, clusters, noise)
         weights, share = weights_of(summary, clusters, delta, noise, together)
         return weights.upper(seen, share * delta)  # U1, U2
     if limit is not grouped_limit or clusters.design.population:
@@ -52,7 +52,7 @@ def upper_mean(
             "this bound is proved only for independent rows of equal weight; "
             f"got {summary.rows:,} rows{clusters.words}."
         )
-    second = second_limit(clusters, served_squares(summary, clusters), (1 - SPLIT) * delta)
+    second = second_limit(clusters, perturbed_squares(summary, clusters), (1 - SPLIT) * delta)
     fixed = FixedWeights.knowing(summary, clusters, second)
     return fixed.upper(seen, SPLIT * delta, grouped=True)  # U3
 

@@ -2,10 +2,10 @@
 
 Limits for a mean probability come from how many coins fell on 1 (Theorems 13 and 14). For equal coins they are those of
 Clopper and Pearson (1934). Coins that differ fall on few 1s, or on many, less often than equal ones of the same mean
-chance, as long as few means at least one fewer than expected (Hoeffding 1956). A limit that never excludes a mean
+probability, as long as few means at least one fewer than expected (Hoeffding 1956). A limit that never excludes a mean
 within one of the count is therefore theirs as well.
 
-Weights take likelihood ratios, averaged over Jeffreys' law (Theorem 8).
+Weights take likelihood ratios, averaged over Jeffreys' prior (Theorem 8).
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def share_upper(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
     """D4: upper limits for the mean probability of independent coins, `hits` of which fell on 1.
 
     Guarantee
-        With probability at least 1 - delta the mean of the chances is at most the result, whether they differ or not.
+        With probability at least 1 - delta the mean of the probabilities is at most the result, whether they differ or
+        not.
     """
     from scipy.special import betainccinv  # Here, because few calls need it and it takes long to load.
 
@@ -66,10 +67,10 @@ def share_limits(hits: Floats, misses: Floats, evidence: Floats | float) -> tupl
 
 
 def _averaging(hits: Floats, misses: Floats) -> Floats:
-    """What averaging the likelihood over Jeffreys' law costs against the likeliest p, as a logarithm.
+    """What averaging the likelihood over Jeffreys' prior costs against the likeliest p, as a logarithm.
 
-    The law has density 1 / (pi sqrt(p (1 - p))), so that this is ln pi and the logarithm of the likelihood at its best,
-    less ln B(hits + 1/2, misses + 1/2). By Stirling's formula what is large cancels, and remainders are left.
+    The distribution has density 1 / (pi sqrt(p (1 - p))), so that this is ln pi and the logarithm of the likelihood at
+    its best, less ln B(hits + 1/2, misses + 1/2). By Stirling's formula what is large cancels, and remainders are left.
     """
     total = hits + misses
     n = np.maximum(total, FEW)

@@ -1,7 +1,8 @@
 """The worst of many groups, or classes: no price for their number (Theorem W, worst).
 
 That every one is below its *own* bound takes delta / m each. That none is worse than the *largest* of their bounds
-takes the full delta each: one of them is the worst of the law, unknown but fixed, and only its bound has to hold.
+takes the full delta each: one of them is the worst of the distribution, unknown but fixed, and only its bound has to
+hold.
 """
 
 from __future__ import annotations

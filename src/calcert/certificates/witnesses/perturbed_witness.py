@@ -36,7 +36,7 @@ SHORT = 0.483
 
 
 @dataclass(frozen=True)
-class ServedWitness:
+class PerturbedWitness:
     """The sign of m^ on known rows, in standard errors and cut to [-1, 1], and what it earns."""
 
     where: Coordinate
@@ -70,11 +70,11 @@ class ServedWitness:
     def signs(self, known: Integers, held: tuple[float, float], low: int, high: int) -> Floats:
         """f on the grid cells low, ..., high - 1."""
         first = low - low % BLOCK
-        blocks = [served_block(self.where, self.grid, at) for at in range(first, max(high, first + 1), BLOCK)]
+        blocks = [perturbed_block(self.where, self.grid, at) for at in range(first, max(high, first + 1), BLOCK)]
         parts = [self._signs_on(block, known, held) for block in blocks]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts))[low - first : high - first]
 
-    def _signs_on(self, block: ServedBlock, known: Integers, held: tuple[float, float]) -> Floats:
+    def _signs_on(self, block: PerturbedBlock, known: Integers, held: tuple[float, float]) -> Floats:
         """f on the grid cells of a block, found from the rows in reach of it."""
         grid, (base, part) = self.grid, self._middle
         # Where f is free it is 0 further off all known rows than this.
@@ -98,7 +98,7 @@ class ServedWitness:
         return slice(int(between[0]), int(between[-1]) + 1) if between.size else slice(0, 0)
 
     @cached_property
-    def _blocks(self) -> list[tuple[ServedBlock, slice]]:
+    def _blocks(self) -> list[tuple[PerturbedBlock, slice]]:
         """Blocks of the grid in which cells begin or end, and which points these belong to."""
         grid, places = self.grid, self.view.places
         low, high = (
@@ -107,7 +107,7 @@ class ServedWitness:
         firsts = [0] if grid.size <= BLOCK else (np.unique(np.append(low, high) // BLOCK) * BLOCK).tolist()
         return [
             (
-                served_block(self.where, grid, first),
+                perturbed_block(self.where, grid, first),
                 slice(np.searchsorted(high, first), np.searchsorted(low, first + BLOCK)),
             )
             for first in firsts
@@ -123,7 +123,7 @@ class ServedWitness:
 
 
 @dataclass(frozen=True)
-class ServedBlock:
+class PerturbedBlock:
     """Grid cells first, ..., last - 1, and what is the same for all rows at the grid points low, ..., high in reach.
 
     Blocks are whole: where a witness is computed must not tell where later rows lie.
@@ -144,13 +144,13 @@ class ServedBlock:
 
 
 @lru_cache(maxsize=8)
-def served_block(where: Coordinate, grid: Grid, first: int) -> ServedBlock:
+def perturbed_block(where: Coordinate, grid: Grid, first: int) -> PerturbedBlock:
     """The block that begins with a grid cell."""
     last = min(first + BLOCK, grid.size)
     low, high = max(first - grid.reach, 0), min(last + grid.reach, grid.size)
     score = where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
     scale = np.array(grid.normalizers(low, high + 1))  # A copy may be written to, as far as numba is concerned.
-    return ServedBlock(first, last, low, high, score, where.mean_score(grid, low, high), scale)
+    return PerturbedBlock(first, last, low, high, score, where.mean_score(grid, low, high), scale)
 
 
 @compiled_later(fastmath={"contract"})

@@ -1,1 +1,1 @@
-"""The law of served scores on a grid: coordinates, placed rows, and what placing hides."""
+"""The distribution of perturbed scores on a grid: coordinates, placed rows, and what placing hides."""

@@ -170,7 +170,7 @@ class OddsCoordinate:
 
     @property
     def atoms(self) -> int:
-        """How many scores are served as they are: 0 and 1."""
+        """How many scores are left unperturbed: 0 and 1."""
         return 2
 
     def reported(self, grid: Grid, stride: int) -> Integers:

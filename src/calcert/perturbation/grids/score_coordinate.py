@@ -113,7 +113,7 @@ class ScoreCoordinate:
         return np.zeros((0, 2))
 
     def placing(self, view: View, grid: Grid) -> float:
-        """Bound on the L1 error that placing rows on the grid makes in the density of (served score, label)."""
+        """Bound on the L1 error that placing rows on the grid makes in the density of (perturbed score, label)."""
         points, curvature = view.points, CURVATURE / self.h**2
         width = (points.high - points.low)[:, None]
         spread = points.count * width**2 * points.fraction * (1 - points.fraction) / 2
@@ -129,7 +129,7 @@ class ScoreCoordinate:
 
     @property
     def atoms(self) -> int:
-        """How many scores are served as they are."""
+        """How many scores are left unperturbed."""
         return 0
 
     def reported(self, grid: Grid, stride: int) -> Integers:

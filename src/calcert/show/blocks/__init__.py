@@ -13,7 +13,7 @@ from calcert.show.blocks.ratio_sides_p_value import p_value_blocks, ratio_blocks
 from calcert.show.blocks.recalibration import recalibration_blocks
 from calcert.show.blocks.report import details_blocks, report_blocks
 from calcert.show.blocks.segments import segment_blocks
-from calcert.show.blocks.transport_plan import moves_blocks
+from calcert.show.blocks.transport_plan import transport_plan_blocks
 
 BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "comparison": comparison_blocks,
@@ -24,7 +24,7 @@ BLOCKS: dict[str, Callable[..., list[Block]]] = {
     "band": band_blocks,
     "monotone band": monotone_blocks,
     "score table": score_table_blocks,
-    "moves": moves_blocks,
+    "transport plan": transport_plan_blocks,
     "decision curve": decision_blocks,
     "segments": segment_blocks,
     "ratio": ratio_blocks,

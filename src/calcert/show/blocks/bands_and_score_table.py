@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 STRETCHES = 10
 RARE = 0.005
-"""The share of served scores below the first stretch, and above the last."""
+"""The share of perturbed scores below the first stretch, and above the last."""
 
 SHOWN = 24
 """Single scores in a table; all are in the frame and the JSON."""
 
 
 def band_blocks(band: CalibrationBand) -> list[Block]:
-    """The band over ten stretches of served scores, from the lowest to the highest that are common."""
-    part = band.thinned(STRETCHES, _common_served_scores(band))
-    shown = numbers("served score, about", "at least", "at most", "estimate")
+    """The band over ten stretches of perturbed scores, from the lowest to the highest that are common."""
+    part = band.thinned(STRETCHES, _common_scores(band))
+    shown = numbers("perturbed score, about", "at least", "at most", "estimate")
     for place, (lower, upper, estimate) in enumerate(zip(part.lower, part.upper, part.estimate, strict=True)):
         stretch = f"{part.edges[place]:.2g} to {part.edges[place + 1]:.2g}"
         shown.add(stretch, at_least(lower), at_most(upper), number(estimate))
     return [
-        Paragraph(f"{rows_text(band.n)}; chance of label 1 given the served score, {band.noise.words}"),
+        Paragraph(f"{rows_text(band.n)}; probability of label 1 given the perturbed score, {band.noise.words}"),
         shown,
-        Paragraph("From the lowest to the highest served score, but for half a percent of the rows on either side."),
+        Paragraph("From the lowest to the highest perturbed score, but for half a percent of the rows on either side."),
         *(Paragraph(_of_end(end)) for end in band.ends if end.upper - end.lower < 1),
         Paragraph(
             f"All bounds hold together with probability {confidence(band.delta)}; estimates, in the middle, do not."
@@ -47,8 +47,8 @@ def _of_end(end: RangeMean) -> str:
     return f"Perturbed scores {near}: mean probability at least {at_least(end.lower)}, at most {at_most(end.upper)}."
 
 
-def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
-    """The served scores between which all but few rows are."""
+def _common_scores(band: CalibrationBand) -> tuple[float, float]:
+    """The perturbed scores between which all but few rows are."""
     share = np.cumsum(band.negative + band.positive)
     if not share[-1] > 0:
         return 0.0, 1.0
@@ -57,18 +57,18 @@ def _common_served_scores(band: CalibrationBand) -> tuple[float, float]:
 
 
 def monotone_blocks(band: MonotoneBand) -> list[Block]:
-    """The band at eleven scores, what it assumes, and where it bends; or where rows refute what it assumes."""
+    """The band at eleven scores, what it assumes, and where it is off; or where rows refute what it assumes."""
     lead = Paragraph(f"{rows_text(band.n)}; probability of label 1 given the score")
     sure = confidence(band.delta)
     if band.refuted_at is not None:
         where = number(band.refuted_at)
-        refuted = f"The rows refute a chance that never falls as the score rises: near {where} it falls."
+        refuted = f"The rows refute a probability that never falls as the score rises: near {where} it falls."
         return [lead, Verdict(refuted), Paragraph(f"That holds with probability {sure}; no band does.")]
     shown, places = numbers("score", "at least", "at most"), np.linspace(0.0, 1.0, 11)
     for score, lower, upper in zip(places, *band.at(places), strict=True):
         shown.add(f"{score:.1f}", at_least(lower), at_most(upper))
-    promise = "Assumes that the chance never falls as the score rises. All limits hold together with probability"
-    return [lead, shown, *map(Paragraph, [f"{promise} {sure}.", *_bend_lines(band)])]
+    promise = "Assumes that the probability never falls as the score rises. All limits hold together with probability"
+    return [lead, shown, *map(Paragraph, [f"{promise} {sure}.", *_range_lines(band)])]
 
 
 def score_lines(found: ScoreTable) -> Table:
@@ -91,7 +91,7 @@ def score_table_blocks(found: ScoreTable) -> list[Block]:
     return [
         Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score"),
         score_lines(found),
-        *map(Paragraph, [*more, few_scores_line(found), promise, *(_bend_lines(found) if more else [])]),
+        *map(Paragraph, [*more, few_scores_line(found), promise, *(_range_lines(found) if more else [])]),
     ]
 
 
@@ -109,5 +109,6 @@ def _proven(score: float, lower: float, upper: float) -> str:
     return f"too low by {at_least(lower - score)}" if lower > score else "nothing"
 
 
-def _bend_lines(found: MonotoneBand | ScoreTable) -> list[str]:
-    return ["Where it bends:", *(f"  {bend}" for bend in found.bends)] if found.bends else []
+def _range_lines(found: MonotoneBand | ScoreTable) -> list[str]:
+    lines = [f"  {part}" for part in found.miscalibrated_ranges]
+    return ["Score ranges with certified miscalibration:", *lines] if lines else []

@@ -48,7 +48,7 @@ def p_value_blocks(found: CalibrationTest) -> list[Block]:
     median = number(found.drawn[len(found.drawn) // 2])
     shown.add(rounded_up(found.p_value), number(found.statistic), median, f"{found.draws:,}")
     return [
-        Paragraph(f"{rows_text(found.n)}; is every score the chance of label 1?"),
+        Paragraph(f"{rows_text(found.n)}; is every score the probability of label 1?"),
         shown,
         Paragraph("Independent rows are assumed and nothing else; a large p-value certifies nothing (Theorem 15)."),
     ]

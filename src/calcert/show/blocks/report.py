@@ -115,7 +115,7 @@ def details_blocks(report: Report) -> list[Block]:
     said = [
         f"Each bound holds with confidence {one}, both sides of a line together with {both}.",
         evidence(report.certificates),
-        *bend_lines(report),
+        *range_lines(report),
         *which_way(report),
         f"Estimates, without guarantee: {known}.",
         f"Settings: {', '.join(f'{name} {value}' for name, value in report.settings.to_dict().items())}.",
@@ -123,14 +123,14 @@ def details_blocks(report: Report) -> list[Block]:
     return [shown, terms, *(Paragraph(line) for line in said if line)]
 
 
-def bend_lines(report: Report) -> list[str]:
+def range_lines(report: Report) -> list[str]:
     """Where the perturbed curve is certainly off the diagonal; nothing where it is not known to be."""
-    if not report.bends:
+    if not report.miscalibrated_ranges:
         return []
-    return [bends_lead(report), *(f"  {bend}" for bend in report.bends)]
+    return [ranges_lead(report), *(f"  {part}" for part in report.miscalibrated_ranges)]
 
 
-def bends_lead(report: Report) -> str:
+def ranges_lead(report: Report) -> str:
     """What comes before the ranges in which the perturbed curve is off the diagonal."""
     noise, sure = report.settings.noise.words, confidence(report.settings.delta)
     return (

@@ -10,25 +10,25 @@ from calcert.foundation.number_text import number, rows_text
 from calcert.show.blocks.block import Block, Paragraph, numbers
 
 if TYPE_CHECKING:
-    from calcert.reports.transport_plan import Moves
+    from calcert.reports.transport_plan import TransportPlan
 
 
-def moves_blocks(moves: Moves) -> list[Block]:
+def transport_plan_blocks(plan: TransportPlan) -> list[Block]:
     """Where the rows of ten stretches of scores would go."""
     shown = numbers("score, about", "share of rows", "would go to", "label 0 to", "label 1 to")
-    for part in np.array_split(np.arange(moves.score.size), min(10, moves.score.size)):
-        share = moves.negative[part] + moves.positive[part]
-        score = float(np.average(moves.score[part], weights=share))
+    for part in np.array_split(np.arange(plan.score.size), min(10, plan.score.size)):
+        share = plan.negative[part] + plan.positive[part]
+        score = float(np.average(plan.score[part], weights=share))
         goals = (
             number(float(np.average(goal[part][there], weights=weight[part][there])))
             if (there := weight[part] > 0).any()
             else "none"
-            for goal, weight in ((moves.goal_of_negative, moves.negative), (moves.goal_of_positive, moves.positive))
+            for goal, weight in ((plan.goal_of_negative, plan.negative), (plan.goal_of_positive, plan.positive))
         )
-        mean = float(np.average(moves.mean_goal[part], weights=share))
+        mean = float(np.average(plan.mean_goal[part], weights=share))
         shown.add(f"{score:.3f}", f"{float(share.sum()):.3f}", f"{mean:.3f}", *goals)
     return [
-        Paragraph(f"{rows_text(moves.n)}; the nearest calibrated score, an estimate without guarantee"),
+        Paragraph(f"{rows_text(plan.n)}; the nearest calibrated score, an estimate without guarantee"),
         shown,
-        Paragraph(f"Rows move by {number(moves.distance)} on average. report.distance certifies how near one lies."),
+        Paragraph(f"Rows move by {number(plan.distance)} on average. report.distance certifies how near one lies."),
     ]

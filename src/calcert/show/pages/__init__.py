@@ -15,7 +15,7 @@ PAGES: dict[str, ModuleType] = {
     "band": other_results,
     "monotone band": other_results,
     "score table": other_results,
-    "moves": other_results,
+    "transport plan": other_results,
     "ratio": other_results,
     "segments": other_results,
     "decision curve": other_results,

@@ -12,7 +12,7 @@ from scipy.stats import beta
 from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import FEW_SCORES, log_loss, score_quantiles
 from calcert.show import certificate_words as words
-from calcert.show.blocks.report import bends_lead, ece_words, power, statement_lines
+from calcert.show.blocks.report import ece_words, power, ranges_lead, statement_lines
 from calcert.show.pages.layout import Card, Picture, card, code, fragment, picture, render
 from calcert.show.side_words import which_way
 
@@ -28,7 +28,7 @@ TITLE = "Calibration certificate"
 
 TERM_MEANING = {
     "plug-in": "the error that the rows themselves show, sampling noise included",
-    "sampling": "what rows drawn by chance may hide",
+    "sampling": "what rows drawn at random may hide",
     "binning bias": "what the assumption lets the curve hide inside groups of neighbouring scores",
     "discretisation": "what grid, cells and rounding may hide",
     "groups without rows": "nothing is known of a listed group that has no rows",
@@ -111,8 +111,8 @@ def shown(report: Report) -> dict[str, Any]:
         "ece": ece_words(report),
         "statements": _cards(report),
         "confidence": f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip(),
-        "bends": [str(bend) for bend in report.bends or ()],
-        "bends_lead": bends_lead(report),
+        "miscalibrated_ranges": [str(part) for part in report.miscalibrated_ranges or ()],
+        "ranges_lead": ranges_lead(report),
         "warnings": report.warnings,
         "estimates": _estimates(report),
         "pictures": _pictures(report),

@@ -15,7 +15,7 @@ from calcert.show.pictures.ratio_sides_p_value import p_value_picture, ratio_pic
 from calcert.show.pictures.recalibration import recalibration_picture
 from calcert.show.pictures.report import report_picture
 from calcert.show.pictures.segments import segments_picture
-from calcert.show.pictures.transport_plan import moves_picture
+from calcert.show.pictures.transport_plan import transport_plan_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ PICTURES: dict[str, Callable[..., "Figure"]] = {
     "band": band_picture,
     "monotone band": monotone_picture,
     "score table": table_picture,
-    "moves": moves_picture,
+    "transport plan": transport_plan_picture,
     "decision curve": decision_picture,
     "segments": segments_picture,
     "ratio": ratio_picture,

@@ -44,7 +44,7 @@ def draw_monotone_band(axes: Axes, band: MonotoneBand) -> None:
     axes.set_title(
         "Calibration curve, assuming that the\nfrequency never falls as the score rises"
         if band.refuted_at is None
-        else f"The rows refute a chance that never falls as the score\nrises: it falls near {band.refuted_at:.3g}",
+        else f"The rows refute a probability that never falls as the score\nrises: it falls near {band.refuted_at:.3g}",
         loc="left",
         color=INK if band.refuted_at is None else RED,
     )
@@ -57,7 +57,7 @@ def draw_score_table(axes: Axes, table: ScoreTable) -> None:
     axes.vlines(table.score, table.lower, table.upper, color=BLUE, lw=2.0, alpha=0.6, label=label)
     axes.plot(table.score, table.estimate, "o", color=BLUE, ms=4.5, label="share of label 1")
     scores = f"{table.score.size} scores" if table.score.size > 1 else f"score {given(float(table.score[0]))}"
-    axes.set_title(f"Chance of label 1 at the {scores}, as they are;\nnothing is assumed, or said of other scores")
+    axes.set_title(f"Probability of label 1 at the {scores}, as they are;\nnothing is assumed, or said of other scores")
     frame_of_the_curve(axes)
 
 
@@ -66,5 +66,5 @@ def frame_of_the_curve(axes: Axes) -> None:
     axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="no error")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
-    axes.set_ylabel("chance of label 1")
+    axes.set_ylabel("probability of label 1")
     axes.legend(loc="upper left")

@@ -1,4 +1,4 @@
-"""The calibration curve of served scores in its band, over the densities of both labels, as a picture."""
+"""The calibration curve of perturbed scores in its band, over the densities of both labels, as a picture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRETCHES = 400
 """Steps of the band in a picture: finer than a pixel on a page, and a small file."""
 
 BINS = 64
-"""Of the served scores of either label, below the curve: wide enough that a crowded score leaves the others visible."""
+"""Of the perturbed scores of either label, below the curve: so wide that a crowded score leaves the others visible."""
 
 
 def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
@@ -34,8 +34,8 @@ def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
 
     How to read it: the curve is the estimated probability of label 1 at each perturbed score; without error it is the
     dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
-    leaves the diagonal outside, the classifier is off there. A mark next to 0 or 1 is the mean chance there, between
-    its limits. Below: where the perturbed scores of either label are.
+    leaves the diagonal outside, the classifier is off there. A mark next to 0 or 1 is the mean probability there,
+    between its limits. Below: where the perturbed scores of either label are.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def perturbed_description(report: Report) -> str:
 
 
 def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
-    """The band over all served scores."""
-    return figure_of(draw_band(ax, band, (0.0, 1.0), "Chance of label 1 given the served score"))
+    """The band over all perturbed scores."""
+    return figure_of(draw_band(ax, band, (0.0, 1.0), "Probability of label 1 given the perturbed score"))
 
 
 def shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
 
 
 def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:
-    """The band between two served scores; returns the axes of the curve."""
+    """The band between two perturbed scores; returns the axes of the curve."""
     with axes_for(ax, "reliability") as axes:
         # Thin only what is shown, or a picture of rare events would be a few coarse steps.
         part = band.thinned(STRETCHES, shown)
@@ -97,9 +97,9 @@ def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float]
 
 
 def _largest_usual(band: CalibrationBand) -> float:
-    """The chance of label 1 that the estimate exceeds for one row in two hundred."""
+    """The probability of label 1 that the estimate exceeds for one row in two hundred."""
     known = ~np.isnan(band.estimate)
-    if not known.any():  # All rows have scores 0 and 1, which are served as they are.
+    if not known.any():  # All rows have scores 0 and 1, which are left unperturbed.
         return 1.0
     weights = (band.negative + band.positive)[known]
     return float(np.quantile(band.estimate[known], 0.995, weights=weights, method="inverted_cdf"))
@@ -112,16 +112,16 @@ def _draw_curve(axes: Axes, band: CalibrationBand) -> None:
         axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
     axes.plot(band.t, band.estimate, color=BLUE, lw=1.8, label="estimate, no guarantee")
     axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="perfect calibration")
-    axes.set_ylabel("chance of label 1")
+    axes.set_ylabel("probability of label 1")
 
 
 def _draw_ends(axes: Axes, band: CalibrationBand) -> None:
-    """The mean chance of served scores next to 0 and 1, where something is known of it: a band has no width there."""
+    """The mean probability at perturbed scores next to 0 and 1, where known: a band has no width there."""
     ends = [end for end in band.ends if end.upper - end.lower < 1]
     if ends:
         place, estimate = [round(end.low) for end in ends], np.array([end.estimate for end in ends])
         room = np.abs([[end.lower, end.upper] for end in ends] - estimate[:, None]).T
-        label = f"served within {ends[0].high - ends[0].low:g} of 0 or 1: mean, {percent_sure(band.delta)}"
+        label = f"perturbed score within {ends[0].high - ends[0].low:g} of 0 or 1: mean, {percent_sure(band.delta)}"
         axes.errorbar(place, estimate, room, fmt="D", color=ORANGE, ms=5, capsize=4, clip_on=False, label=label)
     axes.legend(loc="upper left")
 

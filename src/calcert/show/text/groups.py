@@ -34,13 +34,13 @@ def groups_view(report: GroupReport) -> RenderableType:
 
 
 def worst_group(report: GroupReport, names: Collection[str]) -> str:
-    """What is certified of the worst group, which groups that is about, which have no rows, and for which law."""
+    """What is certified of the worst group, which ones that is about, which have no rows, and for which population."""
     first = next(iter(report.groups.values()))
     subject = next(iter(first.certificates.values())).subject
     for classifier in ("with its current scores", f"with perturbed scores, {first.settings.noise.words}"):
         subject = subject.removeprefix(classifier)
-    law = subject.removeprefix(", ")
-    of_rows = f" All bounds are {law}." if law else ""
+    distribution = subject.removeprefix(", ")
+    of_rows = f" All bounds are {distribution}." if distribution else ""
     large = f" of at least {rows_text(report.smallest)}" if report.smallest > 1 else ""
     if report.empty:
         return f"Of the worst group nothing is certified: no row is of {', '.join(report.empty)}.{of_rows}"
