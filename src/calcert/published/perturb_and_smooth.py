@@ -86,8 +86,9 @@ def perturb_and_smooth(
 
     Choices of ours, where the paper names none
         Five folds; delta in two equal parts, as its proof suggests; the largest R of all folds when they are pooled;
-        equally near neighbours share the weight. R is printed with the letter of the perturbation's bandwidth and said
-        to depend on the smoother, whose bandwidth is another: `scale` chooses.
+        equally near neighbours share the weight. As in the paper, each fold is judged on a sample of its rows, at most
+        15,000. R is printed with the letter of the perturbation's bandwidth and said to depend on the smoother, whose
+        bandwidth is another: `scale` chooses.
 
     Parameters
     ----------
