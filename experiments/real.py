@@ -3,7 +3,7 @@
     python -m experiments.real [--quick] [--task NAME] [--repeats 64] [--data FOLDER] [--fresh] [--publish]
 
 Published methods and ours on random subsets of the rows that a classifier was not trained on. The true error is not
-known: the bounds themselves are drawn. Methods marked "perturbed scores" bound the error of the classifier perturbed
+known: the bounds themselves are drawn. Methods marked "perturbed error" bound that of the classifier perturbed
 with bandwidth 1/64, the others that of the unmodified one. A run that was interrupted goes on where it stopped.
 """
 
@@ -93,7 +93,7 @@ def draw(out: Results, lines: list[dict[str, str]]) -> None:
         ax.set_axis_off()
     for ax, task in zip(axes.flat, tasks, strict=False):
         for method, by_n in found[task].items():
-            label = f"{method}, perturbed scores" if method in PERTURBED else method
+            label = f"{method}, perturbed error" if method in PERTURBED else method
             ax.loglog(list(by_n), list(by_n.values()), label=label, ms=5, **STYLES[method])
         ax.set(title=f"{task} ({STANDS_FOR[task]})", xlabel="rows", ylim=(3e-4, 1.3))
         ax.grid(alpha=0.3, which="both", lw=0.4)
