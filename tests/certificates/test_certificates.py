@@ -15,6 +15,7 @@ import calcert
 from calcert import Certificate, Report, Summary
 from calcert.certificates.certificate import total
 from calcert.foundation.number_text import at_least, at_most, e_value
+from calcert.show.pages.report import page
 
 Floats = NDArray[np.float64]
 
@@ -355,8 +356,13 @@ def test_one_row_says_nothing() -> None:
     for certificate in report.certificates.values():
         assert not certificate.telling
         assert sum(certificate.terms.values()) > 0.95
-    assert report.verdict.sentence == "No miscalibration detected: too few rows to tell."
-    assert report.verdict.next == "label more rows."
+    rare = "Cannot tell: too few rows; observed / expected 0.00 - infinite (95% confidence)."
+    assert report.verdict.sentence == rare
+    assert (
+        calcert.certify([0.5] * 2, [0, 1], confidence=0.999).verdict.sentence
+        == "Cannot tell: 2 rows can hide any error."
+    )
+    assert report.verdict.next == "label more rows before you rely on these scores."
 
 
 @pytest.mark.parametrize("n", [1, 30, 5_000])
@@ -409,3 +415,19 @@ def test_an_e_value_that_is_none_is_refused() -> None:
         Certificate(
             "error", "with its current scores", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1}, e_value=-1.0
         )
+
+
+def test_an_e_value_beside_a_lower_bound_of_zero_says_why_both_are_right() -> None:
+    rng = np.random.default_rng(454)
+    x = rng.random(1_000)
+    rows = calcert.summarize(x, rng.random(1_000) < np.clip(x - 0.025, 0, 1))
+    found = calcert.bounds.cutoff(rows)
+    assert found.lower == 0
+    assert found.e_value is not None
+    assert found.e_value >= 20
+    why = "The lower bound is 0 beside an e-value of 31 because it shares its 5% with other tests, and so asks for more"
+    assert why in str(found)
+    report = calcert.certify(rows)
+    assert " ".join(report.details().split()).count(why) == 1
+    assert why in page(report)
+    assert "beside an e-value" not in str(calcert.bounds.distance(rows))

@@ -11,6 +11,7 @@ import calcert
 from calcert.certificates import too_good_to_be_true
 from calcert.reports import report as report_module
 from calcert.reports.report import Report
+from calcert.show.pages.report import page as page_of
 
 RNG = np.random.default_rng(0)
 X = RNG.random(6_000)
@@ -73,10 +74,28 @@ def test_few_rows_are_told_to_be_more_and_not_to_set_a_tolerance() -> None:
     x = rng.beta(2, 3, 60)
     found = calcert.certify(x, rng.random(60) < x)
     assert found.l1.upper > 0.1
-    assert "but 60 rows can hide an error of up to 0." in found.verdict.sentence
+    assert found.verdict.kind == "cannot tell"
+    assert found.verdict.sentence.startswith("Cannot tell: 60 rows can hide an error of up to 0.")
     assert found.verdict.next.startswith("label more rows")
     many = rng.beta(2, 3, 20_000)
     assert calcert.certify(many, rng.random(20_000) < many).verdict.next.startswith("decide which error you can accept")
+
+
+@pytest.mark.parametrize("n", [1, 60, 400, 6_000])
+@pytest.mark.parametrize("scale", [1.0, 0.01], ids=["common", "rare"])
+def test_rows_that_can_hide_much_never_look_like_a_pass(n: int, scale: float) -> None:
+    x = X[:n] * scale
+    report = calcert.certify(x, np.random.default_rng(1).random(n) < x)
+    ratio, rare = report.observed_over_expected, scale < 1
+    assert report.l1.lower == 0
+    assert ratio is not None
+    hidden = (ratio.upper > 2 or ratio.lower < 0.5) if rare or n == 1 else report.l1.upper > 0.1
+    assert report.verdict.kind == ("cannot tell" if hidden else "not detected")
+    assert report.verdict.sentence.startswith("Cannot tell: " if hidden else "No miscalibration detected; ")
+    page = page_of(report)
+    headline = page[page.index('<h2 id="verdict"') :].split("</h2>")[0]
+    assert ('class="verdict cannot-tell"' in headline) == hidden
+    assert "h2.cannot-tell { border-color: var(--orange); }" in page, "not the colour of rows that detect nothing"
 
 
 def test_observed_over_expected_takes_no_time_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

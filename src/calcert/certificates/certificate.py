@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from calcert.foundation.number_text import at_least, at_most, e_value, percent_sure, rounded_up, rows_text
+from calcert.foundation.number_text import at_least, at_most, e_value, percent, percent_sure, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
 from calcert.foundation.validation import complement
 from calcert.summary.clusters import Clusters
@@ -168,12 +168,24 @@ class Certificate:
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {value:.2g}" for name, value in self.terms.items())
         evidence = "" if self.e_value is None else f" E-value against an error of 0: {e_value(self.e_value)}."
+        evidence += why_no_bound([self])
         return (
             f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
             f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
             f"each with {percent_sure(self.delta)} confidence ({rows_text(self.n)}, {self.theorem}).{evidence}\n"
             f"At most = {terms}."
         )
+
+
+def why_no_bound(certificates: Iterable[Certificate]) -> str:
+    """Why a lower bound is 0 beside an e-value that would do by itself; empty where none is."""
+    for c in certificates:
+        if c.lower == 0 and c.e_value is not None and c.e_value * c.delta >= 1:
+            return (
+                f" The lower bound is 0 beside an e-value of {e_value(c.e_value)} because it shares its "
+                f"{percent(c.delta)} with other tests, and so asks for more evidence."
+            )
+    return ""
 
 
 def total(terms: Mapping[str, float]) -> tuple[float, dict[str, float]]:

@@ -2,7 +2,8 @@
 
 The rule reads the bounds of one statement: the L1 calibration error, of perturbed scores where noise is asked for; the
 first statement of a report that has neither.
-Without a tolerance, a lower bound above 0 is miscalibration. With one, an upper bound up to it is within, a lower bound
+Without a tolerance, a lower bound above 0 is miscalibration, and rows that show none but leave room for much cannot
+tell. With one, an upper bound up to it is within, a lower bound
 above it is beyond, and anything else cannot be told yet. The direction has a bound of its own, at the same confidence.
 """
 
@@ -41,6 +42,9 @@ RARE = 0.05
 LARGE = 0.1
 """Rows that leave room for an error above this are too few for most uses."""
 
+TWICE = 2.0
+"""So are rows of a rare outcome that leave room for observed over expected above this, or below one over it."""
+
 SCORES_ARE: Mapping[Direction, str] = {
     "too high": "scores are too high",
     "too low": "scores are too low",
@@ -61,7 +65,7 @@ class Verdict:
     ----------
     kind
         "miscalibrated" or "not detected"; with a tolerance "within", "beyond" or "cannot tell". The last also without
-        one, where the scores look fitted on these rows.
+        one, where rows are too few or the scores look fitted on them.
     sentence
         The verdict in words, with its confidence.
     direction
@@ -96,7 +100,7 @@ def verdict_of(
         words = "Cannot tell: the scores look fitted on these rows, and then the bounds are false."
         return Verdict("cannot tell", words, direction, _other_scores(summary))
     if settings.tolerance is None:
-        return _detected(c, direction, times, summary)
+        return _detected(c, direction, rare, times, summary)
     found = judge(c, settings.tolerance, statement, settings, summary, direction)
     return replace(found, sentence=f"{found.sentence[:-1]}; {times}.") if times else found
 
@@ -153,24 +157,30 @@ def is_rare(summary: Summary) -> bool:
     return any(min(share, 1 - share) < RARE for share in (summary.mean_score, summary.base_rate))
 
 
-def _detected(c: Certificate, direction: Direction | None, times: str, summary: Summary | None) -> Verdict:
+def _detected(
+    c: Certificate, direction: Direction | None, rare: Ratio | None, times: str, summary: Summary | None
+) -> Verdict:
     sure = f"{percent_sure(c.delta)} confidence"
     if c.lower > 0:
         which = f": {SCORES_ARE[direction]}" if direction is not None else ""
         words = f"Miscalibrated ({sure}){which}{'; ' * bool(times)}{times}."
         advice = _other_scores(summary) or f"{RECALIBRATE}; more rows will not change this verdict."
         return Verdict("miscalibrated", words, direction, advice)
-    if not c.telling:
-        return Verdict("not detected", "No miscalibration detected: too few rows to tell.", None, "label more rows.")
-    bound = times or f"the error is at most {short_at_most(c.upper)}"
     most = short_at_most(c.upper)
+    if too_wide(c, rare):
+        hidden = f"an error of up to {most} ({sure})" if c.telling else "any error"
+        why = f"{rows_text(c.n)} can hide {hidden}" if rare is None else f"too few rows; {times} ({sure})"
+        advice = _other_scores(summary) or "label more rows before you rely on these scores."
+        return Verdict("cannot tell", f"Cannot tell: {why}.", None, advice)
     decide = f"decide which error you can accept (tolerance=, --max); if {most} is too much, label more rows."
-    if c.upper > LARGE and not times:
-        bound = f"but {rows_text(c.n)} can hide an error of up to {most}"
-        decide = "label more rows before you rely on these scores."
-    advice = _other_scores(summary) or decide
-    joined = "," if bound.startswith("but") else ";"
-    return Verdict("not detected", f"No miscalibration detected{joined} {bound} ({sure}).", None, advice)
+    bound = times or f"the error is at most {most}"
+    words = f"No miscalibration detected; {bound} ({sure})."
+    return Verdict("not detected", words, None, _other_scores(summary) or decide)
+
+
+def too_wide(c: Certificate, rare: Ratio | None) -> bool:
+    """True where rows that show no error rule out too little to count as a pass; where one is rare, its ratio tells."""
+    return c.upper > LARGE if rare is None else rare.upper > TWICE or rare.lower < 1 / TWICE
 
 
 def _other_scores(summary: Summary | None) -> str:

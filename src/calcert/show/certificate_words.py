@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, why_no_bound
 from calcert.foundation import number_text
 from calcert.foundation.number_text import at_least, at_most, e_value, given, percent_sure, rows_text
 from calcert.perturbation.noise import Noise
@@ -202,7 +202,7 @@ def evidence(found: Mapping[str, Certificate]) -> str:
     """The e-values of some statements in a line; empty where nothing was bet."""
     known = [(name, c.e_value) for name, c in found.items() if c.e_value is not None]
     values = ", ".join(f"{STATEMENTS[name].short} {e_value(value)}" for name, value in known)
-    return f"E-values against an error of 0: {values}." if values else ""
+    return f"E-values against an error of 0: {values}.{why_no_bound(found.values())}" if values else ""
 
 
 def assumed(assumption: str) -> str:
