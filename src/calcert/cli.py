@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
@@ -18,10 +18,11 @@ import click
 
 import calcert
 from calcert.commands.options import debug
-from calcert.commands.shell_words import in_shell_words
+from calcert.commands.options_given_once import OPTIONS
 from calcert.foundation import compiled
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import heard
+from calcert.foundation.refusal import Refused
 
 COMMANDS = (
     "certify",
@@ -116,8 +117,7 @@ class CommandGroup(click.Group):
             if ctx.meta.get(debug.KEY):
                 traceback.print_exc()
                 ctx.exit(BAD_INPUT)
-            words = in_shell_words(_words(error), labels=ctx.invoked_subcommand != "perturb")
-            raise UserError(visible(words, keep="\n")) from error
+            raise UserError(visible(_words(error, ctx.meta.get(OPTIONS, {})), keep="\n")) from error
         except Exception:
             traceback.print_exc()
             click.echo("\nThis is a bug in calcert, not in your input. Please report the lines above.", err=True)
@@ -141,9 +141,9 @@ def _logged_visibly() -> Iterator[None]:
         log.removeFilter(escape)
 
 
-def _words(error: Exception) -> str:
+def _words(error: Exception, options: Mapping[str, str]) -> str:
     """What an error says, one of the operating system without its number, in characters that can be seen."""
-    words = str(error) or type(error).__name__
+    words = error.words(options) if isinstance(error, Refused) else str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror and error.filename:
         words = f"{visible(str(error.filename))}: {error.strerror}."
     return "\n".join(map(visible, words.split("\n")))

@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.refusal import Refused
 from calcert.reports.advice_and_warnings import decisions, too_good
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
@@ -140,17 +141,11 @@ def _certified(
     labels = y_true if pos_label is None else positives("y_true", y_true, pos_label)
     try:
         summary = Rows(y_prob, labels, **rows).summary()
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(_in_words_of_metrics(str(error))) from error
+    except Refused as error:
+        error.audience = "metrics"
+        raise
     for said in too_good(summary):
         warnings.warn(said, stacklevel=3)
     for said in decisions(summary):
         warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=3)
     return STATEMENTS[name].certify(summary, settings)
-
-
-def _in_words_of_metrics(message: str) -> str:
-    """A message of ``summarize`` with advice for those who call metrics."""
-    swapped = message.replace("Call certify(scores, labels).", "Metrics are called with (y_true, y_prob).")
-    return swapped.replace(" pass labels == ", " pass pos_label=")

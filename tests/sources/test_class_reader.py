@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calcert.commands.shell_words import in_shell_words
+from calcert.foundation.refusal import WrongValue
 from calcert.sources.classes.class_names import ClassNumbers
 from calcert.sources.classes.class_reader import read_classes
 from calcert.sources.classes.class_rows import ClassRows, rows_of_arrays
@@ -216,10 +216,10 @@ def test_what_is_no_table_has_no_columns_of_classes() -> None:
 
 
 def test_names_for_classes_that_nobody_named_are_told_the_way_out() -> None:
-    way_out = r"got 'cat' at row 0\. For names pass class_names=\[\.\.\.\], in the order of the probabilities"
-    with pytest.raises(ValueError, match=way_out):
+    way_out = r"got 'cat' at row 0\. For names pass class_names, in the order of the probabilities"
+    with pytest.raises(WrongValue, match=way_out) as told:
         ClassNumbers(None, 3).of(["cat"], "at row {}".format)
-    assert "--class-names" in in_shell_words("For names pass class_names=[...], in the order of the probabilities.")
+    assert "For names pass --class-names, in" in told.value.words({"class_names": "--class-names"})
 
 
 def test_where_classes_are_called_by_numbers_a_number_is_a_name() -> None:

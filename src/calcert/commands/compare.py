@@ -11,7 +11,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.filed_facts import facts, filed
-from calcert.commands.options_given_once import Once
+from calcert.commands.options_given_once import OPTIONS, Once
 from calcert.commands.output import Written
 from calcert.commands.repeated_command import repeat
 
@@ -73,6 +73,8 @@ def command(
     refuse_overwriting(rows.source.value, {"--html": html, "--plot": picture, "--json": "-" if as_json else None})
     drawn = None if picture is None else picture_path(picture, "--plot")
     again, settings = repeat(), replace(settings, statements=statements)
+    if scores is not None:
+        click.get_current_context().meta[OPTIONS]["score"] = "--scores"
     models = _files(rows) if scores is None else _columns(rows, scores.split(","), own_labels)
     with working("comparing"):
         # A Summary brings the labels that all share; Rows may bring labels of their own.

@@ -83,7 +83,7 @@ def described(files: Files) -> list[ReadFile]:
         if files.begun < os.stat(path).st_mtime_ns <= time.time_ns():
             raise ValueError(f"{visible(path)} must not change while it is read; it did. Run the command again.")
         rows = files.account.rows.get(path)
-        found.append(ReadFile(files.called or path, digest, _rows_of_parquet(path) if rows is None else rows))
+        found.append(ReadFile(getattr(path, "called", path), digest, _rows_of_parquet(path) if rows is None else rows))
     return found
 
 

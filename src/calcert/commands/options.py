@@ -13,7 +13,6 @@ import click
 from calcert.commands import class_options, reading_options
 from calcert.foundation.decision_arguments import check_costs
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import confidence_hint
 from calcert.perturbation.noise import DEFAULT, choose_noise
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
@@ -62,31 +61,15 @@ class Probability(NumberType):
     """A number strictly between 0 and 1, with a hint for those who think in percent."""
 
     name = "number"
-    example = "0.05 for 5%"
-
-    def number(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number. Write it as a decimal, such as {self.example}.", param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = self.number(value, param, ctx)
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number. Write it as a decimal, such as 0.05 for 5%.", param, ctx)
         if not 0 < number < 1:
             hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
             self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
-        return number
-
-
-class Confidence(Probability):
-    """The probability with which a bound holds, with a hint for those who give that of failure in its place."""
-
-    example = "0.95 for 95%"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = self.number(value, param, ctx)
-        if not 0.5 < number < 1:
-            self.fail(f"{value!r} must lie strictly between 0.5 and 1.{confidence_hint(number, 'write')}", param, ctx)
         return number
 
 
@@ -118,7 +101,7 @@ label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or
 
 confidence = click.option(
     "--confidence",
-    type=Confidence(),
+    type=float,
     default=0.95,
     show_default=True,
     help="Probability with which a bound holds.",
@@ -224,7 +207,6 @@ def rows(
                 said["groups"] = [name.strip() for name in said["groups"].split(",")]
             with named_files(files) as paths:
                 rows = Rows(paths, reading=reading, **said)
-                rows.source.value.called = "standard input" if paths is not files else None
                 command(rows=rows, **options)
 
         several = [] if groups is None else [click.option("--groups", metavar="COLUMN", help=groups), smallest_group]

@@ -6,9 +6,16 @@ from typing import Any
 
 import click
 
+OPTIONS = "calcert.options"
+"""What arguments are called as options of the command that runs: errors name them so."""
+
 
 class Once(click.Command):
     """A command that refuses an option given twice, unless it may be repeated or is a flag."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        ctx.meta[OPTIONS] = {one.name: one.opts[0] for one in self.params if one.opts[0].startswith("-")}
+        return super().invoke(ctx)
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import sys
@@ -11,13 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from calcert.foundation.validation import NoRows
+from calcert.foundation.escaped_text import CalledFile
 
-LOG = logging.getLogger("calcert")
 STANDARD_INPUT = "-"
-SUFFIXES = (".parquet", ".jsonl", ".csv")
-"""Of a copy of standard input."""
-
 CHUNK = 1 << 20
 
 
@@ -31,28 +26,9 @@ def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
         raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
     folder = tempfile.mkdtemp(prefix="calcert-")
     copy = os.path.join(folder, "rows")
-
-    def as_standard_input(message: str) -> str:
-        """People know what they piped in as standard input, not as a file of ours."""
-        for suffix in SUFFIXES:
-            message = message.replace(copy + suffix, "standard input")
-        return message
-
-    def renamed(record: logging.LogRecord) -> bool:
-        record.msg, record.args = as_standard_input(record.getMessage()), ()
-        return True
-
-    LOG.addFilter(renamed)
     try:
-        yield [_copy_of_standard_input(sys.stdin.buffer, copy)]
-    except BrokenPipeError:
-        raise
-    except NoRows as error:
-        raise NoRows(as_standard_input(error.source), error.left_out) from error
-    except (ValueError, TypeError, OSError) as error:
-        raise ValueError(as_standard_input(str(error))) from error
+        yield [CalledFile(_copy_of_standard_input(sys.stdin.buffer, copy), "standard input")]
     finally:
-        LOG.removeFilter(renamed)
         shutil.rmtree(folder, ignore_errors=True)
 
 

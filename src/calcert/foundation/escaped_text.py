@@ -12,6 +12,17 @@ OBEYED = re.compile(
 )
 
 
+class CalledFile(str):
+    """The path of a file that people know by another name, such as a copy of standard input."""
+
+    def __new__(cls, path: str, called: str) -> CalledFile:
+        file = super().__new__(cls, path)
+        file.called = called
+        return file
+
+    called: str
+
+
 def visible(text: str, keep: str = "") -> str:
     """The text, with every character that is obeyed instead of read written as an escape, but for those in `keep`.
 
@@ -20,7 +31,8 @@ def visible(text: str, keep: str = "") -> str:
     >>> print(visible("red \\x1b[31m group"))
     red \\x1b[31m group
     """
-    return OBEYED.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), text)
+    shown = text.called if isinstance(text, CalledFile) else text
+    return OBEYED.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), shown)
 
 
 def _escaped(letter: str) -> str:

@@ -7,33 +7,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Place = Callable[[int], str]
-"""Says in words where the row of a number stands, for errors."""
-
-
-class NoRows(ValueError):
-    """There is a source of rows, and it holds none, or none that was not left out."""
-
-    def __init__(self, source: str, left_out: str = "", way: str = "") -> None:
-        self.source, self.left_out = source, left_out
-        super().__init__(f"{source} must hold at least one row; got none{self._lack}.{way and ' '}{way}")
-
-    @property
-    def said(self) -> str:
-        """The same where it is no error."""
-        return f"{self.source} holds no rows{self._lack}."
-
-    @property
-    def _lack(self) -> str:
-        return f": {self.left_out}" if self.left_out else ""
-
+from calcert.foundation.refusal import Argument, WrongType, WrongValue
+from calcert.foundation.refused_values import bad_score
 
 SMALLEST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 SHORTEST_SECRET = 16
@@ -45,31 +26,25 @@ def check_delta(delta: float) -> float:
     """delta, the probability with which a bound may fail: below 1/2, as one that fails more often says nothing."""
     value = real("delta", delta, "a number strictly between 0 and 0.5, such as 0.05")
     if not 0 < value < LARGEST_DELTA:
-        raise ValueError(f"delta must lie strictly between 0 and 0.5; got {value:g}.")
+        raise WrongValue("delta", "must lie strictly between 0 and 0.5", f"{value:g}")
     if value < SMALLEST_DELTA:
-        raise ValueError(f"delta must be at least {SMALLEST_DELTA:g}, below which it cannot be shared; got {value:g}.")
+        raise WrongValue("delta", f"must be at least {SMALLEST_DELTA:g}, below which it cannot be shared", f"{value:g}")
     return value
 
 
 def check_confidence(confidence: float) -> float:
     """The probability with which a bound holds: above 1/2, as a bound that mostly fails says nothing."""
     value = real("confidence", confidence, "a number strictly between 0.5 and 1, such as 0.95")
-    if not 1 - LARGEST_DELTA < value < 1:
-        raise ValueError(
-            f"confidence must lie strictly between 0.5 and 1; got {value:g}.{confidence_hint(value, 'pass')}"
-        )
-    return value
-
-
-def confidence_hint(value: float, verb: str) -> str:
-    """What somebody who gives this confidence probably means, and how to say it; nothing where there is no telling."""
+    if 1 - LARGEST_DELTA < value < 1:
+        return value
+    hint = ""
     if 0 < value < 1 - LARGEST_DELTA:  # The probability of failure, not its complement.
-        return f" For bounds that may fail with probability {value:g} {verb} {complement(value):g}."
-    if 50 < value < 100:
-        return f" For a confidence of {value:g}% {verb} {value / 100:g}."
-    if 1 <= value < 50:
-        return f" For bounds that may fail with probability {value:g}% {verb} {complement(value / 100):g}."
-    return ""
+        hint = f"For bounds that may fail with probability {value:g} pass {complement(value):g}."
+    elif 50 < value < 100:
+        hint = f"For a confidence of {value:g}% pass {value / 100:g}."
+    elif 1 <= value < 50:
+        hint = f"For bounds that may fail with probability {value:g}% pass {complement(value / 100):g}."
+    raise WrongValue(Argument("confidence"), "must lie strictly between 0.5 and 1", f"{value:g}", "", hint)
 
 
 def complement(probability: float) -> float:
@@ -81,10 +56,9 @@ def check_bandwidth(bandwidth: float) -> float:
     """The bandwidth h of the perturbation, in the range where draws and certificates are exact."""
     h = _positive("bandwidth", bandwidth, "1/64")
     if not SMALLEST_BANDWIDTH <= h <= LARGEST_BANDWIDTH:
-        raise ValueError(
-            f"bandwidth must lie between {SMALLEST_BANDWIDTH:g} and {LARGEST_BANDWIDTH:g}, such as 1/64; got {h:g}. "
-            "Far above 1 all perturbed scores are alike; below, double precision cannot tell them apart."
-        )
+        limits = f"{SMALLEST_BANDWIDTH:g} and {LARGEST_BANDWIDTH:g}"
+        why = "Far above 1 all perturbed scores are alike; below, double precision cannot tell them apart."
+        raise WrongValue(Argument("bandwidth"), f"must lie between {limits}, such as 1/64", f"{h:g}", "", why)
     return h
 
 
@@ -92,10 +66,8 @@ def check_odds(odds: float) -> float:
     """b of the noise on the odds, in the range where certificates are worth having."""
     b = _positive("odds", odds, "1/16")
     if not SMALLEST_ODDS <= b <= LARGEST_ODDS:
-        raise ValueError(
-            f"odds must lie between 1/256 and 1/2, such as 1/16; got {b:g}. "
-            "Above, odds would double; below, the cells of a Summary are too wide to tell scores apart."
-        )
+        why = "Above, odds would double; below, the cells of a Summary are too wide to tell scores apart."
+        raise WrongValue(Argument("odds"), "must lie between 1/256 and 1/2, such as 1/16", f"{b:g}", "", why)
     return b
 
 
@@ -108,7 +80,7 @@ def check_tolerance(tolerance: float) -> float:
     """The largest acceptable error: between 0 and 1."""
     value = _positive("tolerance", tolerance, "0.03")
     if value >= 1:
-        raise ValueError(f"tolerance must be below 1, such as 0.03; got {no_secret(tolerance)}.")
+        raise WrongValue("tolerance", "must be below 1, such as 0.03", no_secret(tolerance))
     return value
 
 
@@ -120,14 +92,14 @@ def check_constant(constant: float) -> float:
 def check_seed(seed: Any) -> int:
     """A seed: a non-negative integer."""
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or int(seed) < 0:
-        raise ValueError(f"seed must be a non-negative integer, such as 0; got {no_secret(seed)}.")
+        raise WrongValue(Argument("seed"), "must be a non-negative integer, such as 0", no_secret(seed))
     return int(seed)
 
 
 def check_count(name: str, value: Any, least: int, most: int) -> int:
     """A whole number between two others."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= most:
-        raise ValueError(f"{name} must be a whole number between {least:,} and {most:,}; got {value!r}.")
+        raise WrongValue(Argument(name), f"must be a whole number between {least:,} and {most:,}", repr(value))
     return int(value)
 
 
@@ -140,7 +112,7 @@ def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """A word out of a short list."""
     if value not in allowed:
         listed = ", ".join(repr(word) for word in allowed[:-1])
-        raise ValueError(f"{name} must be {listed} or {allowed[-1]!r}; got {value!r}.")
+        raise WrongValue(Argument(name), f"must be {listed} or {allowed[-1]!r}", repr(value))
 
 
 def check_rng(rng: Any) -> np.random.Generator:
@@ -185,17 +157,8 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     bad = ~((x >= 0) & (x <= 1))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(score_message(x.ravel(), row))
+        raise bad_score(x.ravel(), row)
     return x
-
-
-def checked_scores(scores: NDArray[np.float64], place: Place) -> NDArray[np.float64]:
-    """The scores; an invalid one is an error that names its place."""
-    bad = ~((scores >= 0) & (scores <= 1))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(score_message(scores, row, place(row)))
-    return scores
 
 
 def check_logits(logits: ArrayLike) -> NDArray[np.float64]:
@@ -213,74 +176,10 @@ def check_logits(logits: ArrayLike) -> NDArray[np.float64]:
     return z
 
 
-def score_message(scores: NDArray[Any], row: int, where: str | None = None) -> str:
-    """What is wrong with the score at `row`, and the likely mistake, judged from the scores around it.
-
-    `where` says in other words than "at row 12" where the score was found.
-    """
-    where = where or f"at row {row}"
-    value = float(scores[row])
-    head = f"scores must lie in [0, 1]; got {_shown(value)} {where}."
-    if math.isnan(value):
-        return (
-            f"scores must be numbers in [0, 1]; got a missing value (NaN) {where}. "
-            "Drop or impute such rows yourself, on purpose: a certificate speaks of the rows that remain."
-        )
-    with np.errstate(invalid="ignore"):
-        finite = np.asarray(scores, float)[np.isfinite(np.asarray(scores, float))]
-    if math.isinf(value):
-        return f"{head} Infinite scores are not probabilities; for logits pass scipy.special.expit(scores)."
-    if finite.min() >= 0 and 5 < finite.max() <= 100:
-        return f"{head} For percentages pass scores / 100."
-    if 0 <= value - 1 < 1e-6 or 0 < -value < 1e-6:
-        return f"{head} If this is rounding noise, clip on purpose: numpy.clip(scores, 0, 1)."
-    if finite.max() <= 0:
-        return f"{head} For log-probabilities pass numpy.exp(scores), for logits scipy.special.expit(scores)."
-    return f"{head} For logits pass scipy.special.expit(scores)."
-
-
-def label_message(scores: NDArray[Any], labels: NDArray[Any], row: int, where: str | None = None) -> str:
-    """What is wrong with the label at `row`, and the likely mistake; `where` as in :func:`score_message`."""
-    where = where or f"at row {row}"
-    value = labels[row].item()
-    head = f"labels must be 0 or 1 (or bool); got {value!r} {where}."
-    if isinstance(value, float) and math.isnan(value):
-        return f"labels must be 0 or 1 (or bool); got a missing value (NaN) {where}. Drop unlabelled rows first."
-    values = np.unique(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels)
-    if np.isin(scores, (0, 1)).all() and values.min() >= 0 and values.max() <= 1:
-        return f"{head} The scores are all 0 or 1: are the two arguments swapped? Call certify(scores, labels)."
-    if values.min() >= 0 and values.max() <= 1:
-        return f"{head} For shares between 0 and 1, as of several annotators, pass soft_labels=True."
-    if values.size <= 2 and np.isin(values, (-1, 1)).all():
-        return f"{head} For -1/+1 labels pass labels > 0."
-    if values.size == 2:
-        return f"{head} For classes {values[0]!s} and {values[1]!s} pass labels == {values[1]!s}."
-    return f"{head} For one class against the rest pass labels == positive_class."
-
-
-def refuse_bad(x: NDArray[Any], y: NDArray[Any], place: Place = "at row {}".format) -> None:
-    """Scores outside [0, 1] and labels that are neither 0 nor 1, in words; `place` says where a row stands."""
-    bad = ~((x >= 0) & (x <= 1) & ((y == 0) | (y == 1)))
-    if bad.any():
-        row = int(np.argmax(bad))
-        if 0 <= x[row] <= 1:
-            raise ValueError(label_message(x, y, row, place(row)))
-        raise ValueError(score_message(x, row, place(row)))
-
-
-def missing_message(name: str, where: str, value: Any = None) -> str:
-    """What to say of a value that is not there; `name` is scores or labels, `value` a text that says so."""
-    got = repr(value) if isinstance(value, str) and value.strip() else "one"
-    return (
-        f"{name} must have no missing values; got {got} {where}. "
-        "Drop such rows yourself, on purpose: a certificate speaks of the rows that remain."
-    )
-
-
 def _positive(name: str, value: float, example: str) -> float:
     number = real(name, value, f"a positive finite number, such as {example}")
     if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be positive and finite, such as {example}; got {number:g}.")
+        raise WrongValue(Argument(name), f"must be positive and finite, such as {example}", f"{number:g}")
     return number
 
 
@@ -291,16 +190,12 @@ def is_real(value: Any) -> bool:
 
 def real(name: str, value: Any, requirement: str) -> float:
     if not is_real(value):
-        raise TypeError(f"{name} must be {requirement}; got {value!r} of type {type(value).__name__}.")
+        raise WrongType(Argument(name), f"must be {requirement}", f"{value!r} of type {type(value).__name__}")
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{name} must be {requirement}; got {str(value)[:20]}..., which is too large.") from None
-
-
-def _shown(value: float) -> str:
-    """A wrong number in six digits, or in all it has where six would make it look right, as 1 + 1e-9 would."""
-    return f"{value:g}" if not 0 <= float(f"{value:g}") <= 1 else repr(value)
+        got = f"{str(value)[:20]}..., which is too large"
+        raise WrongValue(Argument(name), f"must be {requirement}", got) from None
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -12,7 +12,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from calcert.foundation.validation import NoRows, check_confidence, check_seed, check_variation
+from calcert.foundation.refusal import Argument, NoRows, WrongValue
+from calcert.foundation.validation import check_confidence, check_seed, check_variation
 from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.betting_strategies import latest_start
 from calcert.monitoring.looks import Certifier
@@ -149,17 +150,21 @@ class Monitor:
             raise ValueError(f"batch_id must be a string that is not empty; got {batch_id!r}.")
         when = moment(time)
         at, key = written(when), window_key(window, window_name, when)
-        way = "For a day without labels pass allow_empty=True (--allow-empty). Nothing was changed."
+        way = ("For a day without labels pass ", Argument("allow_empty", True), "."), "Nothing was changed."
         try:
             added = self._add(batch_id, at, key, rows_to_add(scores, labels, score, label, ids), again)
         except NoRows as error:
             if not allow_empty:
-                raise NoRows(error.source, error.left_out, way) from error
+                raise error.saying(*way) from error
             LOG.warning("%s", error.said)
             return Added(batch_id, None, 0, False, None)
         if added.number is None and not allow_empty:
-            raise ValueError(
-                f"batch {batch_id!r} must have new rows; all of its {added.known:,} were added before. {way}"
+            raise WrongValue(
+                f"batch {batch_id!r}",
+                f"must have new rows; all of its {added.known:,} were added before",
+                None,
+                "",
+                *way,
             )
         return added
 

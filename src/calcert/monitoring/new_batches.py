@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calcert.foundation.number_text import rows_text
-from calcert.foundation.validation import NoRows
+from calcert.foundation.refusal import Argument, NoRows, WrongValue
 from calcert.monitoring.repeated_rows import ERROR, by_item, repetition
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_content import State
@@ -42,7 +42,7 @@ def rows_to_add(scores: Any, labels: Any, score: str | None, label: str | None, 
         return identified_rows(given, ids)
     rows = given.summary()
     if not rows.n:
-        raise NoRows("the Summary")
+        raise NoRows.of("the Summary")
     if rows.clusters is not None:
         design, ways = rows.clusters.design, []
         if design.clustered:
@@ -78,11 +78,17 @@ def refuse_mixture(batches: Sequence[Batch], name: str, *, identified: bool) -> 
     """All batches have ids or none has: rows of a batch without them could not be found again."""
     other = next((batch for batch in batches if (batch.ids_digest != digest(b"")) != identified), None)
     if other is not None:
-        have, way = ("none", "Leave ids out") if identified else ("ids", "Pass ids='...' (--id)")
-        raise ValueError(
-            f"ids must come with every batch of a state or with none; got {'them' if identified else 'none'} with "
-            f"{name!r}, and batch {other.id!r} (batch {other.number:,}) has {have}: rows that are in both would count "
-            f"twice. {way}, or start another state with ids from its first batch on. Nothing was changed."
+        have, way = (
+            ("none", ("Leave ", Argument("ids"), " out")) if identified else ("ids", ("Pass ", Argument("ids", ...)))
+        )
+        raise WrongValue(
+            Argument("ids"),
+            "must come with every batch of a state or with none",
+            f"{'them' if identified else 'none'} with {name!r}, and batch {other.id!r} (batch {other.number:,}) has "
+            f"{have}: rows that are in both would count twice",
+            "",
+            (*way, ", or start another state with ids from its first batch on."),
+            "Nothing was changed.",
         )
 
 
@@ -91,18 +97,23 @@ def refuse_repetition(
 ) -> None:
     """A batch that contains an earlier one is refused; one that may do so by coincidence is remarked on."""
     if identified:
-        way = "with ids that rows keep from export to export"
+        way: tuple[str | Argument, ...] = ("with ids that rows keep from export to export",)
     else:
-        way = "or start another state with ids='...' (--id) from its first batch on"
+        way = ("or start another state with ", Argument("ids", ...), " from its first batch on")
     twin = next((batch for batch in batches if batch.summary_digest == digest(packed)), None)
     new, limit = by_item(rows.cell, rows.count), math.log(1 / ERROR)
     for batch in [*batches[-EARLIER:], *([twin] if twin is not None else [])]:
         if repetition(by_item(*counts_of(state.packed(batch))), new) >= limit:
-            raise ValueError(
-                f"batch {name!r} must hold rows that were not added before; it holds those of batch {batch.id!r} "
-                f"(batch {batch.number:,}, {rows_text(batch.rows)}, of {batch.time}), all or nearly all. Rows that "
-                f"count twice void every bound. Add the new rows alone, {way}. If these are other rows, pass "
-                "again=True (--again). Nothing was changed."
+            raise WrongValue(
+                f"batch {name!r}",
+                f"must hold rows that were not added before; it holds those of batch {batch.id!r} (batch "
+                f"{batch.number:,}, {rows_text(batch.rows)}, of {batch.time}), all or nearly all",
+                None,
+                "",
+                "Rows that count twice void every bound.",
+                ("Add the new rows alone, ", *way, "."),
+                ("If these are other rows, pass ", Argument("again", True), "."),
+                "Nothing was changed.",
             )
     if twin is None:
         small = (batch for batch in batches[: -EARLIER - 1 : -1] if FEWEST <= batch.rows <= DISTINCT_LIMIT)

@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.refusal import Argument, WrongValue
 from calcert.monitoring.states.checksummed_batches import Batch
 from calcert.reports.statements import Certified
 
@@ -161,10 +162,8 @@ PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 def window_key(window: str | None, name: str | None, time: datetime) -> str | None:
     """The key of a window: that of the day, ISO week or month of `time`, or the name that was given."""
     if window is not None and window not in PERIODS:
-        raise ValueError(
-            f"window must be day, week or month; got {window!r}. For a window of your own pass "
-            f"window_name={window!r} (--window-name)."
-        )
+        own = ("For a window of your own pass ", Argument("window_name", window), ".")
+        raise WrongValue(Argument("window"), "must be day, week or month", repr(window), "", own)
     if window is not None and name is not None:
         raise ValueError(f"window and window_name must not come together; got {window!r} and {name!r}.")
     if name is not None and (not isinstance(name, str) or not name.strip()):

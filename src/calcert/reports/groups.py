@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
+from calcert.foundation.refusal import Argument, WrongValue
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence
 from calcert.foundation.workers import check_workers, spread
@@ -143,10 +144,8 @@ class GroupRows:
     def __post_init__(self) -> None:
         if all(rows.rows < self.smallest for rows in self.summaries.values()):
             largest = max(rows.rows for rows in self.summaries.values())
-            raise ValueError(
-                f"smallest_group must leave at least one group; got {self.smallest:,}, and no group has more than "
-                f"{largest:,} rows."
-            )
+            got = f"{self.smallest:,}, and no group has more than {largest:,} rows"
+            raise WrongValue(Argument("smallest_group"), "must leave at least one group", got)
 
     @classmethod
     def read(cls, rows: Rows) -> GroupRows:

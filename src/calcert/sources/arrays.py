@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import NoRows, missing_message, refuse_bad
+from calcert.foundation.refusal import NoRows, WrongType
+from calcert.foundation.refused_values import missing_value, refuse_bad
 from calcert.sources.collector import Collector
-from calcert.sources.parsed_values import text_label_hint
+from calcert.sources.parsed_values import text_label_ways
 from calcert.sources.row_order import RowOrder
 from calcert.summary.summary import Summary
 
@@ -92,15 +93,15 @@ def checked_array(name: str, values: Any) -> NDArray[Any]:
             hint = f" Pass {name}.ravel()."
         raise ValueError(f"{name} must be {wanted}; got shape {array.shape}.{hint}")
     if array.size == 0:
-        raise NoRows(name)
+        raise NoRows.of(name)
     if array.dtype.kind == "O":
         array = _from_objects(name, wanted, array)
     if array.dtype.kind == "c":
         raise TypeError(f"{name} must be {wanted}; got complex numbers. Pass the real parts on purpose.")
     if array.dtype.kind not in "fiub":
-        hint = text_label_hint(array[0]) if name == "labels" else ""
-        such = f"such as {array[0].item()!r} at row 0"
-        raise TypeError(f"{name} must be {wanted}; got dtype {array.dtype}, {such}.{hint}")
+        ways = text_label_ways(array[0]) if name == "labels" else ()
+        got = f"dtype {array.dtype}, such as {array[0].item()!r}"
+        raise WrongType(name, f"must be {wanted}", got, "at row 0", *ways)
     refuse_rounding(name, array)
     return array
 
@@ -123,7 +124,7 @@ def as_numpy(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values)
         if masked.any():
-            raise ValueError(missing_message(name, f"at row {int(np.argmax(masked.ravel()))}"))
+            raise missing_value(name, f"at row {int(np.argmax(masked.ravel()))}")
         values = values.data
     elif type(values).__module__.partition(".")[0] == "torch":
         values = _from_torch(name, values)
@@ -165,7 +166,7 @@ def _from_frame_library(name: str, values: Any) -> Any:
             raise TypeError(f"{name} must be one column; got a whole data frame. Name the column: frame['score'].")
         return values
     if series.null_count():
-        raise ValueError(missing_message(name, f"at row {int(series.is_null().arg_true()[0])}"))
+        raise missing_value(name, f"at row {int(series.is_null().arg_true()[0])}")
     if series.dtype == nw.Decimal:
         # By way of text, because Arrow's own cast of a decimal is off by one bit for one in ten two-digit numbers.
         series = series.cast(nw.String).cast(nw.Float64)
@@ -176,13 +177,11 @@ def _from_objects(name: str, wanted: str, array: NDArray[Any]) -> NDArray[Any]:
     """Decimals as float64; all else is refused, with the first thing that is wrong."""
     for row, value in enumerate(array):
         if value is None or (isinstance(value, float) and np.isnan(value)) or str(value) in ("<NA>", "NaT"):
-            raise ValueError(missing_message(name, f"at row {row}"))
+            raise missing_value(name, f"at row {row}")
         if not isinstance(value, (bool, int, float, Decimal, np.number, np.bool_)):
-            hint = text_label_hint(value) if name == "labels" else ""
-            raise TypeError(
-                f"{name} must be {wanted}; got {value!r} of type {type(value).__name__} at row {row}."
-                f"{hint or f' Convert on purpose first, for example {name}.astype(float).'}"
-            )
+            ways = text_label_ways(value) if name == "labels" else ()
+            got, convert = f"{value!r} of type {type(value).__name__}", f"Convert on purpose first, for example {name}"
+            raise WrongType(name, f"must be {wanted}", got, f"at row {row}", *(ways or (f"{convert}.astype(float).",)))
     if all(isinstance(value, Decimal) for value in array):
         return array.astype(np.float64)
     raise TypeError(f"{name} must be {wanted}; got an object array. Pass {name}.astype(float).")

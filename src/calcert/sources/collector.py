@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.validation import Place, label_message, score_message
+from calcert.foundation.refused_values import Place, bad_label, bad_score
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
@@ -202,9 +202,7 @@ class Collector:
 
     def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int, first: int) -> None:
         where, is_score = self._place(first + row), 0 <= scores[row] <= 1
-        self._refused = ValueError(
-            label_message(scores, labels, row, where) if is_score else score_message(scores, row, where)
-        )
+        self._refused = bad_label(scores, labels, row, where) if is_score else bad_score(scores, row, where)
         raise self._refused
 
 

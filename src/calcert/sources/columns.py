@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from calcert.sources.parsed_values import BOOLEANS, is_gap, is_like_value, number_in_text, text_label_hint
+from calcert.foundation.refusal import Argument, WrongType, WrongValue, reading
+from calcert.sources.parsed_values import BOOLEANS, is_gap, is_like_value, number_in_text, text_label_ways
 
 LOG = logging.getLogger("calcert")
 
@@ -90,11 +91,10 @@ def choose(
         if column.kind == "other":
             shown = example(column.name)
             such = "" if shown is None else f", such as {shown!r}"
-            hint = text_label_hint(shown) if argument == "label" else ""
-            raise TypeError(
-                f"{argument} must name a column of {wanted}; got {column.name!r} of {source}, which has type "
-                f"{column.type}{such}. Convert the column on purpose first.{hint}"
-            )
+            got = f"{column.name!r} of {source}, which has type {column.type}{such}"
+            hints = text_label_ways(shown) if argument == "label" else ()
+            way = "Convert the column on purpose first."
+            raise WrongType(Argument(argument), f"must name a column of {wanted}", got, "", way, *hints)
     return found
 
 
@@ -156,8 +156,9 @@ def named(columns: Sequence[Column], argument: str, name: Any, source: str) -> C
         return by_name[name]
     nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in by_name], n=1, cutoff=0.65)
     meant = next((known for known in by_name if nearest and known.lower() == nearest[0]), None)
-    hint = "" if meant is None else f" Did you mean {meant!r}?"
-    raise ValueError(f"{argument} must be a column of {source}; got {name!r}. It has {_column_list(columns)}.{hint}")
+    hint = "" if meant is None else f"Did you mean {meant!r}?"
+    has = f"It has {_column_list(columns)}."
+    raise WrongValue(Argument(argument), f"must be a column of {source}", repr(name), "", has, hint)
 
 
 def _plausible_pair(
@@ -168,9 +169,13 @@ def _plausible_pair(
     if len(scores) == 1:
         labels = [column for column in labels if column != scores[0]]
     if len(scores) != 1 or len(labels) != 1:
-        raise ValueError(
-            f"score and label must name two columns of {source}, because more or fewer than one pair is plausible; "
-            f"it has {_column_list(columns)}. Pass score='...' and label='...'."
+        raise WrongValue(
+            "score and label",
+            f"must name two columns of {source}, because more or fewer than one pair is plausible; "
+            f"it has {_column_list(columns)}",
+            None,
+            "",
+            ("Pass ", Argument("score", ...), " and ", Argument("label", ...), "."),
         )
     return scores[0], labels[0]
 
@@ -195,9 +200,13 @@ def choose_score(columns: Sequence[Column], score: str | None, source: str) -> C
     if chosen is None:
         found = _plausible(columns, SCORE_NAMES, ("real",), None)
         if len(found) != 1:
-            raise ValueError(
-                f"score must name a column of {source}, because more or fewer than one is plausible; "
-                f"it has {_column_list(columns)}. Pass score='...'."
+            raise WrongValue(
+                "score",
+                f"must name a column of {source}, because more or fewer than one is plausible; "
+                f"it has {_column_list(columns)}",
+                None,
+                "",
+                ("Pass ", Argument("score", ...), "."),
             )
         chosen = found[0]
         LOG.warning("%s: scores from column %r", source, chosen.name)
@@ -218,10 +227,10 @@ def check_groups(groups: Any, columns: Sequence[Column], source: str, argument: 
     check_alone(columns, argument, groups, source)
 
 
-def title_message(
+def title_above(
     names: Sequence[Any], place: int, rows: Iterable[tuple[int, Sequence[Any]]], line: str, source: str
-) -> str:
-    """That names at `place` are none, and which row looks like them, with values below it; nothing where none does.
+) -> WrongValue | None:
+    """That names at `place` are none, and which row looks like them, with values below it; None where none does.
 
     `rows` are the first rows of the file with their numbers, and `line` says what these count.
     """
@@ -232,15 +241,13 @@ def title_message(
         if len(values) == len(before[1]) and _are_names(before[1]) and any(map(is_like_value, values)):
             odd = len(names) != len(values) or not _are_names(names)
             if before[0] == place or not odd:
-                return ""
+                return None
             begun, shown = ", ".join(str(name) for name in names if name), ", ".join(map(str, before[1]))
-            return (
-                f"{source} must begin with a {line} of column names; got {begun[:40]!r} on {line} {place}, and {line} "
-                f"{before[0]} looks like them: {shown[:40]!r}. Delete what stands above it, or pass --skip-lines "
-                f"{before[0] - 1}."
-            )
+            got = f"{begun[:40]!r} on {line} {place}, and {line} {before[0]} looks like them: {shown[:40]!r}"
+            way = ("Delete what stands above it, or pass ", reading("skip_lines", before[0] - 1), ".")
+            return WrongValue(source, f"must begin with a {line} of column names", got, "", way)
         before = number, values
-    return ""
+    return None
 
 
 def _are_names(values: Sequence[Any]) -> bool:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import Place, refuse_bad
+from calcert.foundation.refusal import WrongValue, about_files
+from calcert.foundation.refused_values import Place, refuse_bad
 from calcert.sources.clusters.cluster_names import Numbering
 from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
@@ -52,6 +53,7 @@ Sinking = TypeVar("Sinking", bound=Sink)
 Keeping = TypeVar("Keeping", bound=Sink)
 
 
+@about_files
 def file_summaries(
     paths: Sequence[str | os.PathLike[str]],
     score: str | None,
@@ -86,6 +88,7 @@ def read_rows(
     return kept_rows(paths, score, label, KeptRows).columns()
 
 
+@about_files
 def kept_rows(
     paths: Sequence[str | os.PathLike[str]],
     score: str | None,
@@ -109,9 +112,11 @@ def _read(
     chosen = table.choose(score, label, sampling.columns, named_last)
     try:
         found = table.read(lambda place, fast: _take(table, chosen, start, place, fast=fast))
-    except ValueError as error:
+    except WrongValue as error:
         bad = bad_rows(table, chosen["score"].name, chosen["label"].name, shares=sampling.soft_labels)
-        raise ValueError(f"{error}{bad}") from error
+        if not bad:
+            raise
+        raise error.saying(bad) from error
     table.finish(chosen["label"].name)
     return found
 
@@ -136,7 +141,7 @@ def _take(
             if trouble is not None or not isinstance(batch.lines, range):
                 sink.settle()  # Where its rows stand is known for this batch alone.
             if trouble is not None:
-                raise ValueError(trouble[1].message(trouble[0], place(rows)))
+                raise trouble[1].refusal(trouble[0], place(rows))
             progress.advance_to(rows, table.share_read())
         sink.settle()
     return sink

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.validation import Place, missing_message
+from calcert.foundation.refused_values import Place, missing_value
 from calcert.sources.arrays import as_numpy, checked_pair
 from calcert.sources.rows import Rows
 
@@ -85,7 +85,7 @@ class Hashes:
             text = _text(value)
             name = hashlib.blake2b(text, digest_size=8).digest()
             if not text:
-                raise ValueError(missing_message("ids", self._place(len(self._seen))))
+                raise missing_value("ids", self._place(len(self._seen)))
             if name in self._seen:
                 where = self._place(len(self._seen))
                 raise ValueError(f"ids must name one row each; got {value!r} again {where}. Keep one row of each.")

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from calcert.foundation.validation import missing_message
+from calcert.foundation.refusal import Argument, Phrase, Way, WrongValue, reading
+from calcert.foundation.refused_values import ONE_AGAINST_THE_REST, PERCENT, missing_value
 
 Reader = Callable[[Any], float]
 """Reads a score or a label as it stands in a file."""
@@ -31,17 +32,17 @@ def is_gap(value: Any) -> bool:
 class Unreadable(Exception):
     """A value that is no score or no label, or not there; `wanted` says what it must be where somebody said so."""
 
-    def __init__(self, value: Any, wanted: str | None = None, *, missing: bool = False) -> None:
+    def __init__(self, value: Any, wanted: Phrase | None = None, *, missing: bool = False) -> None:
         super().__init__(value)
         self.value = value
         self.wanted = wanted
         self.missing = missing or is_gap(value)
 
-    def message(self, name: str, where: str) -> str:
+    def refusal(self, name: str, where: str) -> WrongValue:
         """What to say of it; `name` is scores or labels."""
         if self.missing:
-            return missing_message(name, where, self.value)
-        return unreadable_message(name, self.value, where, self.wanted)
+            return missing_value(name, where, self.value)
+        return _unreadable(name, self.value, where, self.wanted)
 
 
 def number_in_text(text: str) -> float | None:
@@ -123,7 +124,7 @@ def is_sheet_error(value: Any) -> bool:
     return isinstance(value, str) and value.strip().startswith("#") and value.isupper()
 
 
-def unreadable_message(name: str, value: Any, where: str, wanted: str | None = None) -> str:
+def _unreadable(name: str, value: Any, where: str, wanted: Phrase | None) -> WrongValue:
     """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
 
     `wanted` says what it must be where somebody said so.
@@ -131,35 +132,43 @@ def unreadable_message(name: str, value: Any, where: str, wanted: str | None = N
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
     wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
     absent = wordy or is_sheet_error(value)
-    gone = f" If {shown} stands for a missing value, leave such rows out, on purpose." if absent else ""
-    if wanted is not None:
-        return f"{name} must be {wanted}; got {shown} {where}.{gone}"
-    if name == "labels":
-        return f"labels must be 0 or 1 (or bool); got {shown} {where}.{text_label_hint(value)}"
-    hint = ""
-    if isinstance(value, str) and value.isascii() and value.strip().replace(".", "", 1).isdigit():
-        hint = " Write it without quotes."
-    elif isinstance(value, str):
-        hint = " For percentages pass scores / 100." if value.strip().endswith("%") else ""
+    if name == "labels" and wanted is None:
+        return WrongValue(name, "must be 0 or 1 (or bool)", shown, where, *text_label_ways(value))
+    ways: list[Way | Phrase] = []
+    if absent:
+        gap = reading("missing", (value.strip(),), reading("drop_missing", True))
+        ways = [("If it stands for a missing value, pass ", gap, ".")]
+    elif isinstance(value, str) and wanted is None:
+        if value.isascii() and value.strip().replace(".", "", 1).isdigit():
+            ways = ["Write it without quotes."]
+        ways += [PERCENT] if value.strip().endswith("%") else []
         if value.strip().rstrip("% ").replace(",", "", 1).isdigit() and "," in value:
-            hint += " Write decimal points, not commas."
-    return f"scores must be numbers in [0, 1]; got {shown} {where}.{gone or hint}"
+            ways.append(COMMAS)
+    required = ("must be ", *((wanted or "numbers in [0, 1]",) if isinstance(wanted, (str, type(None))) else wanted))
+    return WrongValue(name, required, shown, where, *ways)
 
 
 AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
 """Words for yes, and the words for no that go with them."""
 
 
-def text_label_hint(value: Any) -> str:
+COMMAS = Way("Write decimal points, not commas.", ("For decimal commas pass ", reading("decimal", ","), "."))
+
+
+def text_label_ways(value: Any) -> tuple[Way, ...]:
     """What to do about a label that is text; nothing where it is not."""
     if not isinstance(value, str):
-        return ""
+        return ()
     word = value.strip().lower()
     yes = word if word in AFFIRMATIVE else next((yes for yes, no in AFFIRMATIVE.items() if no == word), None)
     if yes is None:
-        return " For one class against the rest pass labels == positive_class."
+        return (ONE_AGAINST_THE_REST,)
     spelled = yes.upper() if value.strip().isupper() else yes.capitalize() if value.strip()[:1].isupper() else yes
-    return f" For labels in words pass labels == {spelled!r}."
+    of = "For labels in words pass "
+    # Of a word for no there is no telling which word for yes goes with it.
+    known = word == yes
+    files = (of, reading("positive", spelled if known else None), "." if known else " and the one that means 1.")
+    return (Way(f"{of}labels == {spelled!r}.", files, metrics=f"{of}pos_label={spelled!r}."),)
 
 
 @dataclass(frozen=True)
@@ -211,13 +220,15 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.percent and self.mixed_percent:
-            raise ValueError("percent must be left out where mixed_percent is True; got both.")
+            raise WrongValue("percent", "must be left out where mixed_percent is True", "both")
         try:
             "".encode(self.encoding)
             object.__setattr__(self, "encoding", codecs.lookup(self.encoding).name)
         except (LookupError, TypeError):
-            raise ValueError(
-                f"encoding must be one of text that Python knows, such as 'cp1252' or 'utf-16'; got {self.encoding!r}."
+            raise WrongValue(
+                Argument("encoding"),
+                "must be one of text that Python knows, such as 'cp1252' or 'utf-16'",
+                repr(self.encoding),
             ) from None
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import missing_message
+from calcert.foundation.refused_values import missing_value
 from calcert.sources.arrays import as_numpy
 
 
@@ -18,7 +18,7 @@ def complete_labels(name: str, labels: Any) -> NDArray[Any]:
     for row, label in enumerate(found.tolist()):
         # pandas has a value that is neither equal to itself nor different.
         if label is None or str(label) in ("<NA>", "NaT") or (isinstance(label, numbers.Number) and label != label):
-            raise ValueError(missing_message(name, f"at row {row}"))
+            raise missing_value(name, f"at row {row}")
     return found
 
 

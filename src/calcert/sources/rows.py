@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from calcert.foundation.refusal import Argument, Way, WrongType, WrongValue
 from calcert.foundation.validation import check_count
 from calcert.sources.arrays import second_column, summarize_arrays
 from calcert.sources.clusters.weighing_options import Weighing
@@ -126,12 +127,16 @@ class Rows:
         refuse_ignored(source, self.labels, self.score, self.label)
         if source.kind == "summary" and self.sampling.given:
             name = self.sampling.given[0]
-            raise TypeError(f"{name} must come with rows; got a Summary. Say it where they are summarised.")
+            raise WrongType(Argument(name), "must come with rows", "a Summary", "", "Say it where they are summarised.")
         if self.has_classes:
             self._check_classes()
         elif self.groups is None:
             if self.smallest_group != 1:
-                raise TypeError(f"smallest_group must come with groups; got {self.smallest_group!r}, and none.")
+                raise WrongType(
+                    Argument("smallest_group"),
+                    ("must come with ", Argument("groups")),
+                    f"{self.smallest_group!r}, and none",
+                )
         else:
             self._check_groups()
 
@@ -144,7 +149,7 @@ class Rows:
             for name, value in told.items():
                 object.__setattr__(self, name, value)
         elif self.independent:
-            raise TypeError("independent must come with logs of a language model; got other rows.")
+            raise WrongType(Argument("independent"), "must come with logs of a language model", "other rows")
 
     @classmethod
     def of(cls, scores: Any, labels: Any = None, /, **said: Any) -> Rows:
@@ -256,13 +261,12 @@ class Rows:
     def _check_classes(self) -> None:
         """What does not go together with classes."""
         if self.score is not None:
-            raise TypeError(
-                f"score must not come with classes, each of which has scores of its own; got {self.score!r}."
-            )
+            wanted = "must not come with classes, each of which has scores of its own"
+            raise WrongType(Argument("score"), wanted, repr(self.score))
         given = [*self.sampling.given, *["groups"] * (self.groups is not None)]
         if given or self.smallest_group != 1:
             name = given[0] if given else "smallest_group"
-            raise TypeError(f"{name} must not come with classes: not proved together. {EACH_APART.format(name)}")
+            raise _not_proved(name, "classes")
         shape: tuple[int, ...] = getattr(self.source.value, "shape", ())
         if self.class_columns is None and not (self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2):
             raise TypeError(
@@ -277,12 +281,11 @@ class Rows:
             raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
         if self.has_segments and (self.sampling.given or self.smallest_group != 1):
             name = (*self.sampling.given, "smallest_group")[0]
-            raise TypeError(f"{name} must not come with several columns of groups: not proved together. Name one.")
+            many = "must not come with several columns of groups: not proved together"
+            raise WrongType(Argument(name), many, None, "", "Name one.")
         if self.largest_weight is not None:
             # Which groups there are would tell of the clusters that are in none of the others.
-            raise TypeError(
-                f"largest_weight must not come with groups: not proved together. {EACH_APART.format('largest_weight')}"
-            )
+            raise _not_proved("largest_weight", "groups")
         if isinstance(self.groups, Mapping) and self.smallest_group != 1:
             raise ValueError(
                 f"smallest_group must be left out for a list of groups that may overlap; got {self.smallest_group}. "
@@ -292,7 +295,15 @@ class Rows:
         columns = {"score": self.score, "label": self.label, **self.sampling.columns}
         for name, column in columns.items():
             if isinstance(self.groups, str) and isinstance(column, str) and self.groups == column:
-                raise ValueError(f"groups must be another column than {name}; got {column!r} for both.")
+                raise WrongValue(
+                    Argument("groups"), ("must be another column than ", Argument(name)), f"{column!r} for both"
+                )
 
 
-EACH_APART = "Certify each apart, at its Bonferroni level: calcert.certify(..., {}=..., confidence=1 - delta / number)."
+def _not_proved(name: str, many: str) -> WrongType:
+    apart = "Certify each apart, at its Bonferroni level: "
+    way = Way(
+        f"{apart}calcert.certify(..., {name}=..., confidence=1 - delta / number).",
+        (apart, "with ", Argument("confidence"), " 1 - delta / number."),
+    )
+    return WrongType(Argument(name), f"must not come with {many}: not proved together", None, "", way)

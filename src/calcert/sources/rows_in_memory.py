@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.validation import Place, refuse_bad
+from calcert.foundation.refused_values import Place, refuse_bad
 from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.rows import Rows
 

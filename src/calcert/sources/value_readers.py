@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from calcert.foundation.refusal import Argument, reading
 from calcert.sources.parsed_values import Reader, Reading, Unreadable, is_sheet_error, label_in_text
 
 
@@ -36,13 +37,16 @@ class ValueReaders:
             return self._plain_score(value)
         found = self._percentage(value) if spelling.percent else spelling.number(value.strip())
         if found is None or not 0 <= found <= 1:
-            comma = " with a decimal comma" if spelling.decimal == "," else ""
-            if not comma and "," in str(value):
-                comma = " with a decimal point, or --decimal , must be given"
+            wanted: tuple[str | Argument, ...] = (
+                "percentages from 0 to 100" if spelling.percent else "numbers in [0, 1]",
+            )
+            if spelling.decimal == ",":
+                wanted += (" with a decimal comma",)
+            elif "," in str(value):
+                wanted += (" with a decimal point, or ", reading("decimal", ","), " must be given")
             if not spelling.percent and str(value).rstrip().endswith("%"):
-                comma += ", or --percent must be given"
-            what = "percentages from 0 to 100" if spelling.percent else "numbers in [0, 1]"
-            raise Unreadable(value, f"{what}{comma}")
+                wanted += (", or ", reading("percent", True), " must be given")
+            raise Unreadable(value, wanted)
         return found
 
     def _percentage_or_share(self, value: Any) -> float:
@@ -64,8 +68,8 @@ class ValueReaders:
             return label_in_text(value.replace(",", ".", 1)) if comma else self._plain_label(value)
         text, positive = spelling.label_as_written(value), spelling.label
         if text != positive and text.casefold() == positive.casefold():
-            way = f" (or --positive {text} must be given)"
-            raise Unreadable(value, f"{positive!r} or values that differ from it by more than capitals{way}")
+            apart = f"{positive!r} or values that differ from it by more than capitals (or "
+            raise Unreadable(value, (apart, reading("positive", text), " must be given)"))
         if text != positive and is_sheet_error(text):
             raise Unreadable(value, "values and no errors of a spreadsheet")
         return int(text == positive)
@@ -80,7 +84,9 @@ class ValueReaders:
     def _percentage(self, value: Any) -> float | None:
         """The hundredth part as the nearest double of what is written: its decimal point moves, nothing is divided."""
         if isinstance(value, Percentage):
-            raise Unreadable(value, "percentages; the sheet shows this as one, so that --percent must be left out")
+            raise Unreadable(
+                value, ("percentages; the sheet shows this as one, so that ", reading("percent"), " must be left out")
+            )
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
         text = value.strip() if isinstance(value, str) else repr(value)

@@ -12,7 +12,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import Place, checked_scores, missing_message
+from calcert.foundation.refused_values import Place, checked_scores, missing_value
 from calcert.perturbation.copies.appended_column import Wanted, check_new_column, refuse_no_rows
 from calcert.sources.columns import Column, choose_score
 
@@ -76,7 +76,7 @@ def _scores_of(values: Any, place: Place) -> Floats:
 
     if values.null_count:
         first = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-        raise ValueError(missing_message("scores", place(first)))
+        raise missing_value("scores", place(first))
     return np.asarray(checked_array("scores", values), np.float64)
 
 

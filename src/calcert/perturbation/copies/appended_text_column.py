@@ -19,7 +19,8 @@ import numpy as np
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import Place, checked_scores
+from calcert.foundation.refusal import Argument, WrongValue
+from calcert.foundation.refused_values import Place, checked_scores
 from calcert.foundation.whole_regular_file import replacing
 from calcert.perturbation.copies.appended_column import Wanted, check_new_column, refuse_no_rows
 from calcert.sources.columns import Column, choose_score, named
@@ -80,7 +81,7 @@ def csv_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
             try:
                 yield TextRow(text, read(values[place]), where)
             except Unreadable as error:
-                raise ValueError(error.message("scores", where)) from None
+                raise error.refusal("scores", where) from None
 
     def appended(text: str, value: float) -> str:
         written = repr(value).replace(".", wanted.spelling.decimal)
@@ -112,7 +113,7 @@ def json_table(lines: Iterator[str], source: str, wanted: Wanted) -> TextTable:
             try:
                 yield TextRow(text, read(score), where)
             except Unreadable as error:
-                raise ValueError(error.message("scores", where)) from None
+                raise error.refusal("scores", where) from None
 
     def appended(text: str, value: float) -> str:
         body = text.rstrip()
@@ -135,15 +136,14 @@ def text_to_copy(
             form = "json" if first.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("{") else "csv"
             lines = chain([first], lines)
         if form == "json" and wanted.spelling.skip_lines:
-            raise ValueError(f"--skip-lines must come with CSV; got JSON in {name}.")
+            raise WrongValue(Argument("skip_lines"), "must come with CSV", f"JSON in {name}")
         try:
             table = (json_table if form == "json" else csv_table)(lines, name, wanted)
         except ValueError as error:
             if form == "json" or source == STREAM:
                 raise
-            raise ValueError(
-                CsvFile(source, wanted.spelling.skip_lines, wanted.spelling.encoding).title_message() or error
-            ) from error
+            above = CsvFile(source, wanted.spelling.skip_lines, wanted.spelling.encoding).title_above()
+            raise above or error from None
 
         def chunks() -> Iterator[tuple[list[TextRow], Floats, Place]]:
             rows = 0
@@ -168,7 +168,13 @@ def reading_text(source: str, encoding: str) -> Iterator[tuple[IO[str], Callable
     try:
         yield text, lambda: None
     except UnicodeDecodeError as error:
-        raise ValueError(f"standard input must be text in {encoding}; {error}. Pass another encoding.") from error
+        raise WrongValue(
+            "standard input",
+            f"must be text in {encoding}; {error}",
+            None,
+            "",
+            ("Pass another ", Argument("encoding"), "."),
+        ) from error
     finally:
         # Standard input is not ours to close.
         text.detach()

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
-from calcert.foundation.validation import Place
+from calcert.foundation.refusal import Argument, WrongValue
+from calcert.foundation.refused_values import Place
 from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.perturbation.copies.appended_column import Wanted
 from calcert.perturbation.copies.appended_parquet_column import compression_of, parquet_to_copy
@@ -124,7 +125,9 @@ def copy_file(source: str, target: str, how: How) -> Copied:
     if STREAM in (source, target):
         raise ValueError("Parquet must have a name for both IN and OUT; - is for text.")
     if how.wanted.spelling.skip_lines or how.wanted.spelling.encoding != PLAIN.encoding:
-        raise ValueError(f"skip_lines and encoding must come with text; got {visible(source)}.")
+        raise WrongValue(
+            (Argument("skip_lines"), " and ", Argument("encoding")), "must come with text", visible(source)
+        )
     with replacing(Path(target)) as unfinished:
         return _copy_parquet(source, unfinished, how)
 

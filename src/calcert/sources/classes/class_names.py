@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.validation import Place, missing_message
+from calcert.foundation.refusal import Argument, Phrase, WrongValue
+from calcert.foundation.refused_values import Place, missing_value
 from calcert.sources.parsed_values import is_gap, number_in_text
 
 SHOWN = 6
@@ -76,7 +77,7 @@ class ClassNumbers:
         if found is None:
             way, found = "number", self._numbered(label if text is None else number_in_text(text))
         if found is None:
-            raise ValueError(self._complaint(label, where))
+            raise self._complaint(label, where)
         self._first = self._first or (way, f"{label!r} {where}")
         if self._both_ways and way != self._first[0]:
             raise ValueError(
@@ -92,17 +93,22 @@ class ClassNumbers:
             return self._called.get(value)
         return int(value) if value % 1 == 0 and 0 <= value < self._size else None
 
-    def _complaint(self, label: Any, where: str) -> str:
+    def _complaint(self, label: Any, where: str) -> WrongValue:
         if is_gap(label):
-            return missing_message("labels", where, label)
+            return missing_value("labels", where, label)
         numbers = f", or whole numbers from 0 to {self._size - 1}" if self._by_number else ""
         text = str(label).strip()
         around = next((name for name in self._names if text and text in name), None)
-        hint = "" if around is None else f" If that is its class, pass class_columns={around.replace(text, STAR, 1)!r}."
-        hint = f" {from_one(self._size).strip()}" if self._by_number and number_in_text(text) == self._size else hint
+        hint: Phrase = ""
+        if around is not None:
+            pattern = around.partition(text)
+            hint = ("If that is its class, pass ", Argument("class_columns", f"{pattern[0]}{STAR}{pattern[2]}"), ".")
+        if self._by_number and number_in_text(text) == self._size:
+            hint = from_one(self._size).strip()
         if self._names == list(map(str, range(self._size))) and number_in_text(text) is None:
-            hint = " For names pass class_names=[...], in the order of the probabilities."
-        return f"labels must be names of classes, {listing(self._names)}{numbers}; got {label!r} {where}.{hint}"
+            hint = ("For names pass ", Argument("class_names"), ", in the order of the probabilities.")
+        wanted = f"must be names of classes, {listing(self._names)}{numbers}"
+        return WrongValue("labels", wanted, repr(label), where, hint)
 
 
 def from_one(size: int) -> str:

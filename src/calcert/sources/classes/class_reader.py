@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.progress import RowProgress
-from calcert.foundation.validation import Place, missing_message
+from calcert.foundation.refusal import WrongValue, about_files, reading
+from calcert.foundation.refused_values import Place, missing_value
 from calcert.sources.arrays import checked_array
 from calcert.sources.classes.class_columns import FEWEST, ClassColumns, choose_classes
 from calcert.sources.classes.class_rows import AT_ROW, ClassCollector, ClassRows
@@ -62,7 +63,7 @@ def _from_frame(frame: Any, columns: Any, label: str | None, names: Sequence[str
             p[place] = checked_array(f"probabilities {one.name!r}", rows[one.name].to_native())
     series = rows[chosen.label.name]
     if series.null_count():
-        raise ValueError(missing_message("labels", f"at row {int(series.is_null().arg_true()[0])}"))
+        raise missing_value("labels", f"at row {int(series.is_null().arg_true()[0])}")
     collector.add(p, series.to_list())
     return collector.found(source)
 
@@ -76,12 +77,13 @@ def _as_arrow(series: Any) -> Any:
         raise TypeError(f"probabilities must be lists of numbers in [0, 1]; {series.name!r} holds others.") from error
 
 
+@about_files
 def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
     from calcert.sources.files.file_table import FileTable
 
     table = FileTable(paths)
     if table.reading.positive is not None:
-        raise ValueError("--positive must not come with classes: labels are names or numbers of classes.")
+        raise WrongValue(reading("positive"), "must not come with classes: labels are names or numbers of classes")
     with table.named_columns():
         chosen = choose_classes(table.columns(), columns, label, names, table.name)
     table.look_at((*chosen.scores, chosen.label), chosen.account, remark=True)
@@ -109,14 +111,14 @@ def _collected(table: FileTable, chosen: ClassColumns, place: Place, *, fast: bo
             known = coded(labels)
             collector.add(p, [known.values[code] for code in known.codes[: p.shape[1]].tolist()])
             if trouble is not None:
-                raise ValueError(trouble(here(0)))
+                raise trouble(here(0))
             progress.advance_to(collector.rows, table.share_read())
     return collector
 
 
 def _columns(
     scores: Sequence[Values], read: Reader, chosen: ClassColumns, reading: Reading
-) -> tuple[NDArray[Any], Callable[[str], str] | None]:
+) -> tuple[NDArray[Any], Callable[[str], WrongValue] | None]:
     """Probabilities, shape (K, rows), up to the first row that lacks one, and what is wrong with that."""
     numbers = Numbers(read, plain=reading.plain_scores)
     found = [numbers.of(column) for column in scores]
@@ -126,7 +128,7 @@ def _columns(
     if wrong is None:
         return p, None
     column, error = chosen.all_names[wrong[0]], wrong[1]
-    return p, lambda where: error.message("scores", f"{where}, column {column!r}")
+    return p, lambda where: error.refusal("scores", f"{where}, column {column!r}")
 
 
 def _lists(lists: Values, place: Place) -> tuple[NDArray[Any], None]:
@@ -150,13 +152,13 @@ def probabilities_in_lists(lists: Any, place: Place) -> NDArray[Any]:
         raise TypeError(f"probabilities must be lists of numbers in [0, 1]; got values of type {lists.type}.")
     if lists.null_count:
         first = int(np.argmax(pyarrow.compute.is_null(lists).to_numpy(zero_copy_only=False)))
-        raise ValueError(missing_message("probabilities", place(first)))
+        raise missing_value("probabilities", place(first))
     size = pyarrow.compute.list_value_length(lists).to_numpy()
     check_sizes(size, place)
     inner = lists.flatten()
     if inner.null_count:
         first = int(np.argmax(pyarrow.compute.is_null(inner).to_numpy(zero_copy_only=False))) // int(size[0])
-        raise ValueError(missing_message("probabilities", place(first)))
+        raise missing_value("probabilities", place(first))
     if str(inner.type) == "bool":
         raise TypeError("probabilities must be lists of numbers in [0, 1]; got true and false.")
     return checked_array("probabilities", inner).reshape(len(lists), -1)
@@ -172,14 +174,14 @@ def _list_in_text(value: Any, place: Callable[[int], str]) -> list[float]:
             found = value
     if not isinstance(found, list):
         if is_gap(found):
-            raise ValueError(missing_message("probabilities", place(0), value))
+            raise missing_value("probabilities", place(0), value)
         raise ValueError(
             f"probabilities must be lists of numbers, such as [0.2, 0.3, 0.5]; got {str(value)[:60]!r} {place(0)}."
         )
     try:
         return [score_in_json(number) for number in found]
     except Unreadable as error:
-        raise ValueError(error.message("scores", place(0))) from None
+        raise error.refusal("scores", place(0)) from None
 
 
 def check_sizes(sizes: NDArray[Any], place: Place) -> None:

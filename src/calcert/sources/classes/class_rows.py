@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import Place, check_scores
+from calcert.foundation.refused_values import Place
+from calcert.foundation.validation import check_scores
 from calcert.sources.arrays import SUM_TOLERANCE, array_of_any_shape, refuse_rounding
 from calcert.sources.classes.class_columns import ClassColumns
 from calcert.sources.classes.class_names import ClassNumbers, check_names, from_one

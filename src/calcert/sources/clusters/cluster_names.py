@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
 from calcert.foundation.interruption import load
-from calcert.foundation.validation import Place
+from calcert.foundation.refused_values import Place
 from calcert.sources.arrays import as_numpy
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, is_dictionary, numbers_of
@@ -84,7 +84,7 @@ class Numbering:
         column = coded(column)
         odd = next((code for code, name in enumerate(column.values) if not is_utf_8(str(name))), None)
         if odd is not None:
-            raise ValueError(not_utf_8("clusters", column.values[odd], self._place(self._rows + column.first(odd))))
+            raise not_utf_8("clusters", column.values[odd], self._place(self._rows + column.first(odd)))
         # In JSON a number may be a name.
         names = [value if value is None or isinstance(value, (str, int)) else str(value) for value in column.values]
         found: Integers = self._numbers(names, column.first)[column.codes[:end]]

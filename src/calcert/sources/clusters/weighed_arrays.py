@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import Place, label_message, score_message
+from calcert.foundation.refusal import Argument, Way, WrongValue
+from calcert.foundation.refused_values import Place, bad_label, bad_score
 from calcert.sources import count_numba
 from calcert.sources.clusters import clusters_numba
 from calcert.sources.clusters.clusters_on_disk import KeptParts
@@ -41,6 +42,9 @@ POWERS = {"largest": 1, "square": 2, "fourth": 4, "gain": 2, "mixed": 2}
 
 NO_WEIGHTS: Integers = np.zeros(0, np.int64)
 """In place of weights where every row weighs 1."""
+
+
+ROUND_IN_FILE = ", or round them in the file, on purpose."
 
 
 class WeightsByLabel:
@@ -163,7 +167,7 @@ class Weigher:
         if bad.any():
             row = int(np.argmax(bad))
             self._check_labels(x[:row], labels[:row])  # The first bad row is named, whatever is wrong with it.
-            raise ValueError(score_message(x, row, self._place(self.rows + row)))
+            raise bad_score(x, row, self._place(self.rows + row))
         self._check_labels(x, labels)
         return x
 
@@ -211,7 +215,7 @@ class Weigher:
             row = int(np.argmax(wrong))
             where = self._place(self.rows + row)
             if not soft:
-                raise ValueError(label_message(x, y, row, where))
+                raise bad_label(x, y, row, where)
             raise ValueError(f"labels must lie in [0, 1]; got {y[row].item()!r} {where}.")
 
     def _lines(self, y: NDArray[Any], others: Mapping[str, NDArray[Any]]) -> tuple[Any, Integers, Integers]:
@@ -276,13 +280,14 @@ class Weigher:
             value = float(values[row])
             # What has up to six decimals is a multiple of the last of them.
             decimals = -int(Decimal(repr(value)).as_tuple().exponent)
-            way = f"weight_unit={10.0**-decimals:g}" if 0 < decimals <= 6 else "a weight_unit that divides all of them"
+            way: tuple[str | Argument, ...] = ("a ", Argument("weight_unit"), " that divides all of them")
+            if 0 < decimals <= 6:
+                way = (Argument("weight_unit", float(f"{10.0**-decimals:g}")),)
             shares = name == "labels" and self._design.only_soft and self._weighing.weight_unit is None
             rounding = "numpy.round(labels, 4)" if shares else "numpy.round(values / unit) * unit"
-            raise ValueError(
-                f"{name} must be whole multiples of weight_unit = {fraction(unit)}; got {value!r} {where}. Pass {way}, "
-                f"or round on purpose: {rounding}."
-            )
+            wanted = ("must be whole multiples of ", Argument("weight_unit"), f" = {fraction(unit)}")
+            out = Way(("Pass ", *way, f", or round on purpose: {rounding}."), ("Pass ", *way, ROUND_IN_FILE))
+            raise WrongValue(name, wanted, repr(value), where, out)
         # What is too large for an integer is too large for a Summary, too.
         return np.minimum(found, 2.0 * ROW_LIMIT).astype(np.int64)
 

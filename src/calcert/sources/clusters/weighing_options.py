@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from calcert.foundation.refusal import Argument, WrongType, WrongValue
 from calcert.foundation.validation import is_real
 from calcert.summary.design import Design
 
@@ -45,24 +46,29 @@ class Weighing:
         for name in ("largest_weight", "largest_gain", "weight_unit"):
             value = getattr(self, name)
             if value is not None and not (is_real(value) and 0 < value < math.inf):
-                raise ValueError(f"{name} must be a positive number, such as 100; got {value!r}.")
+                raise WrongValue(Argument(name), "must be a positive number, such as 100", repr(value))
         for name in ("soft_labels", "pair_sums"):
             if getattr(self, name) not in (True, False):
-                raise TypeError(f"{name} must be True or False; got {getattr(self, name)!r}.")
+                raise WrongType(Argument(name), "must be True or False", repr(getattr(self, name)))
         if self.counts is not None and len(self.given) > 1:
             other = next(name for name in self.given if name != "counts")
-            raise TypeError(
-                f"counts must stand alone: a line that stands for so many independent rows; got {other} as well. For "
-                "rows that count more than others pass weights."
+            alone = "must stand alone: a line that stands for so many independent rows"
+            raise WrongType(
+                "counts", alone, f"{other} as well", "", "For rows that count more than others pass weights."
             )
         if self.largest_weight is not None and self.clusters is None and self.weights is None:
-            raise TypeError("largest_weight must come with weights or clusters; got neither.")
+            self._refuse_alone("largest_weight", "weights", " or ", "clusters")
         if self.pair_sums and self.clusters is None:
-            raise TypeError("pair_sums must come with clusters: without them there are no pairs; got none.")
+            self._refuse_alone("pair_sums", "clusters")
         if self.largest_gain is not None and self.largest_weight is None:
-            raise TypeError("largest_gain must come with largest_weight; got none.")
+            self._refuse_alone("largest_gain", "largest_weight")
         if self.weight_unit is not None and self.weights is None and not self.soft_labels:
-            raise TypeError("weight_unit must come with weights or soft_labels; got neither.")
+            self._refuse_alone("weight_unit", "weights", " or ", "soft_labels")
+
+    def _refuse_alone(self, name: str, *others: str) -> None:
+        with_ = (other if other.startswith(" ") else Argument(other) for other in others)
+        got = "neither" if len(others) > 1 else "none"
+        raise WrongType(Argument(name), ("must come with ", *with_), got)
 
     @property
     def given(self) -> list[str]:

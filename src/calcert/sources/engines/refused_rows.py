@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import NoRows, label_message, missing_message, score_message
+from calcert.foundation.refusal import Argument, NoRows, WrongValue
+from calcert.foundation.refused_values import bad_label, bad_score, missing_value
 from calcert.sources.clusters.cluster_names import split_message
 from calcert.sources.clusters.weighed_arrays import WeightsByLabel
 from calcert.sources.clusters.weighing_options import Weighing
@@ -34,6 +35,9 @@ BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace(
 
 AROUND, NOTHING_ELSE = f"^[{BLANKS}]|[{BLANKS}]$", f"^[{BLANKS}]*$"
 """Where they are; engines search much faster than they strip."""
+
+MULTIPLES = ("whole multiples of ", Argument("weight_unit"))
+DIVIDING = ("Pass a ", Argument("weight_unit"), " that divides all of them, or round on purpose.")
 
 Found = dict[str, NDArray[Any]]
 """The columns of a result, by name."""
@@ -63,35 +67,32 @@ def refuse_rows(raw: nw.LazyFrame[Any], cells: Found, chosen: Chosen, weighing: 
         return f"in column {column.name!r} ({number:,} of {rows:,} rows)"
 
     if not rows:
-        raise NoRows("the table")
+        raise NoRows.of("the table")
     if measure is not None and MISSING_WEIGHT in wrong:
-        raise ValueError(missing_message(measure, where(chosen.others[measure], wrong[MISSING_WEIGHT])))
+        raise missing_value(measure, where(chosen.others[measure], wrong[MISSING_WEIGHT]))
     if measure is not None and INVALID_WEIGHT in wrong:
-        of = "whole numbers" if measure == "counts" else f"whole multiples of weight_unit = {unit}"
-        way = "" if measure == "counts" else " Pass a weight_unit that divides all of them, or round on purpose."
-        raise ValueError(
-            f"{measure} must be {of}, finite and not negative; got {wrong[INVALID_WEIGHT]:,} others in column "
-            f"{chosen.others[measure].name!r}.{way}"
-        )
+        whole = measure == "counts"
+        of: tuple[str | Argument, ...] = ("whole numbers",) if whole else (*MULTIPLES, f" = {unit}")
+        got, place = f"{wrong[INVALID_WEIGHT]:,} others", f"in column {chosen.others[measure].name!r}"
+        way = "" if whole else DIVIDING
+        raise WrongValue(measure, ("must be ", *of, ", finite and not negative"), got, place, way)
     broken = wrong.get(BROKEN_SHARE, 0) + wrong.get(INVALID_WEIGHT, 0)
     if broken:
-        raise ValueError(
-            f"labels times weights must be whole multiples of weight_unit = {unit}; got {broken:,} others in column "
-            f"{chosen.label.name!r}. Pass a weight_unit that divides all of them, or round on purpose."
-        )
+        wanted, place = ("must be ", *MULTIPLES, f" = {unit}"), f"in column {chosen.label.name!r}"
+        raise WrongValue("labels times weights", wanted, f"{broken:,} others", place, DIVIDING)
     if INVALID in wrong:
-        raise ValueError(score_message(_wrong_score(raw), 0, where(chosen.score, wrong[INVALID])))
+        raise bad_score(_wrong_score(raw), 0, where(chosen.score, wrong[INVALID]))
     if wrong:
-        raise ValueError(missing_message("scores", where(chosen.score, wrong[MISSING])))
+        raise missing_value("scores", where(chosen.score, wrong[MISSING]))
     if INVALID in labels and weighing.design.soft:
         raise ValueError(f"labels must lie in [0, 1]; got others {where(chosen.label, labels[INVALID])}.")
     if INVALID in labels:
         extreme = np.isin(cells["cell"], (0, CELL_OF_ONE)).all()
         seen = _wrong_label(raw, whole=chosen.label.kind == "integer")
         words = where(chosen.label, labels[INVALID])
-        raise ValueError(label_message(np.array([0.0 if extreme else 0.5]), seen, 0, words))
+        raise bad_label(np.array([0.0 if extreme else 0.5]), seen, 0, words)
     if labels:
-        raise ValueError(missing_message("labels", where(chosen.label, labels[MISSING])))
+        raise missing_value("labels", where(chosen.label, labels[MISSING]))
 
 
 def refuse_nameless(raw: nw.LazyFrame[Any], named: nw.Expr, clusters: Column) -> None:

@@ -45,8 +45,8 @@ def bad_rows(table: FileTable, score: str, label: str, *, shares: bool) -> str:
             such = " and ".join(value for value, _ in seen.most_common(2))
             told.append(f"{seen.total():,} {what}" + ("" if what.startswith("missing") else f" such as {such}"))
     if sum(seen.total() for seen in found.values()) == 1:
-        return f" It is the only bad value in {beginning}{total:,} rows." if total > 1 else ""
-    return f" In {beginning}{rows_text(total)}: {', '.join(told)}." if told else ""
+        return f"It is the only bad value in {beginning}{total:,} rows." if total > 1 else ""
+    return f"In {beginning}{rows_text(total)}: {', '.join(told)}." if told else ""
 
 
 FAULTS = ("missing", "unusable")

@@ -18,7 +18,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from calcert.foundation.escaped_text import visible
-from calcert.sources.columns import TITLES, Column, check_alone, title_message
+from calcert.foundation.refusal import WrongValue, reading
+from calcert.sources.columns import TITLES, Column, check_alone, title_above
 from calcert.sources.files.paths import value_in_folders
 from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, TextBytes, lines_of, opened
 from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
@@ -62,10 +63,9 @@ def read_header(lines: Iterator[str], source: str, skip: int = 0) -> Header:
     text = "".join(taken)
     bare = text.removeprefix(BYTE_ORDER_MARK).lstrip("\r\n")
     if SEPARATOR.fullmatch(bare.strip()):
-        raise ValueError(
-            f"{source} must begin with a line of column names; got {bare.strip()!r} on line {skip + len(taken)}, which "
-            f"spreadsheets write above it. Delete that line, or pass --skip-lines {skip + len(taken)}."
-        )
+        got = f"{bare.strip()!r} on line {skip + len(taken)}, which spreadsheets write above it"
+        way = ("Delete that line, or pass ", reading("skip_lines", skip + len(taken)), ".")
+        raise WrongValue(source, "must begin with a line of column names", got, "", way)
     if bare.startswith(("{", "[{")):
         raise ValueError(
             f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like JSON. Call "
@@ -167,12 +167,12 @@ class CsvFile:
         with self._opened() as (header, _):
             return header
 
-    def title_message(self) -> str:
-        """What is wrong where titles stand above the column names; nothing where none do."""
+    def title_above(self) -> WrongValue | None:
+        """What is wrong where titles stand above the column names; None where none do."""
         with opened(self.path, encoding=self.encoding) as (text, _):
             lines = list(islice(lines_of(text, self.name), TITLES))
         header = self.header()
-        return title_message(header.names, header.lines, enumerate(map(_values, lines), 1), "line", self.name)
+        return title_above(header.names, header.lines, enumerate(map(_values, lines), 1), "line", self.name)
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
         """The names of all columns, and what their first rows hold."""

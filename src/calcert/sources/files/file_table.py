@@ -17,7 +17,9 @@ import numpy as np
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
-from calcert.foundation.validation import Place
+from calcert.foundation.refusal import WrongValue
+from calcert.foundation.refusal import reading as reading_argument
+from calcert.foundation.refused_values import Place
 from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named
 from calcert.sources.files import fast_text
 from calcert.sources.files.csv_file import CsvFile
@@ -26,6 +28,7 @@ from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.model_logs import ARCHIVE, json_file_of
 from calcert.sources.files.parquet_file import ParquetFile
 from calcert.sources.files.paths import (
+    APART,
     COMPRESSED,
     FILE_NAME,
     Format,
@@ -168,13 +171,10 @@ class FileTable:
         try:
             yield
         except ValueError as error:
-            words = getattr(self.files[0], "title_message", str)() or str(error)
             odd = next((column.name for column in self.columns() if not is_utf_8(column.name)), None)
             if odd is not None:
-                words = not_utf_8("names of columns", odd, f"in {self.name}")
-            if words == str(error):
-                raise
-            raise ValueError(words) from error
+                raise not_utf_8("names of columns", odd, f"in {self.name}") from error
+            raise getattr(self.files[0], "title_above", lambda: None)() or error from None
 
     def _check_same(self, names: set[str]) -> None:
         """All Parquet files must have these columns, each alone and of one type."""
@@ -185,10 +185,12 @@ class FileTable:
             here = sorted(f"{column.name} {column.type}" for column in own if column.name in names)
             first = first or here
             if here != first and not keys_in_folders(file.path).keys() & names:
-                raise ValueError(
-                    f"all files must have the same columns and types; got {', '.join(first)} in "
-                    f"{visible(parquet[0].path)} and {', '.join(here)} in {file.name}. Summarise them apart and add "
-                    "the summaries with +."
+                raise WrongValue(
+                    "all files",
+                    "must have the same columns and types",
+                    f"{', '.join(first)} in {visible(parquet[0].path)} and {', '.join(here)} in {file.name}",
+                    "",
+                    APART,
                 )
             for name in sorted(names):
                 check_alone(own, "score, label and groups", name, file.name)
@@ -304,11 +306,11 @@ class FileTable:
 
 def _file_of_form(path: str, form: Format, reading: Reading) -> File:
     if reading.sheet is not None and form != "sheet":
-        raise ValueError(f"--sheet must come with a workbook (.xlsx); got {visible(path)}.")
+        raise WrongValue(reading_argument("sheet"), "must come with a workbook (.xlsx)", visible(path))
     if reading.skip_lines and form not in ("csv", "sheet"):
-        raise ValueError(f"--skip-lines must come with CSV or a workbook (.xlsx); got {visible(path)}.")
+        raise WrongValue(reading_argument("skip_lines"), "must come with CSV or a workbook (.xlsx)", visible(path))
     if reading.encoding != PLAIN.encoding and (form not in ("csv", "json") or path.lower().endswith(ARCHIVE)):
-        raise ValueError(f"--encoding must come with CSV or JSON; got {visible(path)}.")
+        raise WrongValue(reading_argument("encoding"), "must come with CSV or JSON", visible(path))
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.files.sheet_file import SheetFile

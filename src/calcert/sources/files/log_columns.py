@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from itertools import chain
 
+from calcert.foundation.refusal import about_files
 from calcert.sources.files.model_logs import InspectLog, LmEvalLog, json_file_of
 from calcert.sources.files.paths import SUFFIXES, resolve
 from calcert.sources.files.reading_account import Files
 
 
+@about_files
 def said_by_logs(
     files: Files, score: str | None, label: str | None, clusters: object, *, independent: bool
 ) -> dict[str, str]:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.refusal import Argument, WrongValue
+from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.columns import SCORE_NAMES
 from calcert.sources.files.json_file import JsonFile, Record, Window
 from calcert.sources.files.log_archive import LARGEST, LogArchive
@@ -50,6 +52,9 @@ GRADES = {"C": 1, "I": 0, "P": 0.5, "N": 0}
 """How inspect_ai counts correct, incorrect, partial and no answer."""
 
 
+PARTIAL = reading_argument("drop_missing", True)
+
+
 class LmEvalLog(JsonFile):
     """Samples of lm-evaluation-harness, of one filter."""
 
@@ -72,17 +77,15 @@ class LmEvalLog(JsonFile):
         values = {} if first is None else first.values
         metrics = [name for name in values.get("metrics") or JUDGED if name in values]
         if score is None and CONFIDENCE not in values:
-            raise ValueError(
-                f"score must be named for {self.name}, whose answers are not choices with log-likelihoods. Pass the "
-                "path of the confidence, such as score='filtered_resps.0' (--score)."
-            )
+            wanted = f"must be named for {self.name}, whose answers are not choices with log-likelihoods"
+            way = ("Pass the path of the confidence, such as ", Argument("score", "filtered_resps.0"), ".")
+            raise WrongValue(Argument("score"), wanted, None, "", way)
         score = score or CONFIDENCE
         judged = [name for name in JUDGED[: 1 if score == CONFIDENCE else 2] if name in metrics]
         if label is None and len(judged) != 1:
             known = ", ".join(map(repr, metrics)) or "none"
-            raise ValueError(
-                f"label must be named for {self.name}, which has the metrics {known}. Pass label (--label)."
-            )
+            wanted = f"must be named for {self.name}, which has the metrics {known}"
+            raise WrongValue(Argument("label"), wanted, None, "", ("Pass ", Argument("label", ...), "."))
         label = label or judged[0]
         if score == CONFIDENCE and label in OTHER_ANSWERS:
             raise ValueError(
@@ -106,10 +109,9 @@ class LmEvalLog(JsonFile):
                 continue
             if self._filter is None and len(filters) > 1:
                 first, second = filters
-                raise ValueError(
-                    f"{self.name} must hold one filter, or one must be named; got {first!r} and {second!r} {where}, "
-                    f"which judge the same answers. Pass filter={first!r} (--filter)."
-                )
+                got, way = f"{first!r} and {second!r}", ("Pass ", reading_argument("filter", first), ".")
+                place = f"{where}, which judge the same answers"
+                raise WrongValue(self.name, "must hold one filter, or one must be named", got, place, way)
             document = repr(record.values.get("doc_id"))
             if document in seen:
                 raise ValueError(
@@ -220,10 +222,8 @@ class InspectLog(JsonFile):
         if not isinstance(about, dict):
             raise ValueError(f"{self.name} must be a log of inspect_ai; got one without the object 'eval'.")
         if status != "success" and not self._partial:
-            raise ValueError(
-                f"{self.name} must be a finished log; got one of status {status!r}. Finish it (inspect eval-retry), or "
-                "pass --drop-missing to certify the samples that it has."
-            )
+            way = ("Finish it (inspect eval-retry), or pass ", PARTIAL, " to certify the samples that it has.")
+            raise WrongValue(self.name, "must be a finished log", f"one of status {status!r}", "", way)
         self._places = []
         seen: set[tuple[str, str]] = set()
         for sample in samples:
@@ -238,7 +238,7 @@ class InspectLog(JsonFile):
                 raise ValueError(f"every sample must be there once for each epoch; got one again {where}.")
             seen.add(key)
             if sample.get("invalidation") and not self._partial:
-                raise ValueError(f"samples must be valid; got one marked invalid {where}. Pass --drop-missing.")
+                raise WrongValue("samples", "must be valid", "one marked invalid", where, ("Pass ", PARTIAL, "."))
             values = {name: sample[name] for name in KEPT if name in sample}
             if sample.get("invalidation"):
                 values["scores"] = {}
@@ -251,10 +251,9 @@ class InspectLog(JsonFile):
         )
         promised = next((count for count in counts if isinstance(count, int)), len(seen))
         if promised != len(seen) and not self._partial:
-            raise ValueError(
-                f"{self.name} must hold all samples that it counts; got {len(seen):,} of {promised:,}. If it was "
-                "copied, copy it again; --drop-missing certifies the samples that it has."
-            )
+            way = ("If it was copied, copy it again; ", PARTIAL, " certifies the samples that it has.")
+            got = f"{len(seen):,} of {promised:,}"
+            raise WrongValue(self.name, "must hold all samples that it counts", got, "", way)
 
 
 def _header(window: Window) -> dict[str, Any]:
@@ -298,7 +297,7 @@ def json_file_of(path: str, reading: Reading) -> JsonFile:
             "writes with --log_samples."
         )
     if reading.filter is not None:
-        raise ValueError(f"--filter must come with samples of lm-evaluation-harness; got {plain.name}.")
+        raise WrongValue(reading_argument("filter"), "must come with samples of lm-evaluation-harness", plain.name)
     return plain
 
 

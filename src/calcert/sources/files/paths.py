@@ -16,6 +16,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.refusal import Way, WrongValue
 from calcert.foundation.whole_regular_file import check_regular
 from calcert.sources.columns import WORDS, Column, kind_of
 
@@ -45,6 +46,9 @@ ASIDE = (".", "_")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
+APART = Way("Summarise them apart and add the summaries with +.", "Certify them apart.")
+
+
 def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]:
     """All files, in order, each readable, none twice and all of one format; an error by name where that is not so."""
     files = [file for path in paths for file in _expand(os.path.expanduser(os.fspath(path)))]
@@ -55,10 +59,8 @@ def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]
     formats = {_format(file): file for file in reversed(files)}
     if len(formats) > 1:
         (one, first), (two, second) = list(formats.items())[:2]
-        raise ValueError(
-            f"all files must have one format; got {one} ({visible(first)}) and {two} ({visible(second)}). "
-            "Summarise them apart and add the summaries with +."
-        )
+        got = f"{one} ({visible(first)}) and {two} ({visible(second)})"
+        raise WrongValue("all files", "must have one format", got, "", APART)
     for file in files:
         _check_readable(file)
     return files, next(iter(formats))

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from calcert.foundation.facts import ReadFile
 from calcert.foundation.number_text import rows_text
-from calcert.foundation.validation import NoRows
+from calcert.foundation.refusal import NoRows, WrongValue
+from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.parsed_values import PLAIN, Reading
 
 LOG = logging.getLogger("calcert")
@@ -44,9 +45,15 @@ class Account:
         positive = reading.positive
         if positive is not None and self.labels and reading.label not in self.labels:
             shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in self.labels.most_common(SHOWN))
-            raise ValueError(f"positive must be a label of {name}; got {positive!r}. {label!r} holds {shown}.")
+            raise WrongValue(
+                reading_argument("positive"),
+                f"must be a label of {name}",
+                repr(positive),
+                "",
+                f"{label!r} holds {shown}.",
+            )
         if not self.rows.total():
-            raise NoRows(name, self.left_out)
+            raise NoRows.of(name, self.left_out)
         meaning = f"label {self.meaning(reading)}" if positive is not None else ""
         for words in filter(None, (meaning, self.left_out, self.doubt)):
             LOG.warning("%s: %s", name, words)
@@ -87,7 +94,6 @@ class Files(list[str]):
         self.spelling = spelling
         self.account = Account()
         self.begun = time.time_ns()
-        self.called: str | None = None  # What people call a copy of standard input.
         self.from_logs: dict[str, str] = {}  # Columns that were left out, as logs of a language model say.
         self.remarks: list[str] = []  # To be made when rows are read.
 

@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any
 
 from calcert.foundation.escaped_text import visible
-from calcert.sources.columns import TITLES, Column, check_alone, title_message
+from calcert.foundation.refusal import Argument, WrongValue, reading
+from calcert.sources.columns import TITLES, Column, check_alone, title_above
 from calcert.sources.files.paths import value_in_folders
 from calcert.sources.parsed_values import is_like_value, label_in_cell, score_in_cell
 from calcert.sources.value_readers import Percentage
@@ -78,14 +79,14 @@ class SheetFile:
                 if _is_filled((number, row)):
                     yield number, values
 
-    def title_message(self) -> str:
-        """What is wrong where titles stand above the column names; nothing where none do."""
+    def title_above(self) -> WrongValue | None:
+        """What is wrong where titles stand above the column names; None where none do."""
         with self._opened() as found:
             rows = list(islice(found, TITLES))
         widest = max((len(row) for _, row in rows), default=0)
         rows = [(number, row + [None] * (widest - len(row))) for number, row in rows]
         number, names = next(filter(_is_filled, (row for row in rows if row[0] > self._skip)), (0, []))
-        return title_message(names, number, rows, "row", self.name)
+        return title_above(names, number, rows, "row", self.name)
 
     def _names(self, found: Rows) -> list[str]:
         """What columns are called, in the first row that is not empty, which is taken."""
@@ -157,9 +158,11 @@ class SheetFile:
         names = [sheet.title for sheet in book.worksheets]
         shown = ", ".join(map(repr, names[:20]))
         if self._sheet is None and len(names) != 1:
-            raise ValueError(f"{self.name} must have one sheet, or one must be named; it has {shown}. Pass --sheet.")
+            one = f"must have one sheet, or one must be named; it has {shown}"
+            raise WrongValue(self.name, one, None, "", ("Pass ", reading("sheet", names[0]), "."))
         if self._sheet is not None and self._sheet not in names:
-            raise ValueError(f"sheet must be one of {self.name}; got {self._sheet!r}. It has {shown}.")
+            has = f"It has {shown}."
+            raise WrongValue(Argument("sheet"), f"must be one of {self.name}", repr(self._sheet), "", has)
         return book[self._sheet or names[0]]
 
 

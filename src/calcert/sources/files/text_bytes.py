@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
+from calcert.foundation.refusal import Argument, Phrase, WrongValue, reading
 
 LONGEST = 1 << 24
 """Characters of a line or a quoted value: more is no table, or a quote that was never closed."""
@@ -38,12 +39,11 @@ def is_utf_8(text: str) -> bool:
     return text.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
-def not_utf_8(name: str, value: str, where: str) -> str:
+def not_utf_8(name: str, value: str, where: str) -> WrongValue:
     """What to say of such a text."""
-    return (
-        f"{name} must be text in UTF-8; got {value!r} {where}. Pass what the file is written in, such as "
-        "encoding='cp1252' for files of Windows in Western Europe."
-    )
+    windows = (reading("encoding", "cp1252"), " for files of Windows in Western Europe.")
+    way = ("Pass what the file is written in, such as ", *windows)
+    return WrongValue(name, "must be text in UTF-8", repr(value), where, way)
 
 
 class TextBytes(io.RawIOBase):
@@ -54,7 +54,9 @@ class TextBytes(io.RawIOBase):
 
     def __init__(self, path: str, encoding: str | None = None) -> None:
         self._path = path
-        self._way_out = SAVE if encoding is None else f"Pass encoding='utf-16', or {SAVE[0].lower()}{SAVE[1:]}"
+        self._way_out = (
+            SAVE if encoding is None else ("Pass ", reading("encoding", "utf-16"), ", or save it as CSV UTF-8.")
+        )
         self._size = os.path.getsize(path)
         self._raw = open(path, "rb")  # noqa: SIM115
         self._content = _decompressed(path, self._raw)
@@ -107,20 +109,19 @@ class _Recoded:
             try:
                 self._ready = self._decoder.decode(block, final=self._ended).encode()
             except UnicodeError as error:
-                raise ValueError(
-                    f"{self._name} must be text in {self._encoding}; {error}. Pass another encoding."
-                ) from error
+                wanted = f"must be text in {self._encoding}; {error}"
+                raise WrongValue(self._name, wanted, None, "", ("Pass another ", Argument("encoding"), ".")) from error
         found, self._ready = self._ready[:size], self._ready[size:]
         return found
 
 
-def check_text(head: bytes, name: str, way_out: str = SAVE) -> None:
+def check_text(head: bytes, name: str, way_out: Phrase = SAVE) -> None:
     """The beginning of a file must look like text in UTF-8, or in something that has its digits and commas."""
     for mark, words in NOT_TEXT.items():
         if head.startswith(mark):
-            raise ValueError(f"{name} must be text; got {words}. {way_out if words == 'UTF-16' else ''}".rstrip())
+            raise WrongValue(name, "must be text", words, "", way_out if words == "UTF-16" else "")
     if b"\0" in head:
-        raise ValueError(f"{name} must be text; got bytes that are not, or UTF-16. {way_out}")
+        raise WrongValue(name, "must be text", "bytes that are not, or UTF-16", "", way_out)
 
 
 def _decompressed(path: str, raw: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.validation import Place
+from calcert.foundation.refused_values import Place
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded
 from calcert.sources.parsed_values import Reading
@@ -83,7 +83,7 @@ class GroupNumbers:
         missing = self._reading.is_gap(value) if self._reading.drop_missing else value == ""
         name, text = group_name(None if missing else value), isinstance(value, str)
         if text and not is_utf_8(value):
-            raise ValueError(not_utf_8("groups", value, self._place(self._rows + column.first(code))))
+            raise not_utf_8("groups", value, self._place(self._rows + column.first(code)))
         if self._texts.setdefault(name, text) != text and name != MISSING:
             raise ValueError(
                 f"groups must be named by text throughout, or by numbers; got {value!r} "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.validation import Place, refuse_bad
+from calcert.foundation.refused_values import Place, refuse_bad
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighed_columns import summaries_alike
