@@ -338,9 +338,7 @@ def test_a_state_is_started_where_links_cannot_be_made_too(tmp_path: Path, monke
 def test_an_empty_batch_is_refused_and_changes_nothing(monitor: Monitor, tmp_path: Path) -> None:
     before = monitor.path.read_bytes()
     for one in (monitor, Monitor(tmp_path / "new")):
-        with pytest.raises(
-            ValueError, match=r"the Summary must hold at least one row; got none\..*allow_empty=True \(--allow-empty\)"
-        ):
+        with pytest.raises(ValueError, match=r"the Summary must hold at least one row; got none\..*allow_empty=True"):
             one.add(Summary.empty(), batch_id="empty")
         assert one.add(Summary.empty(), batch_id="empty", allow_empty=True).number is None
     assert monitor.path.read_bytes() == before

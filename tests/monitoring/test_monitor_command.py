@@ -64,8 +64,8 @@ def test_a_file_that_holds_earlier_rows_is_refused_added_again_or_reduced_to_new
         run("add", tmp_path / name, tmp_path / "1.csv", "--batch-id", 1, *columns, *identified)
     refused = run("add", tmp_path / "plain", tmp_path / "2.csv", "--batch-id", 2, *columns, code=2).stderr
     assert "batch '2' must hold rows that were not added before; it holds those of batch '1'" in refused
-    assert "(--id)" in refused
-    assert "(--again)" in refused
+    assert "with --id COLUMN from" in refused
+    assert "pass --again." in refused
     said = run("add", tmp_path / "plain", tmp_path / "2.csv", "--batch-id", 2, *columns, "--again").stdout
     assert said == "Added batch '2': 600 rows, batch 2 of this state.\n"
     said = run("add", tmp_path / "ids", tmp_path / "2.csv", "--batch-id", 2, *columns, "--id", "id").stdout
@@ -80,7 +80,7 @@ def test_a_day_without_labels_is_an_error_unless_it_is_allowed(
     (tmp_path / "unlabelled.csv").write_text("p,y\n0.5,\n0.25,\n")
     for rows in ((tmp_path / "none.csv",), (tmp_path / "unlabelled.csv", "--drop-missing")):
         given = ("add", state, *rows, "--batch-id", 9, "--score", "p", "--label", "y")
-        assert "(--allow-empty)" in run(*given, code=2).stderr
+        assert "pass --allow-empty." in run(*given, code=2).stderr
         done = run(*given, "--allow-empty")
         assert done.stdout == "Batch '9' has no new rows. Nothing was changed.\n"
         assert f"{rows[0]} holds no rows" in caplog.text

@@ -67,7 +67,7 @@ def test_a_failed_job_may_run_again_and_an_overlap_is_left_out(monitor: Monitor)
 def test_a_batch_of_rows_that_were_all_added_before_has_no_new_rows(monitor: Monitor) -> None:
     before = monitor.path.read_bytes()
     rows = {"labels": LABELS[:700], "ids": np.arange(700), "batch_id": "empty"}
-    with pytest.raises(ValueError, match=r"all of its 700 were added before.*--allow-empty"):
+    with pytest.raises(ValueError, match=r"all of its 700 were added before.*allow_empty=True"):
         monitor.add(SCORES[:700], **rows)  # type: ignore[arg-type]
     empty = monitor.add(SCORES[:700], allow_empty=True, **rows)  # type: ignore[arg-type]
     assert str(empty) == "Batch 'empty' has no new rows: all of its 700 rows were added before. Nothing was changed."
@@ -114,7 +114,7 @@ def test_a_batch_without_ids_among_others_is_refused_as_its_rows_could_count_twi
     before, rows = monitor.path.read_bytes(), slice(DAYS[3], DAYS[4])
     for again in (False, True):
         with pytest.raises(
-            ValueError, match=r"none with 'day 4', and batch 'day 1' .* has ids.*--id\), or start another"
+            ValueError, match=r"none with 'day 4', and batch 'day 1' .* has ids.*Pass ids='...', or start another"
         ):
             monitor.add(SCORES[rows], LABELS[rows], batch_id="day 4", again=again)
     assert monitor.path.read_bytes() == before

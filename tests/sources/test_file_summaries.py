@@ -170,7 +170,7 @@ def test_names_that_are_not_utf_8_are_refused_with_the_way_out(
     monkeypatch.setattr(file_table, "SMALL", -1 if fast else 1 << 40)
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT.replace("Größe", "p").encode("cp1252"))
-    way = "Pass what the file is written in, such as encoding='cp1252'"
+    way = "Pass what the file is written in, such as Reading(encoding='cp1252')"
     choices: list[dict[str, Any]] = [{"groups": "g"}, {"clusters": "g"}]
     for said in choices:
         with pytest.raises(ValueError, match=rf"{next(iter(said))} must be text in UTF-8; got .* on line 2 of .*{way}"):
@@ -187,5 +187,5 @@ def test_bytes_that_are_not_of_the_encoding_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"encoding must be one of text that Python knows.*; got 'zip'"):
         Reading(encoding="zip")
     pq.write_table(pa.table({"p": [0.5], "y": [1]}), tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match="--encoding must come with CSV or JSON"):
+    with pytest.raises(ValueError, match=r"Reading\(encoding=\.\.\.\) must come with CSV or JSON"):
         calcert.summarize(Files([tmp_path / "a.parquet"], Reading(encoding="cp1252")), score="p", label="y")

@@ -186,7 +186,7 @@ def test_a_missing_value_is_named_with_its_row(column: str, rows: pa.Table, tmp_
 
 def test_a_label_that_is_not_0_or_1_is_named_with_its_row(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "p,y\n0.5,1\n0.5,2\n0.5,2\n")
-    assert f"got 2 on line 3 of {path}. For classes 1 and 2 pass labels == 2" in refusal(path)
+    assert f"got 2 on line 3 of {path}. For classes 1 and 2 pass Reading(positive='2')" in refusal(path)
 
 
 def test_files_that_are_not_what_their_name_says(rows: pa.Table, tmp_path: Path) -> None:

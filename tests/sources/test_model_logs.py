@@ -106,7 +106,7 @@ def test_several_filters_are_refused_until_one_is_named(write: Write) -> None:
     records = [json.loads(line) | {"said": 0.5} for line in FILTERS.read_text().splitlines()]
     path = write("samples_x.jsonl", "\n".join(map(json.dumps, records)))
     assert "got 'strict-match' and 'flexible-extract' on line 7" in refusal(path, **said)
-    assert "Pass filter='strict-match' (--filter)." in refusal(path, **said)
+    assert "Pass Reading(filter='strict-match')." in refusal(path, **said)
     found = calcert.Rows(path, reading=calcert.Reading(filter="flexible-extract"), **said).summary()
     assert found.n == 6
     wanted = sum(record["exact_match"] for record in records if record["filter"] == "flexible-extract")
@@ -118,7 +118,7 @@ def test_several_filters_are_refused_until_one_is_named(write: Write) -> None:
 
 def test_a_filter_of_other_files_is_refused(write: Write) -> None:
     path = write("rows.jsonl", '{"p": 0.5, "y": 1}\n')
-    assert "--filter must come with samples" in refusal(path, reading=calcert.Reading(filter="none"))
+    assert "Reading(filter=...) must come with samples" in refusal(path, reading=calcert.Reading(filter="none"))
 
 
 def test_answers_without_log_likelihoods_need_a_score() -> None:

@@ -103,9 +103,9 @@ def test_many_rows_that_are_left_out_do_not_end_the_reading(tmp_path: Path) -> N
         (["5%", "-1%"], "JN", {"percent": True, "positive": "J"}, "percentages from 0 to 100; got '-1%' on line 3"),
         (["0,5", "0.5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '0.5' on line 3"),
         (["0,5", "1.000,5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '1.000,5' on line 3"),
-        (["0.5", "0.5"], "Jj", {"positive": "J"}, "capitals (or --positive j must be given); got 'j' on line 3"),
-        (["0,5", "10,0 %"], "JN", {"decimal": ",", "positive": "J"}, "--percent must be given; got '10,0 %' on line 3"),
-        (["0.5", "0.5"], "NN", {"positive": "J"}, "positive must be a label of"),
+        (["0.5", "0.5"], "Jj", {"positive": "J"}, "capitals (or Reading(positive='j') must be given); got 'j' on line 3"),
+        (["0,5", "10,0 %"], "JN", {"decimal": ",", "positive": "J"}, "Reading(percent=True) must be given; got '10,0 %' on line 3"),
+        (["0.5", "0.5"], "NN", {"positive": "J"}, "Reading(positive=...) must be a label of"),
         (["0.5", "0.5"], ["J", "NA"], {"positive": "J"}, "labels must have no missing values; got 'NA' on line 3"),
         (["0.5", "k.A."], "01", {"drop_missing": True}, "got 'k.A.' on line 3"),
         (["0.5", "5%"], "01", {}, "got '5%' on line 3"),
@@ -142,7 +142,7 @@ def test_an_error_of_a_spreadsheet_is_no_label(tmp_path: Path, error: str) -> No
     path = write_csv(tmp_path / "a.csv", ["0.5", "0.25"], ["J", error])
     words = refusal(path, positive="J")
     assert f"labels must be values and no errors of a spreadsheet; got {error!r} on line 3" in words
-    assert f"If {error!r} stands for a missing value, leave such rows out, on purpose." in words
+    assert f"If it stands for a missing value, pass Reading(drop_missing=True, missing=({error!r},))." in words
     assert read(path, positive="J", drop_missing=True, missing=(error,)) == calcert.summarize([0.5], [1])
 
 
@@ -224,7 +224,7 @@ def test_titles_above_the_names_are_refused_with_the_line_of_the_names_and_passe
     with pytest.raises(ValueError) as raised:
         calcert.summarize(Files([tmp_path / "a.csv"], Reading(",")), **columns)
     assert f"got {shown!r} on line 1, and line {line} looks like them: 'PD, Ausfall'." in str(raised.value)
-    assert str(raised.value).endswith(f"Delete what stands above it, or pass --skip-lines {line - 1}.")
+    assert str(raised.value).endswith(f"Delete what stands above it, or pass Reading(skip_lines={line - 1}).")
     found = read(tmp_path / "a.csv", decimal=",", skip_lines=line - 1)
     assert found == calcert.summarize([0.25, 0.5], [1, 0])
     assert f"and line {line} looks like them" in refusal(tmp_path / "a.csv", decimal=",", skip_lines=line)
@@ -248,7 +248,7 @@ def test_a_column_that_is_not_there_is_no_title(tmp_path: Path) -> None:
 
 def test_lines_are_passed_over_in_tables_with_lines(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"PD": 0.5, "Ausfall": 1}')
-    assert "--skip-lines must come with CSV or a workbook" in refusal(tmp_path / "a.jsonl", skip_lines=1)
+    assert "Reading(skip_lines=...) must come with CSV or a workbook" in refusal(tmp_path / "a.jsonl", skip_lines=1)
 
 
 def test_values_inside_objects_have_dotted_names(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_sheet_is_read_as_it_is_stored(tmp_path: Path) -> None:
 def test_sheets_must_be_named_where_there_are_several(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["PD", "Ausfall"], [0.5, 1]]
     path = workbook(tmp_path / "a.xlsx", {"Daten": rows, "Notizen": [["nichts"]]})
-    assert "it has 'Daten', 'Notizen'. Pass --sheet." in refusal(path)
+    assert "it has 'Daten', 'Notizen'. Pass Reading(sheet='Daten')." in refusal(path)
     assert "sheet must be one of" in refusal(path, sheet="Data")
     assert read(path, sheet="Daten") == calcert.summarize([0.5], [1])
 
@@ -50,7 +50,7 @@ def test_a_share_that_a_sheet_shows_as_percentage_is_not_divided_again(tmp_path:
     path = workbook(tmp_path / "a.xlsx", {"Daten": [["PD", "Ausfall"], [0.075, 1]]}, {"A2": "0.00%"})
     assert read(path) == calcert.summarize([0.075], [1])
     words = refusal(path, percent=True)
-    assert "the sheet shows this as one, so that --percent must be left out; got 0.075 in row 2" in words
+    assert "the sheet shows this as one, so that Reading(percent=...) must be left out; got 0.075 in row 2" in words
 
 
 def test_a_title_in_a_sheet_is_refused_and_passed_over_when_told_so(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ command.command_class = Once
     metavar="NAME",
     help="For a new state, what to watch: distance, cutoff or perturbed. [default: distance]",
 )
-@click.option("--confidence", type=float, help="For a new state. [default: 0.95]")
+@click.option("--confidence", type=options.Decimal(), help="For a new state. [default: 0.95]")
 @click.option("--odds", type=options.Ratio(), help="For a new state. [default: 1/16]")
 @click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
 @click.option("--variation", type=options.Ratio(), help="For a new state.")

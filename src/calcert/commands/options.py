@@ -57,16 +57,25 @@ def _written_ratio(text: str) -> float:
     return float(text)
 
 
-class Probability(NumberType):
-    """A number strictly between 0 and 1, with a hint for those who think in percent."""
+class Decimal(NumberType):
+    """A number as a decimal, with a hint for those who think in percent."""
 
-    name = "number"
+    name, example = "number", "0.95 for 95%"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            number = float(value)
+            return float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number. Write it as a decimal, such as 0.05 for 5%.", param, ctx)
+            self.fail(f"{value!r} is not a number. Write it as a decimal, such as {self.example}.", param, ctx)
+
+
+class Probability(Decimal):
+    """A number strictly between 0 and 1."""
+
+    example = "0.05 for 5%"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
         if not 0 < number < 1:
             hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
             self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
@@ -101,7 +110,7 @@ label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or
 
 confidence = click.option(
     "--confidence",
-    type=float,
+    type=Decimal(),
     default=0.95,
     show_default=True,
     help="Probability with which a bound holds.",
