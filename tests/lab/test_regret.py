@@ -68,10 +68,10 @@ def test_the_bound_covers_over_all_outcomes(law: Law, decision: Decision) -> Non
         assert missed(law, n, decision, delta) <= delta
 
 
-def test_a_score_in_many_rows_is_covered_and_a_sampling_term_cut_by_a_fifth_is_caught() -> None:
+def test_a_score_in_many_rows_is_covered_and_a_sampling_term_cut_by_a_tenth_is_caught() -> None:
     law, decision, delta = {(0.2, 1): 0.4, (0.2, 0): 0.6}, Decision(0.3, 0.3), 0.05
-    assert 0.5 * delta < missed(law, 3_000, decision, delta) <= delta
-    assert missed(law, 3_000, decision, delta, cut=0.2) > delta
+    assert 0.8 * delta < missed(law, 1_000, decision, delta) <= delta
+    assert missed(law, 1_000, decision, delta, cut=0.1) > delta
 
 
 def test_lower_bounds_stay_below_the_truth_over_all_outcomes() -> None:
@@ -112,7 +112,7 @@ def test_bounds_cover_thousands_of_data_sets_of_many_scores(n: int, power: float
 
 
 def test_calibrated_scores_are_certified_to_lose_little() -> None:
-    for n, runs, most in ((300, 40, 0.0405), (1_000, 40, 0.0155), (10_000, 20, 0.0028), (100_000, 8, 0.0005)):
+    for n, runs, most in ((300, 40, 0.024), (1_000, 40, 0.0092), (10_000, 20, 0.0021), (100_000, 8, 0.00042)):
         rng = np.random.default_rng(n)
         uppers = []
         for _ in range(runs):
@@ -132,14 +132,31 @@ def test_a_bent_curve_in_many_rows_is_bounded_near_the_truth() -> None:
     assert power_law(1.1, 0.3)[0] < np.median(uppers) <= 0.0015
 
 
-def test_losses_of_four_standard_errors_are_found() -> None:
+def test_most_losses_of_three_standard_errors_are_found() -> None:
     rng, found = np.random.default_rng(3), 0
     lost, error = power_law(1.5, 0.3)
-    n = round((4 * error / lost) ** 2)
-    for run in range(40):
+    n = round((3 * error / lost) ** 2)
+    for run in range(60):
         x = rng.random(n)
         found += regret_lower(calcert.summarize(x, rng.random(n) < x**1.5), Decision(0.3, 0.3), 0.05, run).limit > 0
-    assert found >= 24
+    assert found >= 36
+
+
+def test_a_lower_bound_that_is_tested_on_the_rows_that_chose_it_is_caught() -> None:
+    """The control: calibrated rows lose nothing, and the best of all thresholds in the same rows seems to save."""
+    rng, runs, found, control = np.random.default_rng(8), 300, 0, 0
+    for run in range(runs):
+        x = rng.random(500)
+        rows = calcert.summarize(x, rng.random(500) < x)
+        found += regret_lower(rows, Decision(0.3, 0.3), 0.1, run).limit > 0
+        opposite = [
+            module.Gain(*map(float, (side.most[k], side.least_rows[k], side.most_rows[k])), 500, side.pay).upper(0.1)
+            for side in module.sides(rows.points, rows.points.count, Decision(0.3, 0.3), opposite=True)
+            for k in [int(side.seen.argmin())]
+        ]
+        control += min(opposite) < 0
+    assert not too_many(found, runs, 0.1)
+    assert too_many(control, runs, 0.1)
 
 
 def test_cells_hide_no_more_than_is_charged() -> None:
@@ -153,7 +170,10 @@ def test_cells_hide_no_more_than_is_charged() -> None:
         gain = (y[order] - decision.level) / x.size
         place = int(np.searchsorted(x[order], decision.threshold))
         exact = max(0.0, np.cumsum(gain[:place][::-1]).max(), np.cumsum(-gain[place:]).max())
-        assert max(side.most.max() for side in module.sides(rows, decision)) >= exact - 1e-12
+        assert (
+            max(side.most.max() for side in module.sides(rows.points, rows.points.count, decision)) / x.size
+            >= exact - 1e-12
+        )
         terms = upper_terms(rows, decision, 0.05)
         assert terms["plug-in"] + terms["discretisation"] >= exact
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.limits.three_values import gain_upper
+from calcert.certificates.limits.three_values import Gain
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
 from calcert.foundation.decision_arguments import check_threshold
@@ -151,9 +151,9 @@ def _interval(rows: Floats, cut: Floats, n: int, pay: float, gaining: int, level
     """Limits at `level` each for the mean gain: rows of the label `gaining` gain `pay`, others lose 1 - pay."""
     won, lost, more, worse = rows[gaining], rows[1 - gaining], cut[gaining], cut[1 - gaining]
     least, most = int(rows.sum()), int(rows.sum() + cut.sum())
-    upper = gain_upper(won + more, lost, least, most, n, pay, level)
-    lower = -gain_upper(lost + worse, won, least, most, n, 1 - pay, level)
-    return lower, upper
+    upper = Gain((won + more) * pay - lost * (1 - pay), least, most, n, pay).upper(level)
+    opposite = Gain((lost + worse) * (1 - pay) - won * pay, least, most, n, 1 - pay).upper(level)
+    return -opposite, upper
 
 
 def _checked(thresholds: Sequence[float]) -> list[float]:

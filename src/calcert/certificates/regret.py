@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.second_moment import SPLIT, convex_upper
+from calcert.certificates.limits.deviations import normal_quantile
+from calcert.certificates.limits.three_values import Gain
 from calcert.certificates.witnesses import random_splits
-from calcert.certificates.witnesses.betting import in_turn, lower_limit
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.decision_arguments import check_costs, check_threshold
@@ -23,8 +21,11 @@ from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
-FINER = 1.05
-"""Second moments of one block of thresholds differ by this factor at most, or are those of one point."""
+FINER, TOGETHER = 1.02, 1.5
+"""The rows that take part grow by this factor at most over a block of thresholds, or by those of one point.
+
+Blocks are ruled out together where they grow by no more than the second.
+"""
 
 
 def regret(
@@ -107,48 +108,72 @@ class Decision(NamedTuple):
         level = false_positive / (false_positive + false_negative)
         return cls(level if threshold is None else check_threshold(threshold), level)
 
-    @property
-    def size(self) -> float:
-        """The most that a row can gain or lose."""
-        return max(self.level, 1 - self.level)
 
+class Side(NamedTuple):
+    """What thresholds on one side would gain, from the given one outward, point by point; first that of no point.
 
-class Sums(NamedTuple):
-    """What thresholds on one side would earn, from the given one outward, point by point.
-
-    `seen` is the mean over the rows for thresholds at edges of points, `most` at least that of any up to there, and
-    `square` at least the mean of the square.
+    A row that gains gains `pay`, and one that loses 1 - pay. `seen` is the total of the rows for thresholds at edges of
+    points, and `most` at least that of any in the point. `least_rows` and `most_rows` enclose the rows that take part.
     """
 
+    pay: float
     seen: Floats
     most: Floats
-    square: Floats
+    least_rows: Integers
+    most_rows: Integers
+
+    def blocks(self) -> Floats:
+        """For each block of thresholds the largest total and how many rows take part at least and at most; a column."""
+        start = np.flatnonzero(np.diff(np.floor(np.log(self.most_rows + 1) / math.log(FINER)), prepend=-1))
+        end = np.append(start[1:], self.seen.size) - 1
+        return np.stack([np.maximum.reduceat(self.most, start), self.least_rows[start], self.most_rows[end]])
 
 
 def upper_terms(summary: Summary, decision: Decision, delta: float) -> dict[str, float]:
     """The terms of the upper bound of Theorem 16 at confidence 1 - delta."""
-    found, size = sides(summary, decision), decision.size
-    plug_in = max(0.0, *(float(side.seen.max(initial=0.0)) for side in found))
-    rounding = ROUNDING + (sum(side.seen.size for side in found) + 16) * float(np.finfo(float).eps)
-    most = max(float(side.most.max(initial=0.0)) for side in found)
-    upper = 0.0
-    for mean, square in staircase([block for side in found for block in blocks(side)]):
-        second = convex_upper(min((square + rounding) / size**2, 1.0), summary.n, (1 - SPLIT) * delta)
-        upper = max(upper, invert((mean + rounding) / size, second, summary.n, SPLIT * delta, iid_limit) * size)
-    discretisation = most - plug_in + rounding
+    n, found = summary.n, sides(summary.points, summary.points.count, decision)
+    plug_in = max(float(side.seen.max()) for side in found) / n
+    discretisation = max(float(side.most.max()) for side in found) / n - plug_in + ROUNDING
+    upper = plug_in + discretisation
+    for side in found:
+        upper = _largest(side, n, delta, upper)
     return {"plug-in": plug_in, "discretisation": discretisation, "sampling": upper - plug_in - discretisation}
 
 
-def sides(summary: Summary, decision: Decision) -> tuple[Sums, Sums]:
-    """Thresholds below the given one, where more rows are acted on, and above it, where fewer are."""
-    points, size = summary.points, (decision.level, 1 - decision.level)
+def _largest(side: Side, n: int, delta: float, upper: float) -> float:
+    """The largest limit of Lemma T over all thresholds of a side, or `upper` if that is larger."""
+    total, least, most = side.blocks()
+
+    def gain(first: int, last: int) -> Gain:
+        return Gain(float(total[first:last].max()), float(least[first]), float(most[last - 1]), n, side.pay)
+
+    hopeful = int((total + normal_quantile(1 - delta) * np.sqrt(side.pay * (1 - side.pay) * most)).argmax())
+    upper = gain(hopeful, hopeful + 1).upper(delta, upper)
+    stretches = [(0, total.size)]
+    while stretches:
+        first, last = stretches.pop()
+        if last - first == 1:
+            upper = gain(first, last).upper(delta, upper)
+        elif most[last - 1] > TOGETHER * (least[first] + 1) or gain(first, last).may_exceed(upper, delta):
+            middle = (first + last) // 2
+            stretches += [(middle, last), (first, middle)]
+    return upper
+
+
+def sides(points: Points, count: Integers, decision: Decision, opposite: bool = False) -> list[Side]:
+    """Thresholds below the given one, where more rows are acted on, and above it, where fewer are.
+
+    The rows are those of `count`, at some of the points. Where `opposite`, what is gained is what is lost.
+    """
     below, above = placed(points, decision.threshold)
-    share = points.count / summary.n
-    cut = share[~below & ~above].sum(axis=0)
-    return (
-        _outward(share[below][::-1], cut, size, 1, points.exact),
-        _outward(share[above], cut, size, 0, points.exact),
-    )
+    cut, exact = count[~below & ~above].sum(axis=0), points.exact or opposite
+    return [
+        _outward(rows, cut, 1 - pay if opposite else pay, gaining ^ opposite, exact)
+        for rows, pay, gaining in (
+            (count[below][::-1], 1 - decision.level, 1),
+            (count[above], decision.level, 0),
+        )
+    ]
 
 
 def placed(points: Points, threshold: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -159,55 +184,35 @@ def placed(points: Points, threshold: float) -> tuple[NDArray[np.bool_], NDArray
     return (points.high <= threshold) & (points.low < threshold), points.low >= threshold
 
 
-def _outward(share: Floats, cut: Floats, size: tuple[float, float], gaining: int, exact: bool) -> Sums:
-    """Sums over points in order; rows with the label `gaining` earn, the others cost, each its `size`."""
-    up, down = share[:, gaining] * size[gaining], share[:, 1 - gaining] * size[1 - gaining]
-    # Rows of the cell that holds the threshold may be on this side: those that earn are, those that cost are not.
-    charge, square = cut[gaining] * size[gaining], float(cut @ np.square(size))
-    seen = np.cumsum(up - down)
-    before = charge + np.append(0.0, seen[:-1])
-    most = charge + seen if exact else before + up
-    squares = square + np.cumsum(up * size[gaining] + down * size[1 - gaining])
-    return Sums(seen, np.append(charge, most[: seen.size]), np.append(square, squares))
-
-
-def blocks(side: Sums) -> list[tuple[float, float]]:
-    """The largest mean of each block of thresholds, and the second moment at its far end, which is the largest."""
-    positive = np.maximum(side.square, 1e-300)
-    start = np.flatnonzero(np.diff(np.floor(np.log(positive) / math.log(FINER)), prepend=-np.inf))
-    end = np.append(start[1:], positive.size) - 1
-    return list(zip(np.maximum.reduceat(side.most, start).tolist(), side.square[end].tolist(), strict=True))
-
-
-def staircase(found: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Those of which no other has both a larger mean and a larger second moment: limits grow with either."""
-    kept: list[tuple[float, float]] = []
-    for mean, square in sorted(found, reverse=True):
-        if not kept or square > kept[-1][1]:
-            kept.append((mean, square))
-    return kept
+def _outward(count: Integers, cut: Integers, pay: float, gaining: int, exact: bool) -> Side:
+    """Totals over points in order: rows with the label `gaining` gain `pay`, the others lose 1 - pay."""
+    up, down = count[:, gaining] * pay, count[:, 1 - gaining] * (1 - pay)
+    seen, inside = np.append(0.0, np.cumsum(up - down)), np.append(0, np.cumsum(count.sum(axis=1)))
+    # Rows of the cell that holds the threshold may be on this side: those that gain are, those that lose are not.
+    charge, before = cut[gaining] * pay, np.append(0, np.arange(count.shape[0]))
+    most = charge + (seen if exact else seen[before] + np.append(0.0, up))
+    return Side(pay, seen, most, inside if exact else inside[before], inside + cut.sum())
 
 
 def regret_lower(summary: Summary, decision: Decision, delta: float, seed: int) -> Lower:
-    """A lower bound at confidence 1 - delta: betting on the best other threshold found so far."""
-    points, level = summary.points if summary.is_finite else middles(summary), decision.level
-    below, above = placed(points, decision.threshold)
-    cut = ~below & ~above
-    first, last = int(np.count_nonzero(below)), int(np.count_nonzero(below | cut))
+    """A lower bound at confidence 1 - delta: what the best other threshold of a quarter of the rows saves in the rest.
 
-    def witness(known: Integers, latest: Integers) -> Floats:
-        earns = np.cumsum((known[:first, 1] * (1 - level) - known[:first, 0] * level)[::-1])
-        saves = np.cumsum(known[last:, 0] * level - known[last:, 1] * (1 - level))
-        gain = np.zeros((points.low.size, 2))
-        lower, higher = earns.max(initial=0.0), saves.max(initial=0.0)
-        # The first of equals is a point with known rows, so that it does not depend on later ones.
-        if lower >= higher and lower > 0:
-            gain[first - 1 - int(earns.argmax()) : first] = -level, 1 - level
-            gain[cut, 0] = -level
-        elif higher > 0:
-            gain[last : last + int(saves.argmax()) + 1] = level, level - 1
-            gain[cut, 1] = level - 1
-        return gain / decision.size
-
-    found = lower_limit(summary, delta, seed, in_turn(witness), thrown=random_splits.thrown(points, seed))
-    return Lower(found.limit * decision.size, found.e_value)
+    The quarter is drawn by the seed. Of the thresholds at edges of points the one is taken whose limit should be the
+    largest, by its mean and standard error.
+    """
+    points = summary.points if summary.is_finite else middles(summary)
+    quarter = random_splits.thrown(points, seed)[0, 0]
+    known, rest = int(quarter.sum()), summary.n - int(quarter.sum())
+    if not known or not rest:
+        return Lower(0.0)
+    hopes = []
+    for side in sides(points, quarter, decision):
+        mean, share = side.seen / known, side.least_rows / known
+        square = side.pay * (1 - side.pay) * share + (2 * side.pay - 1) * mean
+        hopes.append(mean - normal_quantile(1 - delta) * np.sqrt(np.maximum(square - mean**2, 0.0) / rest))
+    which = int(hopes[1].max() > hopes[0].max())
+    place = int(hopes[which].argmax())
+    # What is saved is at least what is not lost, Lemma T for the gain with its sign changed.
+    side = sides(points, points.count - quarter, decision, opposite=True)[which]
+    least, most = side.least_rows[place], side.most_rows[place]
+    return Lower(max(0.0, -Gain(float(side.most[place]), float(least), float(most), rest, side.pay).upper(delta)))
