@@ -117,9 +117,9 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
     <BLANKLINE>
     threshold   at least   at most   estimate   act on all   proven
     ────────────────────────────────────────────────────────────────────────────────
-         0.25     0.3536    0.3810     0.3673       0.3256   better than all and
+         0.25     0.3537    0.3810     0.3673       0.3256   better than all and
                                                              none
-          0.5     0.2281    0.2589     0.2436      -0.0116   better than all and
+          0.5     0.2284    0.2587     0.2436      -0.0116   better than all and
                                                              none
     All limits hold at once with 95% confidence, and so do all comparisons with
     acting on all rows. Acting on none has net benefit 0. Nothing is assumed
