@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from click.testing import CliRunner
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.certificate import Certificate
 from calcert.cli import main
 from calcert.reports.comparison import Comparison, Standing
 from calcert.show import as_page
@@ -75,43 +73,46 @@ def test_nothing_is_proven_where_intervals_meet(comparison: Comparison) -> None:
     assert (some.best, some.no_worse["a"]) == (None, ("c",))
 
 
-# Three models that give every row one score; the base rate is 0.5, and so their errors are these distances from it.
-SCORES = {"above": 0.5 + 0.2001, "below": 0.5 - 0.2002, "far below": 0.5 - 0.2003}
-ERRORS = {name: abs(score - 0.5) for name, score in SCORES.items()}
+# Two models with labels of their own. "exact" is wrong by 0.3 in every row, so that its lower bound is next to that;
+# "noisy" is wrong by a hair more on average, and only its upper bound keeps it from being called no worse.
+N_EXACT, DELTA = 100_000, 0.02
+EXACT = calcert.Rows(np.full(N_EXACT, 0.3), np.zeros(N_EXACT, int))
 
 
-def claims_are_false(found: Mapping[str, Certificate]) -> bool:
-    proven = Standing(found).no_worse
-    return any(ERRORS[a] > ERRORS[b] for a, others in proven.items() for b in others)
+def claimed(positives: int, statement: str, kept: float) -> bool:
+    """If noisy is claimed to be no worse; `kept` is what is left of the distance from plug-in to each bound."""
+    rows = {"noisy": calcert.Rows(np.full(N_EXACT, 0.80001), np.arange(N_EXACT) < positives), "exact": EXACT}
+    settings = calcert.Settings(confidence=1 - DELTA, statements=statement)
+    found = calcert.compare(rows, settings=settings).statement(statement).certificates
+    seen = {"noisy": abs(0.80001 - positives / N_EXACT), "exact": 0.3}
+    cut = {
+        name: replace(
+            c, lower=seen[name] - kept * (seen[name] - c.lower), upper=seen[name] + kept * (c.upper - seen[name])
+        )
+        for name, c in found.items()
+    }
+    return "exact" in Standing(cut).no_worse["noisy"]
 
 
-def probability_of_a_false_claim(delta: float, kept: float) -> float:
-    """Over all outcomes of 400 rows; `kept` is what is left of the distance from plug-in to each bound."""
-    n, total = 400, 0.0
-    for ones in range(n + 1):
-        probability = float(binom.pmf(ones, n, 0.5))
-        if probability < 1e-12:
-            continue
-        labels = np.arange(n) < ones
-        models = {name: np.full(n, score) for name, score in SCORES.items()}
-        found = calcert.compare(models, labels, settings=replace(DISTANCE, confidence=1 - delta)).distance.certificates
-        seen = {name: abs(score - ones / n) for name, score in SCORES.items()}
-        moved = {
-            name: replace(
-                c, lower=seen[name] - kept * (seen[name] - c.lower), upper=seen[name] + kept * (c.upper - seen[name])
-            )
-            for name, c in found.items()
-        }
-        total += probability * claims_are_false(moved)
-    return total
+def probability_of_a_false_claim(statement: str, kept: float) -> float:
+    """Over all outcomes: the more of the noisy labels are positive, the better the model looks."""
+    few, many = 50_000, 52_000
+    assert not claimed(few, statement, kept)
+    assert claimed(many, statement, kept)
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if claimed(middle, statement, kept) else (middle, many)
+    return float(binom.sf(few, N_EXACT, 0.5))
 
 
-def test_false_claims_over_all_outcomes_are_no_more_likely_than_delta() -> None:
-    assert 0 < probability_of_a_false_claim(0.2, 1.0) <= 0.2
+@pytest.mark.parametrize("statement", ["in_the_large", "cutoff"])
+def test_false_claims_over_all_outcomes_are_likely_but_no_more_than_delta(statement: str) -> None:
+    assert 0.2 * DELTA < probability_of_a_false_claim(statement, 1.0) <= DELTA
 
 
-def test_negative_control_bounds_cut_to_a_fifth_are_caught_over_all_outcomes() -> None:
-    assert probability_of_a_false_claim(0.2, 0.2) > 0.2
+@pytest.mark.parametrize("statement", ["in_the_large", "cutoff"])
+def test_negative_control_bounds_cut_by_a_quarter_are_caught(statement: str) -> None:
+    assert probability_of_a_false_claim(statement, 0.75) > DELTA
 
 
 def test_false_claims_in_400_sets_of_models_that_are_nearly_equally_wrong() -> None:
