@@ -49,8 +49,6 @@ from calcert.certificates import perturbed
 from calcert.certificates.l1 import l1
 from calcert.reports.certify import certify
 from calcert.certificates.witnesses.random_splits import thrown
-from calcert.show.text.tables import plain
-from calcert.show.text.report import report_view
 summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
 thrown(summary.cell_points, 0); mark("throw rows into batches")
 from calcert.perturbation.noise import Noise

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from calcert.show.pages.report import page
 from numpy.typing import NDArray
 
 import calcert
 from calcert import Certificate, Report, Summary
 from calcert.certificates.certificate import total
 from calcert.foundation.number_text import at_least, at_most, e_value
-from calcert.show.pages.report import page
 
 Floats = NDArray[np.float64]
 

@@ -18,6 +18,7 @@ import calcert
 from calcert import Report, Settings
 from calcert.foundation.number_text import at_most
 from calcert.reports.classes import ClassReport
+from calcert.show.certificate_words import STATEMENTS
 
 from .conftest import Run
 
@@ -62,7 +63,7 @@ def test_the_table_shows_every_bound_of_the_report(run: Run, rows: tuple[Any, An
     for certificate in report.certificates.values():
         assert f"{at_most(certificate.upper)}" in text
     assert "confidence 0.95" in text
-    assert "Estimates, without guarantee" in text
+    assert "estimate, without guarantee" in text
     assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
 
 
@@ -80,7 +81,7 @@ def test_statements_asked_for_are_all_that_text_json_page_and_picture_have(
     for name, certificate in everything.certificates.items():
         shown = at_most(certificate.upper)
         assert (shown in text) == (name in chosen)
-        assert (f'id="statement-{name}"' in page.read_text()) == (name in chosen)
+        assert (f'class="name">{STATEMENTS[name].title}</th>' in page.read_text()) == (name in chosen)
     for content in (page, picture):
         assert ("of perturbed scores" in content.read_text().lower()) == ("perturbed" in chosen)
     assert report.verdict.next in html.unescape(page.read_text())
@@ -100,7 +101,7 @@ def test_groups_and_classes_are_certified_for_the_statements_asked_for() -> None
     p = rng.dirichlet(np.ones(3), 300)
     classes = calcert.certify(p, p.argmax(axis=1), settings=Settings(statements=("distance", "l1")))
     assert isinstance(classes, ClassReport)
-    for found in (classes.certificates, classes.mean, classes.worst, classes.classes[0].certificates):
+    for found in (classes.certificates, classes.mean, classes.worst, classes.classes["0"].certificates):
         assert list(found) == ["l1", "distance"]
     for report in (groups, classes):
         assert len(str(report).splitlines()) > 5
@@ -248,9 +249,9 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
     expected = calcert.certify(calcert.Rows(p, y, class_names=list(names))).to_dict()
     done = run(*arguments, "--workers", "2", "--json")
     assert unfiled(done.stdout) == expected
-    assert [found["name"] for found in expected["classes"]] == list(names)
+    assert list(expected["classes"]) == list(names)
     some = unfiled(run(*arguments, "--statement", "cutoff", "--json").stdout)
-    for found in (some, some["mean"], some["worst"], *some["classes"]):
+    for found in (some, some["mean"], some["worst"], *some["classes"].values()):
         assert "cutoff" in found
         assert "distance" not in found
     shown = run(*arguments, "--statement", "cutoff", "--html", str(tmp_path / "page.html")).stdout

@@ -113,7 +113,8 @@ def test_status_writes_metrics_to_a_file_or_to_standard_output_alone(state: Path
     done = run(
         "status", state, "--prometheus", tmp_path / "churn.prom", "--fact", "model=churn", "--alarm", 0.02, code=1
     )
-    assert done.stdout.startswith("12,000 rows in 3 batches")
+    assert done.stdout.startswith("ALARM since ")
+    assert "  12,000 rows in 3 batches, " in done.stdout
     assert "metrics written to" in done.stderr
     assert 'calcert_alarm{model="churn",limit="0.02",statement="distance"} 1\n' in (tmp_path / "churn.prom").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["churn.prom"]
@@ -122,7 +123,8 @@ def test_status_writes_metrics_to_a_file_or_to_standard_output_alone(state: Path
 def test_status_draws_a_figure(state: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = run("status", state, "--plot", tmp_path / "figure.svg", "--alarm", 0.02, code=1)
-    assert done.stdout.startswith("12,000 rows in 3 batches")
+    assert done.stdout.startswith("ALARM since ")
+    assert "  12,000 rows in 3 batches, " in done.stdout
     assert "alarm" in (tmp_path / "figure.svg").read_text()
 
 

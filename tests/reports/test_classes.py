@@ -17,7 +17,7 @@ from calcert.certificates.cutoff import upper_terms as cutoff_terms
 from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.running_excess import Excess
-from calcert.foundation.number_text import at_most
+from calcert.foundation.number_text import at_most, short_at_most
 from calcert.perturbation.noise import Noise
 from calcert.perturbation.sech_kernel import density
 from calcert.reports.classes import ClassReport
@@ -58,21 +58,23 @@ def test_each_class_is_certified_at_delta_over_the_number_of_classes(
     report: ClassReport, rows: tuple[np.ndarray, np.ndarray]
 ) -> None:
     p, y = rows
-    assert [entry.number for entry in report.classes] == [0, 1, 2, 3]
-    for entry in report.classes:
-        alone = calcert.certify(p[:, entry.number], y == entry.number, settings=calcert.Settings(odds=1 / 16).shared(4))
-        assert entry.certificates == alone.certificates
-        assert entry.positives == (y == entry.number).sum()
+    assert list(report.classes) == ["0", "1", "2", "3"]
+    for number, entry in enumerate(report.classes.values()):
+        alone = calcert.certify(p[:, number], y == number, settings=calcert.Settings(odds=1 / 16).shared(4))
+        assert entry == alone
+        assert entry.direction == alone.direction
+        assert entry.observed_over_expected == alone.observed_over_expected
+        assert report.size(str(number)) == (y == number).sum()
 
 
 def test_a_class_without_rows_is_certified_like_the_others(report: ClassReport) -> None:
-    assert report.classes[3].positives == 0
-    assert report.classes[3].l1.upper < 0.05
+    assert report.size("3") == 0
+    assert report.classes["3"].l1.upper < 0.05
 
 
 def test_the_mean_is_inside_what_the_classes_say_and_sharper(report: ClassReport) -> None:
     for name, mean in report.mean.items():
-        classes = [entry.certificates[name] for entry in report.classes]
+        classes = [entry.certificates[name] for entry in report.classes.values()]
         assert mean.lower == pytest.approx(np.mean([c.lower for c in classes]))
         assert mean.upper == pytest.approx(sum(mean.terms.values()))
         assert mean.upper <= np.mean([c.upper for c in classes]) + 1e-12
@@ -87,9 +89,10 @@ def test_no_class_is_worse_than_the_largest_bound_at_full_delta(
     alone = [calcert.certify(p[:, number], y == number, settings=settings) for number in range(4)]
     for name, worst in report.worst.items():
         assert worst.upper == max(found.statement(name).upper for found in alone)
-        assert worst.lower == max(entry.statement(name).lower for entry in report.classes)
-        assert worst.upper < max(entry.statement(name).upper for entry in report.classes)
-    assert f"No class is worse than: perturbed {at_most(report.worst['perturbed'].upper)}" in str(report)
+        assert worst.lower == max(entry.statement(name).lower for entry in report.classes.values())
+        assert worst.upper < max(entry.statement(name).upper for entry in report.classes.values())
+    most = short_at_most(report.worst["perturbed"].upper)
+    assert f"No class has a larger L1 calibration error than {most}" in " ".join(str(report).split())
 
 
 def test_the_report_survives_json(report: ClassReport) -> None:
@@ -103,7 +106,7 @@ def test_text_and_picture_list_the_classes_worst_first(report: ClassReport) -> N
     pytest.importorskip("matplotlib")
     (axes,) = report.plot_classes().axes
     names = [label.get_text().split(" (")[0] for label in axes.get_yticklabels()]
-    assert names == [str(entry.number) for entry in report.worst_first()]
+    assert names == report.worst_first()
 
 
 def test_the_first_of_tied_classes_is_the_prediction() -> None:

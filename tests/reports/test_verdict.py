@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from calcert.show.pages.report import page as page_of
 
 import calcert
 from calcert.certificates import too_good_to_be_true
 from calcert.reports import report as report_module
 from calcert.reports.report import Report
-from calcert.show.pages.report import page as page_of
 
 RNG = np.random.default_rng(0)
 X = RNG.random(6_000)

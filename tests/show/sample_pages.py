@@ -12,16 +12,10 @@ import numpy as np
 
 import calcert
 from calcert.commands.simulated_rows import simulate
-from calcert.show.pages import classes, groups, monitor, other_results, report
+from calcert.show import as_page
 
 DAY = datetime.date(2026, 3, 14)
-KINDS = {
-    "report": report,
-    "groups": groups,
-    "classes": classes,
-    "monitor": monitor,
-    "comparison": other_results,
-}
+KINDS = ("report", "groups", "classes", "monitor", "comparison")
 
 HOSTILE = "</td></svg><script>alert('x')</script>"
 NAMES = (HOSTILE, "$a_{$ and $b", 'id="#0072b2" & [/]', "a name that goes on and on, and on, and on", "tiny")
@@ -63,4 +57,4 @@ def result(kind: str) -> Any:
 @cache
 def page_of(kind: str) -> str:
     """The page of a kind, as text."""
-    return KINDS[kind].page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)
+    return as_page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)

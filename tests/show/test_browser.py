@@ -14,7 +14,9 @@ import pytest
 
 import calcert
 from calcert.commands.simulated_rows import simulate
+from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.report import Report
+from calcert.show.certificate_words import STATEMENTS
 from tests.show.sample_pages import KINDS, page_of
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def opened(request: pytest.FixtureRequest, browser: Browser, address: str, schem
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(address)
     page.wait_for_load_state("networkidle")
-    assert not page.locator("#statement-l1").is_visible(), "details are folded until they are asked for"
+    assert not page.locator("#what-is-certified").is_visible(), "details are folded until they are asked for"
     page.locator("#details > summary").click()
     yield page
     assert requests == [address]
@@ -141,13 +143,11 @@ def test_words_in_pictures_do_not_lie_on_each_other(opened: Page) -> None:
 
 def test_numbers_equal_the_json(opened: Page, report: Report) -> None:
     stored: dict[str, Any] = json.loads(json.dumps(report.to_dict()))
+    rows = opened.locator("section[aria-labelledby=what-is-certified] tbody tr").all_inner_texts()
+    shown = {row.split("\t")[0]: row.split("\t")[1:3] for row in rows}
     for name in ("perturbed", "l1", "distance"):
-        for bound in ("upper", "lower"):
-            element = opened.locator(f"#{bound}-{name}")
-            assert float(element.get_attribute("value") or "") == stored[name][bound]
-            shown = element.inner_text()
-            assert float(shown) == pytest.approx(stored[name][bound], rel=0.01)
-            assert shown in opened.locator(f"#statement-{name} .interval").inner_text() or float(shown) == 0
+        bounds = [at_least(stored[name]["lower"]), at_most(stored[name]["upper"])]
+        assert [bound.strip() for bound in shown[STATEMENTS[name].title]] == bounds
     assert opened.evaluate("JSON.parse(document.getElementById('report').textContent)") == stored
 
 
@@ -214,14 +214,14 @@ def test_notebook_view_is_readable_on_light_and_dark(browser: Browser, report: R
         page = browser.new_page()
         page.goto(target.as_uri())
         found = page.evaluate(CONTRASTS)
-        assert len(found) > 40
+        assert len(found) > 30
         assert min(found)[0] >= 4.5, min(found)
         assert page.evaluate(LEGENDS) == ["rgba(0, 0, 0, 0)"] * 2
         page.close()
 
 
 @pytest.mark.parametrize("width", [1280, 320])
-def test_a_long_name_of_a_group_stays_in_its_card(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_a_long_name_of_a_group_stays_in_its_cell(browser: Browser, tmp_path: Path, width: int) -> None:
     scores, labels = simulate(4_000, seed=0)
     names = np.where(np.arange(4_000) % 2, "short", "organisation/network_of_forty_layers_for_a_hundred_classes")
     target = calcert.certify(scores, labels, groups=names, settings=calcert.Settings(odds=1 / 16)).to_html(
@@ -229,7 +229,7 @@ def test_a_long_name_of_a_group_stays_in_its_card(browser: Browser, tmp_path: Pa
     )
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(target.as_uri())
-    leaving = "[...document.querySelectorAll('.card')].filter(e => e.scrollWidth > e.clientWidth).length"
-    assert page.evaluate("document.querySelectorAll('.card').length") >= 4
+    leaving = "[...document.querySelectorAll('th.name')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    assert page.evaluate("document.querySelectorAll('th.name').length") >= 4
     assert page.evaluate(leaving) == 0
     page.close()

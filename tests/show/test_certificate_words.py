@@ -11,7 +11,7 @@ from calcert.foundation.number_text import number
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words
-from calcert.show.pages.layout import code
+from calcert.show.blocks.report_details import call
 from calcert.show.pictures.perturbed_curve import perturbed_description
 
 SERVED = Certificate(
@@ -87,10 +87,10 @@ def test_numbers(value: float, shown: str) -> None:
 
 
 def test_code_makes_the_same_report_again() -> None:
-    assert code(REPORT.settings) == (
+    assert call(REPORT.settings) == (
         "calcert.certify(scores, labels, settings=calcert.Settings(confidence=0.95, odds=1/16, crossings=3, seed=3))"
     )
-    assert "bandwidth=0.012345678" in code(Settings(bandwidth=0.012345678))
+    assert "bandwidth=0.012345678" in call(Settings(bandwidth=0.012345678))
 
 
 def test_pictures_are_told_to_those_who_cannot_see_them() -> None:

@@ -15,15 +15,14 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.foundation.number_text import at_least, at_most
+from calcert.foundation.number_text import at_least, at_most, number, short_at_most
 from calcert.reports.estimates import log_loss
 from calcert.reports.groups import GroupRows
 from calcert.reports.report import Report
 from calcert.reports.statements import columns
-from calcert.show.certificate_words import STATEMENTS, between
-from calcert.show.pages.layout import code
-from calcert.show.pages.report import page
-from calcert.show.text.classes import means
+from calcert.show import as_page as page
+from calcert.show.blocks.many import limits
+from calcert.show.blocks.report_details import call
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 
@@ -37,9 +36,6 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-
-    def value(self, identity: str) -> float:
-        return float(next(a["value"] or "" for _, a in self.tags if a.get("id") == identity))
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +56,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 def test_numbers_are_those_of_the_json(report: Report, text: str) -> None:
     stored = json.loads(json.dumps(report.to_dict()))
-    elements = Elements(text)
+    cells = set(re.findall(r"<td[^>]*>([^<]*)</td>", text))
     for name in ("perturbed", "l1", "distance"):
-        assert elements.value(f"upper-{name}") == stored[name]["upper"]
-        assert elements.value(f"lower-{name}") == stored[name]["lower"]
-    shown = {float(a["value"] or "") for tag, a in elements.tags if tag == "data"}
-    for name in ("perturbed", "l1", "distance"):
-        assert set(stored[name]["terms"].values()) <= shown
-    assert set(stored["estimates"].values()) <= shown
+        assert {at_least(stored[name]["lower"]), at_most(stored[name]["upper"])} <= cells
+        assert {number(value) for value in stored[name]["terms"].values()} <= cells
+    assert {number(value) for value in stored["estimates"].values()} <= cells
     embedded = re.search(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
     assert embedded is not None
     assert json.loads(embedded.group(1)) == stored
@@ -75,10 +68,10 @@ def test_numbers_are_those_of_the_json(report: Report, text: str) -> None:
 
 def test_facts_of_the_rows_are_on_the_page_as_estimates(report: Report, text: str) -> None:
     assert report.summary is not None
-    assert "Estimates, without guarantee" in text
+    assert "estimate, without guarantee" in text
     for name in ("base rate", "mean score", "Brier score", "ECE (15 bins)", "AUROC", "log loss"):
-        assert f'<th scope="row">{name}</th>' in text
-    assert f'value="{log_loss(report.summary)!r}"' in text
+        assert f'<th scope="row" class="name">{name}</th>' in text
+    assert f">{number(log_loss(report.summary))}</td>" in text
     assert "50% of scores at most" in text
     assert report.fingerprint is not None
     assert report.fingerprint in text
@@ -88,7 +81,7 @@ def test_page_says_how_it_was_made(report: Report, text: str) -> None:
     assert '<time datetime="2026-03-14">2026-03-14</time>' in text
     assert f"calcert {calcert.__version__}" in text
     assert "calcert a&amp;b.csv --confidence 0.95" in text
-    assert f"report = {code(report.settings)}" in text
+    assert f"report = {call(report.settings)}" in text
     assert report.verdict.next in text.replace("&#39;", "'")
     assert report.verdict.sentence in text
 
@@ -157,7 +150,7 @@ def test_the_json_of_every_result_is_in_its_page(kind: str) -> None:
 
 
 def test_the_same_result_makes_the_same_page(kind: str) -> None:
-    again = KINDS[kind].page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)
+    again = page(result(kind), command="calcert a&b.csv --confidence 0.95", date=DAY)
     assert again == page_of(kind)
 
 
@@ -183,48 +176,53 @@ def test_names_of_groups_batches_and_windows_cannot_break_out() -> None:
         assert [tag for tag, _ in Elements(text).tags].count("script") == 1
 
 
-def test_every_group_is_on_the_page_with_its_exact_bounds_and_small_ones_say_so() -> None:
+def test_every_group_is_on_the_page_with_its_bounds_and_small_ones_say_so() -> None:
     report, text = result("groups"), page_of("groups")
-    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
     for name in NAMES[:-1]:
         assert html.escape(name, quote=True).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in text
         for certificate in (report.groups[name].statement(column) for column in columns()):
-            assert {certificate.lower, certificate.upper} <= values
-    assert "Too few rows to say anything of 1 of 5 groups: tiny (2)." in text
-    assert text.count("too few rows") >= 3
-    assert "the upper bounds of all 5 groups hold together with probability at least 95%" in text
+            assert f">{limits(certificate)}</td>" in text
+    assert text.count("too few rows</td>") >= 3
     names = [text.index(f'class="name">{start}') for start in ("&lt;/td&gt;", "tiny")]
     assert names == sorted(names)
-
-
-def test_the_headline_of_groups_bounds_the_worst_whichever_it_is() -> None:
-    report, text = result("groups"), page_of("groups")
-    for column in columns():
-        found = [group.statement(column) for group in report.groups.values()]
-        upper = max(certificate.upper for certificate in found if certificate.telling)
-        lower = max(certificate.lower for certificate in found)
-        assert f"worst with enough rows: {between(lower, upper)}<" in text
 
 
 def test_a_page_of_groups_has_one_bound_for_the_worst() -> None:
     found = result("groups")
     named = [name for name in found.groups if name != "tiny"]
     again = GroupRows({name: found.groups[name].summary for name in named}, found.n)
-    report = again.certify(found.groups[named[0]].settings)
-    text = KINDS["groups"].page(report)
-    for column in columns():
-        upper, lower = report.worst[column].upper, max(g.statement(column).lower for g in report.groups.values())
-        assert upper < max(group.statement(column).upper for group in report.groups.values())
-        assert f">worst: {between(lower, upper)}<" in text
-        assert f"For every group it is at most {at_most(upper)}." in text
-        proven = report.worst_first(column)[0]
-        assert f"the group {html.escape(proven)}: at least {at_least(lower)}.".replace("&#x27;", "&#39;") in text
-        assert f"{STATEMENTS[column].short} {at_most(upper)}" in text, "the paragraph on the worst says the same"
+    settings = found.groups[named[0]].settings
+    report = again.certify(settings)
+    upper, largest = report.worst["perturbed"].upper, max(g.perturbed.upper for g in report.groups.values())
+    assert short_at_most(upper) != short_at_most(largest)
+    text = page(report)
+    assert text.count(f"No group has a larger L1 calibration error than {short_at_most(upper)}") == 1
+    assert text.count("No group has a larger") == 1
+    assert "nothing is certified: one of them has too few rows" in page(found)
+    assert "No group has a larger" not in page(found)
+
+
+@pytest.mark.parametrize("direction", [None, "too high", "too low", "overconfident", "mixed"])
+def test_every_line_says_which_way_scores_err(direction: str | None) -> None:
+    found = result("groups")
+    name = found.worst_first()[-2]
+    group = replace(found.groups[name], summary=None)
+    vars(group)["verdict"] = replace(found.groups[name].verdict, direction=direction)
+    report = replace(found, groups={"other": found.groups[name], "this": group})
+    shown = {None: "not proven", "mixed": "miscalibrated"}.get(direction, direction)
+    (line,) = [line for line in str(report).splitlines() if line.startswith("this")]
+    assert f" {shown} " in line
+    (row,) = re.findall(r'<th scope="row" class="name">this</th>.*</tr>', page(report))[:1]
+    assert f'<td class="fixed">{shown}</td>' in row
+    frame = report.to_frame("polars")
+    assert set(frame.filter(frame["group"] == "this")["direction"]) == {direction}
+    assert report.to_dict()["groups"]["this"]["direction"] == direction
+    assert report.worst_first()[0] == ("other" if direction is None else "this")
 
 
 def test_fingerprints_of_rows_are_on_pages_of_groups_and_comparisons() -> None:
     for group in result("groups").groups.values():
-        assert f"rows, fingerprint {group.fingerprint}</p>" in page_of("groups")
+        assert f">{group.fingerprint}</td>" in page_of("groups")
     for report in result("comparison").models.values():
         assert str(report.fingerprint) in page_of("comparison")
 
@@ -238,57 +236,63 @@ def test_the_fingerprint_of_a_state_is_on_its_page() -> None:
 def test_notebooks_say_what_columns_assume() -> None:
     for kind in ("groups", "classes", "comparison"):
         shown = " ".join(result(kind)._repr_html_().split())
-        assert "Distance: from calibration, assumes nothing." in shown
-        assert "L1: calibration error, assumes the true curve changes sides of the diagonal at most 3 times" in shown
+        if kind == "comparison":
+            assert "Distance: from calibration, assumes nothing." in shown
+            assert (
+                "L1: calibration error, assumes the true curve changes sides of the diagonal at most 3 times" in shown
+            )
 
 
 def test_what_was_certain_after_a_batch_stays_so_after_the_next() -> None:
     status = result("monitor")
     last = replace(status.history[-1], lower=0.0, batch_id="unlucky")
-    text = KINDS["monitor"].page(replace(status, history=(*status.history[:-1], last)))
+    text = page(replace(status, history=(*status.history[:-1], last)))
     row = text[text.index('class="name">unlucky') :]
-    assert f'value="{max(point.lower for point in status.history[:-1])!r}"' in row[: row.index("</tr>")]
+    assert f">{at_least(max(point.lower for point in status.history[:-1]))}</td>" in row[: row.index("</tr>")]
 
 
 def test_many_groups_are_folded_and_none_is_left_out() -> None:
     few = result("groups")
     reports = itertools.cycle(few.groups.values())
-    text = KINDS["groups"].page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}))
-    assert "<summary>10 more groups</summary>" in text
-    assert "The pictures show the worst 30 of 60 groups." in text
-    assert text.count('<th scope="row" class="name">') == 60
+    text = page(replace(few, groups={f"group {i}": next(reports) for i in range(60)}))
+    assert text.count("<summary>50 more groups</summary>") == 1
+    assert "It shows the first 10 of 60 groups." in text
+    assert text.count('<th scope="row" class="name">group ') == 2 * 60, "in the table and in that of all statements"
 
 
 def test_the_page_of_a_monitor_tells_alarm_change_windows_and_batches() -> None:
     status, text = result("monitor"), page_of("monitor")
-    assert '<p class="alarm">ALARM since 2026-03-0' in text
-    assert text.count('<p class="warning">Calibration has changed') == 1
-    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
-    assert set(itertools.accumulate((point.lower for point in status.history), max)) <= values
+    assert '<h2 class="verdict beyond">ALARM since 2026-03-0' in text
+    assert text.count('<p class="warning"><strong>Warning:</strong> Calibration has changed') == 1
+    for lower in itertools.accumulate((point.lower for point in status.history), max):
+        assert f">{at_least(lower)}</td>" in text
     for window in status.windows:
-        assert {window.distance.lower, window.distance.upper} <= values
+        assert f">{limits(window.distance)}</td>" in text
     assert "status = calcert.Monitor(STATE).status(alarm=0.02)" in text
 
 
 def test_a_monitor_without_windows_or_limit_has_a_page_too(tmp_path: Path) -> None:
     monitor = calcert.Monitor(tmp_path / "state")
     monitor.add([0.2], [0], batch_id="first")
-    text = KINDS["monitor"].page(monitor.status())
-    assert "nothing yet: too few rows" in text
-    assert 'class="alarm"' not in text
-    assert 'id="windows"' not in text
+    text = page(monitor.status())
+    assert "1 row in 1 batch, " in text
+    assert "batches" not in str(monitor.status()), "one batch is no batches"
+    assert "ALARM" not in text
+    assert "No change between windows" not in text
     assert "<table" not in (monitor.status()._repr_html_() or "")
 
 
 def test_the_page_of_classes_is_that_of_the_prediction_and_more() -> None:
     report, text = result("classes"), page_of("classes")
-    values = {float(a["value"] or "") for tag, a in Elements(text).tags if tag == "data"}
     for certificate in report.certificates.values():
-        assert {certificate.lower, certificate.upper} <= values
-    for entry in report.classes:
-        assert {entry.l1.lower, entry.l1.upper, entry.perturbed.upper} <= values
+        assert {f">{at_least(certificate.lower)}</td>", f">{at_most(certificate.upper)}</td>"} <= set(
+            re.findall(">[^<]*</td>", text)
+        )
+    for entry in report.classes.values():
+        assert f">{limits(entry.l1)}</td>" in text
+        assert f">{limits(entry.perturbed)}</td>" in text
     assert "calcert.certify(probabilities, labels, settings=calcert.Settings(confidence=0.95" in text
-    assert f"Mean over classes: {means(report, columns())};" in text
+    assert f"distance {at_least(report.mean['distance'].lower)} to {at_most(report.mean['distance'].upper)}." in text
 
 
 def test_warnings_and_awkward_rows_are_shown() -> None:
@@ -296,10 +300,10 @@ def test_warnings_and_awkward_rows_are_shown() -> None:
     assert rare.warnings
     assert '<p class="warning"><strong>Warning:</strong> bandwidth 0.015625 is large' in page(rare)
     certain = page(calcert.certify([0.0, 0.5], [1, 0]))
-    assert ">infinite</data>" in certain
+    assert ">infinite</td>" in certain
     assert "There are too few rows (2) to certify anything yet." in certain
     one_label = page(calcert.certify([0.2, 0.3], [0, 0]))
-    assert '<th scope="row">AUROC</th>' not in one_label
+    assert 'class="name">AUROC</th>' not in one_label
 
 
 def test_notebook_shows_statements_and_pictures(report: Report) -> None:
@@ -364,30 +368,12 @@ def test_the_page_of_a_plan_has_its_sentences_and_a_table(tmp_path: Path) -> Non
     assert f"<p>{str(plan).splitlines()[0]}" in text
 
 
-@pytest.mark.parametrize(("power", "order"), [(1.0, "most rows first"), (3.0, "worst first")])
-def test_groups_and_classes_are_worst_first_only_where_something_is_proven(power: float, order: str) -> None:
+@pytest.mark.parametrize(("power", "order"), [(1.0, "most rows first"), (3.0, "proven and large errors first")])
+def test_classes_are_worst_first_only_where_something_is_proven(power: float, order: str) -> None:
     rng = np.random.default_rng(4)
     scores = rng.random(2_000)
-    labels, names = rng.random(2_000) < scores**power, np.where(np.arange(2_000) % 3, "a", "b")
-    groups = calcert.certify(scores, labels, groups=names)
+    labels = rng.random(2_000) < scores**power
     probabilities = np.stack([scores / 2, scores / 2, 1 - scores], axis=1)
     classes = calcert.certify(probabilities, np.where(labels, rng.integers(0, 2, 2_000), 2))
-    other = ({"worst first", "most rows first"} - {order}).pop()
-    for text in (str(groups), str(classes), KINDS["groups"].page(groups), KINDS["classes"].page(classes)):
-        assert order in text
-        assert other not in text
-
-
-def test_the_card_of_groups_claims_no_upper_bound_of_one() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.random(1_000)
-    found = calcert.certify(x**2, rng.random(1_000) < x, groups=np.arange(1_000) % 2)
-    assert "For every group it is at most 0." in KINDS["groups"].page(found)
-    proven = {
-        name: replace(group, certificates={k: replace(c, upper=1.0) for k, c in group.certificates.items()})
-        for name, group in found.groups.items()
-    }
-    worst = {name: replace(c, upper=1.0) for name, c in found.worst.items()}
-    of_nothing = KINDS["groups"].page(replace(found, groups=proven, worst=worst))
-    assert re.search(r"The worst proven is the group [01]: at least 0\.\d", of_nothing)
-    assert "For every group" not in of_nothing
+    for text in (str(classes), page(classes)):
+        assert f"against the rest, {order}" in text

@@ -63,7 +63,7 @@ def test_a_certificate_is_a_sentence(outputs: list[list[Any]]) -> None:
     assert "Certificate(" not in shown.data["text/plain"]
 
 
-def test_other_results_are_shown_once_in_a_monospace_font(outputs: list[list[Any]]) -> None:
+def test_other_results_are_shown_once_as_a_table(outputs: list[list[Any]]) -> None:
     (shown,) = outputs[4]
-    assert "monospace" in shown.data["text/html"]
+    assert shown.data["text/html"].count("<table") == 1
     assert shown.data["text/plain"].strip()

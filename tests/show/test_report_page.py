@@ -8,7 +8,8 @@ import pytest
 import calcert
 from calcert.certificates.score_table import score_table
 from calcert.show import as_page
-from calcert.show.pages.report import reviewed
+from calcert.show.blocks.report_details import score_tests
+from calcert.show.side_words import which_way
 
 RNG = np.random.default_rng(4)
 GRADES = RNG.integers(1, 10, 20_000) / 10
@@ -16,7 +17,7 @@ GRADES = RNG.integers(1, 10, 20_000) / 10
 
 def test_few_scores_are_judged_one_by_one_by_limits_that_hold_together() -> None:
     report = calcert.certify(GRADES, RNG.random(GRADES.size) < GRADES**1.2)
-    lines = reviewed(report)["by_score"]
+    lines = score_tests(report)
     table = score_table(calcert.summarize(GRADES, RNG.random(GRADES.size) < 0.5))
     assert [line["score"] for line in lines] == table.score.tolist()
     for line in lines:
@@ -26,19 +27,19 @@ def test_few_scores_are_judged_one_by_one_by_limits_that_hold_together() -> None
         assert side <= 0.05
         assert line["too_high"] + line["too_low"] == pytest.approx(1.0), "Jeffreys tests in both directions"
     page = as_page(report)
-    assert '<h2 id="by-score">Score by score</h2>' in page
+    assert '<h2 id="score-by-score">Score by score</h2>' in page
     assert page.count("too high</td>") == sum(line["verdict"] == "too high" for line in lines) > 0
 
 
 def test_many_scores_have_no_such_table_and_rows_in_clusters_one_without_limits() -> None:
     x = RNG.random(500)
     y = RNG.random(500) < x
-    assert reviewed(calcert.certify(x, y))["by_score"] == []
+    assert score_tests(calcert.certify(x, y)) == []
     report = calcert.certify(GRADES[:500], y, clusters=np.arange(500) // 2)
-    clusters = reviewed(report)
-    assert clusters["which_way"] == []
-    assert sum(line["rows"] for line in clusters["by_score"]) == 500
-    assert {line["lower"] for line in clusters["by_score"]} == {None}
+    lines = score_tests(report)
+    assert which_way(report) == []
+    assert sum(line["rows"] for line in lines) == 500
+    assert {line["lower"] for line in lines} == {None}
     assert "p, if too high" in as_page(report)
     weighed = calcert.certify(calcert.Rows(GRADES[:500], y, weights=np.arange(500) % 3 + 1))
-    assert reviewed(weighed)["by_score"] == []
+    assert score_tests(weighed) == []

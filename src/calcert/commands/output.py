@@ -35,7 +35,7 @@ def show(result: Result, **options: Any) -> None:
     from rich.console import Console
 
     from calcert.show import as_view
-    from calcert.show.text.tables import plain
+    from calcert.show.text import plain
 
     console, shown = Console(), as_view(result, **options)
     if not console.is_terminal:

@@ -231,11 +231,11 @@ def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings)
 def _of_classes(
     rows: Rows, largest: float, of: str, statement: str, settings: Settings, workers: int | None
 ) -> Outcome:
-    from calcert.reports.classes import certify_classes, certify_of, summary_of
+    from calcert.reports.classes import certify_classes, certify_of, names_of, summary_of
 
     read = rows.by_class()
     found, highest = certify_of(read, of, statement, settings, workers)
-    called = None if highest is None else str(highest) if read.names is None else read.names[highest]
+    called = None if highest is None else names_of(read)[highest]
     summary = None if of == "mean" else summary_of(read, highest)
     report = partial(certify_classes, read, settings, workers)
     doubt = " ".join(too_good(summary_of(read) if summary is None else summary))

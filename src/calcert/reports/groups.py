@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
+from calcert.foundation.number_text import at_most, given, percent_sure, short_at_most
 from calcert.foundation.refusal import Argument, WrongValue
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence
-from calcert.foundation.workers import check_workers, spread
+from calcert.foundation.workers import check_workers
 from calcert.reports.advice_and_warnings import too_good
-from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.many import Many, Part, certify_entries, certify_parts, lines_of_all, with_rows
+from calcert.reports.report import Report
 from calcert.reports.settings import Settings
-from calcert.reports.statements import certificates_of, check_statement, entries_of, leading, statements_of
+from calcert.reports.statements import statements_of
+from calcert.reports.verdict import FITTED, LARGE, RECALIBRATE, SCORES_ARE, UNCHANGED, Verdict
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
-WITH_RANGES = 20
-"""So many groups, worst first, have their miscalibrated ranges in JSON; a thousand bands would take half a minute."""
-
 
 @dataclass(frozen=True)
-class GroupReport(Result):
+class GroupReport(Many, Result):
     """What :func:`calcert.certify` returns where groups are given: a Report for every group.
 
     Attributes
@@ -63,6 +63,9 @@ class GroupReport(Result):
 
     kind: ClassVar = "groups"
     noun: ClassVar = "the report"
+    one: ClassVar = "group"
+    many: ClassVar = "groups"
+    derived: ClassVar = ("verdict",)
 
     confidence: float
     groups: Mapping[str, Report]
@@ -79,45 +82,55 @@ class GroupReport(Result):
         if self.n < 1:
             raise ValueError(f"there must be at least one row; got {self.n!r}.")
 
-    def worst_first(self, statement: str | None = None) -> list[str]:
-        """The groups by what is proven of them, the largest lower bound first; then by their rows, most first."""
-        statement = self._leading(statement)
-        certificates = {name: report.statement(statement) for name, report in self.groups.items()}
-        return sorted(certificates, key=lambda name: (-certificates[name].lower, -certificates[name].n, name))
+    @property
+    def verdict(self) -> Verdict:
+        """What the groups come to, by the rule of a report: an error that is proven of any of them, or of none."""
+        return verdict_of_groups(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only; `miscalibrated_ranges`, which take a band each, are given for the first groups."""
-        first, told = {*self.worst_first()[:WITH_RANGES]}, copy.copy(self)
-        groups = {name: _as_told(group, name in first) for name, group in self.groups.items()}
-        object.__setattr__(told, "groups", groups)
-        return super(GroupReport, told).to_dict()
+        shown = copy.copy(self)
+        object.__setattr__(shown, "groups", self._members_told())
+        return super(GroupReport, shown).to_dict()
 
     def plot(self, ax: Any = None, *, statement: str | None = None, **options: Any) -> Any:
         """The intervals of all groups, worst first (matplotlib)."""
-        return super().plot(ax, statement=self._leading(statement), **options)
-
-    def _leading(self, statement: str | None) -> str:
-        """The statement, or the first that there is."""
-        return check_statement(statement or leading(self.worst), self.worst)
+        return super().plot(ax, statement=self.leading(statement), **options)
 
     def _rows(self) -> list[dict[str, Any]]:
-        every = [(name, report.certificates) for name, report in self.groups.items()]
-        return [row for name, found in [*every, (None, self.worst)] for row in certificate_rows({"group": name}, found)]
+        return [*self._lines(), *lines_of_all({"group": None}, self.worst)]
 
 
-def _as_told(report: Report, with_ranges: bool) -> Report:
-    """A report without its Summary that says the same in JSON, but for most miscalibrated ranges."""
-    asked = set(vars(report))
-    known = {
-        name: getattr(report, name)
-        for name in report.derived
-        if name != "miscalibrated_ranges" or with_ranges or name in asked
-    }
-    if "band" not in asked:
-        vars(report).pop("band", None)
-    found = replace(report, summary=None)
-    vars(found).update(known)
-    return found
+def verdict_of_groups(report: GroupReport) -> Verdict:
+    """The verdict on all groups, from the lower bounds of each and the bound of the worst."""
+    statement, tolerance = report.leading(), next(iter(report.groups.values())).settings.tolerance
+    sure, worst, size = f"{percent_sure(report.delta)} confidence", report.worst[statement], len(report.groups)
+    lowers = {name: report.groups[name].statement(statement).lower for name in report.worst_first()}
+    off = [name for name, lower in lowers.items() if lower > (tolerance or 0.0)]
+    limit = "" if tolerance is None else given(tolerance)
+    if off:
+        first = report.groups[off[0]].direction
+        where = f"{off[0]}{f', where {SCORES_ARE[first]}' if first not in (None, 'mixed') else ''}"
+        which = where if len(off) == 1 else f"{len(off):,} of {size:,} groups, the first is {where}"
+        kind, advice = ("beyond", f"bring it within {limit}") if limit else ("miscalibrated", "change this verdict")
+        said = f"Beyond {limit}" if limit else "Miscalibrated"
+        words = f"{said} ({sure}): {which}."
+        return Verdict(kind, words, first, f"{RECALIBRATE}; more rows will not {advice}.")  # type: ignore[arg-type]
+    if report.warnings:
+        return Verdict("cannot tell", FITTED[0], None, FITTED[1])
+    if limit and worst.upper <= tolerance:
+        words = f"Within {limit} ({sure}): no group has an error above {at_most(worst.upper)}."
+        return Verdict("within", words, None, UNCHANGED)
+    if limit:
+        words = f"Cannot tell yet whether the error of every group is within {limit}."
+        return Verdict("cannot tell", words, None, "label fresh rows, most of all of groups with wide intervals.")
+    if worst.upper > LARGE:
+        wide = sum(group.statement(statement).upper > LARGE for group in report.groups.values())
+        words = f"Cannot tell: {wide:,} of {size:,} groups can hide an error above {given(LARGE)} ({sure})."
+        return Verdict("cannot tell", words, None, "label more rows of these groups before you rely on their scores.")
+    words = f"No miscalibration detected; no group has an error above {short_at_most(worst.upper)} ({sure})."
+    decide = "decide which error you can accept (tolerance=, --max); where a bound is too large, label more rows."
+    return Verdict("not detected", words, None, decide)
 
 
 @dataclass(frozen=True)
@@ -177,23 +190,25 @@ class GroupRows:
         many = "groups" if self.smallest == 1 else f"groups ({self.smallest:,} rows or more)"
         return worst_of(counted, many, delta, rows, without_rows=len(self.empty))
 
+    def parts(self, settings: Settings) -> list[Part]:
+        """What is to be certified of every group, at its level."""
+        each = settings.shared(self.number)
+        return [Part(summary, each, settings) for summary in self.summaries.values()]
+
     def certify_worst(self, statement: str, settings: Settings, workers: int | None = None) -> tuple[Certificate, str]:
         """The certificate of the worst group for one statement, and which group has the largest bound."""
-        each = settings.shared(self.number)
-        asked = [(self.summaries[name], statement, each, settings) for name in self.counted]
-        found = spread(certify_for_the_worst, asked, check_workers(workers), "certifying", "groups")
-        entries = dict(zip(self.counted, found, strict=True))
+        parts = self.parts(settings.only(statement))
+        counted = [part for name, part in zip(self.summaries, parts, strict=True) if name in self.counted]
+        found = certify_entries(counted, "groups", workers)
+        entries = {name: entry[statement] for name, entry in zip(self.counted, found, strict=True)}
         return self.worst(entries, settings.delta), max(entries, key=lambda name: entries[name].upper)
 
     def certify(self, settings: Settings, workers: int | None = None) -> GroupReport:
         """Every group at its Bonferroni level, and the worst of them: what :func:`certify_groups` says of it."""
-        each = settings.shared(self.number)
-        asked = [(summary, each, settings) for summary in self.summaries.values()]
-        found = spread(certify_among_others, asked, check_workers(workers), "certifying", "groups")
-        by_name = dict(zip(self.summaries, found, strict=True))
+        by_name = dict(zip(self.summaries, certify_parts(self.parts(settings), "groups", workers), strict=True))
         return GroupReport(
             confidence=settings.confidence,
-            groups={name: replace(report, summary=self.summaries[name]) for name, (report, _) in by_name.items()},
+            groups={name: with_rows(report, self.summaries[name]) for name, (report, _) in by_name.items()},
             worst={
                 statement: self.worst({name: found[statement] for name, (_, found) in by_name.items()}, settings.delta)
                 for statement in statements_of(settings)
@@ -203,19 +218,6 @@ class GroupRows:
             n=self.n,
             warnings=self.warnings,
         )
-
-
-def certify_for_the_worst(asked: tuple[Summary, str, Settings, Settings]) -> OneOfMany:
-    """What one of several groups says of the worst, for one statement."""
-    summary, statement, each, settings = asked
-    return entries_of(summary, certificates_of(summary, each, [statement]), settings)[statement]
-
-
-def certify_among_others(asked: tuple[Summary, Settings, Settings]) -> tuple[Report, dict[str, OneOfMany]]:
-    """The Report of one of several groups at its Bonferroni level, and what it says of the worst with all of it."""
-    summary, each, settings = asked
-    report = certify_summary(summary, each)
-    return replace(report, summary=None), entries_of(summary, report.certificates, settings)
 
 
 def certify_groups(rows: Rows, settings: Settings, workers: int | None = None) -> GroupReport:

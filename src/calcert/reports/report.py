@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.cutoff import WorstRange, worst_range
+from calcert.certificates.in_the_large import Direction
 from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
 from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
@@ -87,7 +88,10 @@ class Report(Certified, Result):
         "miscalibrated_ranges",
         "fingerprint",
         "detectable",
+        "direction",
     )
+    remembered: ClassVar = derived[:-1]
+    """What needs the rows, and is kept where they are not."""
 
     certificates: Mapping[str, Certificate]
     settings: Settings
@@ -116,6 +120,17 @@ class Report(Certified, Result):
         if self.summary is None or self.summary.clusters is not None or not self.summary.mean_score > 0:
             return None
         return observed_over_expected(self.summary, delta=self.settings.delta)
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way scores err, where that is certain: as the verdict says or, if it does not, by observed / expected.
+
+        "mixed" where an error is certain and its direction is not; None where neither is.
+        """
+        ratio, direction = self.observed_over_expected, self.verdict.direction
+        if direction not in (None, "mixed") or ratio is None:
+            return direction
+        return "too high" if ratio.upper < 1 else "too low" if ratio.lower > 1 else direction
 
     @cached_property
     def worst_range(self) -> WorstRange | None:
@@ -294,7 +309,7 @@ class Report(Certified, Result):
         from calcert.certificates.miscalibrated_ranges import MiscalibratedRange
 
         types: tuple[Any, ...] = (Verdict, Ratio, WorstRange, tuple[MiscalibratedRange, ...], str, float)
-        for name, type_ in zip(self.derived, types, strict=False):  # Those of classes come after these.
+        for name, type_ in zip(self.remembered, types, strict=True):
             if values.get(name) is not None:
                 vars(self)[name] = restored(type_, values[name], f"{self.noun}, {name}")
 

@@ -126,6 +126,12 @@ class Settings:
         changed._set(delta=delta, confidence=complement(delta))
         return changed
 
+    def only(self, statement: str) -> Settings:
+        """The same for one statement alone."""
+        changed = copy(self)
+        changed._set(statements=(statement,))
+        return changed
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, by the names of the arguments."""
         return {

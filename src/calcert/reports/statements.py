@@ -102,11 +102,6 @@ LEADING = "distance"
 OF_LINES = tuple(name for name, statement in STATEMENTS.items() if statement.in_lines)
 
 
-def leading(names: Collection[str]) -> str:
-    """The statement by which many lines are ordered: the first column of their table."""
-    return next((name for name in OF_LINES if name in names), next(iter(names)))
-
-
 def columns(names: Collection[str] = OF_LINES) -> list[str]:
     """The statements of a table with many lines, from left to right."""
     return [name for name in STATEMENTS if name in names]

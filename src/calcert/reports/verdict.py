@@ -53,6 +53,10 @@ SCORES_ARE: Mapping[Direction, str] = {
     "mixed": "not in one direction alone",
 }
 
+FITTED = (
+    "Cannot tell: the scores look fitted on these rows, and then the bounds are false.",
+    "certify rows on which no score was fitted; on these the bounds are false.",
+)
 UNCHANGED = "nothing; certify again when the model or the population changes."
 RECALIBRATE = "recalibrate on held-out rows (calcert recalibrate)"
 
@@ -97,8 +101,7 @@ def verdict_of(
     direction = direction_of(summary, settings.delta) if summary is not None and c.lower > 0 else None
     times = "" if rare is None else f"observed / expected {span(rare.lower, rare.upper, ratio=True)}"
     if c.lower <= (settings.tolerance or 0.0) and summary is not None and too_good(summary):
-        words = "Cannot tell: the scores look fitted on these rows, and then the bounds are false."
-        return Verdict("cannot tell", words, direction, _other_scores(summary))
+        return Verdict("cannot tell", FITTED[0], direction, FITTED[1])
     if settings.tolerance is None:
         return _detected(c, direction, rare, times, summary)
     found = judge(c, settings.tolerance, statement, settings, summary, direction)
@@ -186,7 +189,7 @@ def too_wide(c: Certificate, rare: Ratio | None) -> bool:
 def _other_scores(summary: Summary | None) -> str:
     """What to do where rows or scores are not what they should be; nothing where they may be."""
     if summary is not None and too_good(summary):
-        return "certify rows on which no score was fitted; on these the bounds are false."
+        return FITTED[1]
     if summary is not None and decisions(summary):
         return "certify probabilities, such as predict_proba returns, instead of decisions."
     if summary is not None and ranks_backwards(summary):

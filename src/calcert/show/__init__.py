@@ -11,38 +11,37 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from calcert.foundation.result import Result
+    from calcert.show.blocks.block import Block
 
 
 def as_view(result: Result, **options: Any) -> RenderableType:
     """The result for a rich console."""
     from calcert.show.blocks import BLOCKS
-    from calcert.show.text import VIEWS
-    from calcert.show.text.tables import view_of
+    from calcert.show.text import view_of
 
-    known = result.kind in BLOCKS
-    view = view_of(BLOCKS[result.kind](result, **options)) if known else VIEWS[result.kind](result, **options)
+    view = view_of(BLOCKS[result.kind](result, **options))
     if result.facts is None:
         return view
     from rich.console import Group
 
-    from calcert.show.text.facts import filed_lines
+    from calcert.show.text import filed_lines
 
     return Group(view, *filed_lines(result.facts, getattr(result, "fingerprint", None)))
 
 
 def as_text(result: Result) -> str:
     """The result as plain text."""
-    from calcert.show.text.tables import plain
+    from calcert.show.text import plain
 
     return plain(as_view(result))
 
 
 def details(result: Result) -> str:
     """What the text of a result leaves out, as plain text; all of it where it leaves out nothing."""
-    from calcert.show.blocks import DETAILS
-    from calcert.show.text.tables import plain, view_of
+    from calcert.show.blocks import BLOCKS
+    from calcert.show.text import plain, view_of
 
-    return plain(view_of(DETAILS[result.kind](result))) if result.kind in DETAILS else as_text(result)
+    return plain(view_of(BLOCKS[result.kind](result), behind=True)).strip("\n") or as_text(result)
 
 
 def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
@@ -54,10 +53,10 @@ def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
 
 def as_page(result: Result, *, title: str | None = None, command: str | None = None, **options: Any) -> str:
     """The result as a page in HTML; `command` is shown as the exact command that made it."""
-    from calcert.show.pages import PAGES
+    from calcert.show.html import page
 
     filed = None if result.facts is None else result.facts.said.get("title")
-    return str(PAGES[result.kind].page(result, title=title or filed, command=command, **options))
+    return page(result, _drawn_blocks(result), title=title or filed, command=command, **options)
 
 
 def write_page(
@@ -74,6 +73,18 @@ def write_page(
 
 def as_notebook(result: Result) -> str:
     """The result as part of a page that takes on the colours of the notebook around it."""
-    from calcert.show.pages import PAGES
+    from calcert.show.html import notebook_view
 
-    return str(PAGES[result.kind].notebook_view(result))
+    return notebook_view(_drawn_blocks(result))
+
+
+def _drawn_blocks(result: Result) -> list[Block]:
+    """The blocks of a result and, where they have no picture, the picture of its kind."""
+    from calcert.show.blocks import BLOCKS
+    from calcert.show.blocks.block import Figure
+
+    blocks = BLOCKS[result.kind](result)
+    if any(isinstance(block, Figure) for block in blocks):
+        return blocks
+    name = result.kind.replace(" ", "-")
+    return [*blocks, Figure(name, f"The {result.kind}, drawn", lambda: (as_picture(result), as_text(result)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from calcert.perturbation.noise import Noise
 if TYPE_CHECKING:
     from calcert.certificates.observed_over_expected import Ratio
     from calcert.reports.report import Report
-    from calcert.show.interval_lines import Line
 
 
 @dataclass(frozen=True)
@@ -240,52 +239,3 @@ def quantity(name: str, certificate: Certificate) -> str:
     if c.subject.startswith("with its current scores"):
         return c.quantity
     return f"{c.quantity}, {Noise.named_in(c.parameters).words}"
-
-
-def each_side(many: str, delta: float) -> str:
-    """What holds together in a column: one side of it, so that both do with twice delta."""
-    sure = number_text.confidence(delta)
-    return (
-        f"The upper bounds of all {many} in a column hold together with probability {sure}, and so do the lower ones."
-    )
-
-
-def together(many: str, size: int, delta: float) -> str:
-    """What is promised of all groups, or classes, at once."""
-    one, both = percent_sure(delta), percent_sure(2 * delta)
-    return (
-        f"For each statement, the upper bounds of all {size:,} {many} hold together with probability at least {one} "
-        f"over the choice of the rows, and so do the lower bounds over that of rows and throws; all of both with "
-        f"{both}. For that, each is certified with probability {percent_sure(delta / size)}."
-    )
-
-
-def too_small(many: str, lines: Sequence[Line]) -> str:
-    """Which lines say nothing; empty where all say something."""
-    small = [f"{line.name} ({line.rows:,})" for line in lines if line.nothing]
-    if not small:
-        return ""
-    more = f" and {len(small) - NAMED:,} more" if len(small) > NAMED else ""
-    return f"Too few rows to say anything of {len(small):,} of {len(lines):,} {many}: {', '.join(small[:NAMED])}{more}."
-
-
-def worst(one: str, many: str, found: Mapping[str, Certificate], names: Collection[str], why: str = "") -> str:
-    """What is certified of the worst group, or class, in a sentence or two; empty where nothing is known of it.
-
-    `why` says why it is not the largest bound by name; left out, because names cost something.
-    """
-    shown = [name for name in names if name in found]
-    if not shown:
-        return ""
-    if all(found[name].upper >= 1 for name in shown):
-        return f"Of the worst {one} nothing is certified: one of them has too few rows."
-    bounds = "; ".join(f"{STATEMENTS[name].short} {at_most(found[name].upper)}" for name in shown)
-    sure = percent_sure(found[shown[0]].delta)
-    cheaper = (
-        f"Bounds by name can be larger: they hold for all {many} at once, and pay for their number; these do not say "
-        "which is the worst."
-    )
-    return (
-        f"No {one} is worse than: {bounds}. Each with probability at least {sure}, whatever the number of {many}. "
-        f"{why or cheaper}"
-    )

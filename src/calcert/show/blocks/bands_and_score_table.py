@@ -73,9 +73,9 @@ def monotone_blocks(band: MonotoneBand) -> list[Block]:
 
 def score_lines(found: ScoreTable) -> Table:
     """What each score said and what happened, with limits and what is proven."""
-    shown = numbers("said", "rows", "happened", "at least", "at most", "proven")
+    shown = numbers("said", "rows", "happened", "at least", "at most", "proven", most=SHOWN, many="scores")
     values = (found.score, found.rows, found.estimate, found.lower, found.upper)
-    for score, rows, share, lower, upper in list(zip(*values, strict=True))[:SHOWN]:
+    for score, rows, share, lower, upper in zip(*values, strict=True):
         proven = _proven(float(score), float(lower), float(upper))
         cells = (given(float(score)), f"{int(rows):,}", number(float(share)), at_least(lower), at_most(upper), proven)
         shown.add(*cells)
@@ -84,14 +84,12 @@ def score_lines(found: ScoreTable) -> Table:
 
 def score_table_blocks(found: ScoreTable) -> list[Block]:
     """The lines of all scores, and what they promise."""
-    left = found.score.size - SHOWN
-    more = [f"{left:,} more scores are not shown."] if left > 0 else []
     sure = confidence(found.delta)
     promise = f"Nothing is assumed. All limits hold together with probability {sure}; of other scores nothing is said."
     return [
         Paragraph(f"{rows_text(found.n)}; probability of label 1 at each score"),
         score_lines(found),
-        *map(Paragraph, [*more, few_scores_line(found), promise, *(_range_lines(found) if more else [])]),
+        *map(Paragraph, [few_scores_line(found), promise, *(_range_lines(found) if found.score.size > SHOWN else [])]),
     ]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import at_least, at_most, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import MEASURE, NAMED, STATEMENTS, meaning
 
 if TYPE_CHECKING:
@@ -23,23 +22,25 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
         shown.add(STATEMENTS[name].short, style="italic", begins=True)
         for model in standing.order:
             c, others = standing.certificates[model], standing.no_worse[model]
-            shown.add(visible(model), at_least(c.lower), at_most(c.upper), visible(_names(others)))
+            shown.add(model, at_least(c.lower), at_most(c.upper), _names(others))
     meanings = " ".join(meaning(name, [*standing.certificates.values()]) for name, standing in standings.items())
     first = next(iter(comparison.models.values()))
     clusters = "" if first.summary is None or first.summary.clusters is None else first.summary.clusters.words
     each = first.settings.delta
-    warnings = [f"Warning, {name}: {said}" for name, r in comparison.models.items() for said in r.warnings]
+    warnings = [f"{name}: {said}" for name, r in comparison.models.items() for said in r.warnings]
     return [
-        *(Paragraph(visible(said)) for said in warnings),
-        Paragraph(f"{rows_text(first.n)}{clusters}, {len(comparison.models)} models"),
-        Verdict(visible(verdict(standings[comparison.leading], comparison.leading, comparison.delta))),
+        Verdict(
+            verdict(standings[comparison.leading], comparison.leading, comparison.delta),
+            f"{rows_text(first.n)}{clusters}, {len(comparison.models)} models",
+        ),
+        *map(Warned, warnings),
         shown,
         Paragraph(
             f"Within a statement, everything proven holds at once with {percent_sure(comparison.delta)} confidence. A "
             f"single bound holds with {percent_sure(each)} confidence. No entry means that the rows cannot tell, not "
             f"that models are equally good. {meanings}"
         ),
-        *([Paragraph(visible(comparison.own_labels))] if comparison.own_labels else []),
+        *([Paragraph(comparison.own_labels)] if comparison.own_labels else []),
     ]
 
 

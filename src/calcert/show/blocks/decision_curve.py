@@ -18,9 +18,9 @@ SHOWN = 24
 def decision_blocks(curve: DecisionCurve) -> list[Block]:
     """A line a threshold: net benefit between its limits, that of acting on all, and what is proven."""
     names = ("threshold", "at least", "at most", "estimate", "act on all")
-    shown = Table([*(Column(name) for name in names), Column("proven", of_words=True)])
+    shown = Table([*map(Column, names), Column("proven", of_words=True)], most=SHOWN, many="thresholds")
     columns = (curve.threshold, curve.lower, curve.upper, curve.net_benefit, curve.act_on_all, curve.proven)
-    for t, lower, upper, estimate, everybody, proven in list(zip(*columns, strict=True))[:SHOWN]:
+    for t, lower, upper, estimate, everybody, proven in zip(*columns, strict=True):
         shown.add(
             given(float(t)),
             _outward(lower, "ROUND_FLOOR"),
@@ -29,12 +29,10 @@ def decision_blocks(curve: DecisionCurve) -> list[Block]:
             f"{everybody:.4f}",
             proven,
         )
-    sure, left = percent_sure(curve.delta), len(curve.threshold) - SHOWN
-    more = [Paragraph(f"{left:,} more thresholds are not shown.")] if left > 0 else []
+    sure = percent_sure(curve.delta)
     return [
         Paragraph(f"{rows_text(curve.n)}; net benefit of acting on scores from each threshold on"),
         shown,
-        *more,
         Paragraph(
             f"All limits hold at once with {sure} confidence, and so do all comparisons with acting on all rows. "
             "Acting on none has net benefit 0. Nothing is assumed (Theorem 17)."

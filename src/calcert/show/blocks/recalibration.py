@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from calcert.certificates.certificate import TELLING, Certificate
 from calcert.foundation.number_text import at_least, at_most, number, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
+from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import STATEMENTS
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def recalibration_blocks(found: Recalibration) -> list[Block]:
     shown.add("log loss (estimate)", number(found.log_loss["before"]), number(found.log_loss["after"]))
     levels = f", pooled to {len(found.map.values)} levels" if found.map.values else ", smooth"
     return [
-        *(Paragraph(f"Warning, before the map: {said}") for said in found.before.warnings),
-        *(Paragraph(f"Warning, after the map: {said}") for said in found.report.warnings),
         Verdict(_answer(found)),
+        *(Warned(f"before the map, {said}") for said in found.before.warnings),
+        *(Warned(f"after the map, {said}") for said in found.report.warnings),
         shown,
         Paragraph(
             f"Map: {CURVES[found.curve]}{levels}; fitted on {rows_text(found.fitted_rows)}, certified on "

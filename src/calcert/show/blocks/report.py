@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
-from calcert.foundation.number_text import at_least, at_most, confidence, given, number, span
+from calcert.foundation.number_text import given, span
 from calcert.show.blocks.bands_and_score_table import few_scores_line, score_lines
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
-from calcert.show.certificate_words import STATEMENTS, evidence, in_money
-from calcert.show.side_words import which_way
+from calcert.show.blocks.block import Behind, Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.show.blocks.report_details import details, report_figures
+from calcert.show.certificate_words import in_money
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate
     from calcert.certificates.score_table import ScoreTable
     from calcert.reports.report import Report
+
+DETAILS = "Details: what each number means and assumes, terms, estimates, settings"
 
 BY_VALUE = 20
 """Up to so many scores the answer has a line for each."""
@@ -31,13 +33,15 @@ def report_blocks(report: Report) -> list[Block]:
     for title, interval, note in statement_lines(report):
         lines.add(title, interval, note)
     return [
-        Verdict(said.sentence, report.sample),
+        Verdict(said.sentence, report.sample, said.kind),
         *map(Warned, report.warnings),
         *_by_value(report),
         lines,
         *([Paragraph(f"  {words}")] if (words := ece_words(report)) else []),
         *([Paragraph(words)] if (words := in_money(report.certificates, report.settings.costs)) else []),
         Paragraph(f"Next: {said.next}"),
+        report_figures(report)[0],
+        Behind(DETAILS, lambda: details(report)),
     ]
 
 
@@ -97,49 +101,3 @@ def ece_words(report: Report) -> str:
     """The ECE, and how much of it noise alone would make."""
     ece, floor = (report.estimates.get(name, math.nan) for name in ("ECE (15 bins)", "noise floor of ECE"))
     return "" if math.isnan(ece + floor) else f"ECE {ece:.2g} (15 bins; noise alone gives about {floor:.2g})"
-
-
-def details_blocks(report: Report) -> list[Block]:
-    """What the answer leaves out: every statement with its terms, evidence, ranges and sides, and all estimates."""
-    words = [Column("statement", of_words=True), Column("assuming", of_words=True)]
-    shown = Table([*words, Column("at least"), Column("at most"), Column("proof", of_words=True)])
-    for name, c in report.certificates.items():
-        assumption = "nothing" if c.assumption == "none" else c.assumption
-        shown.add(STATEMENTS[name].short, assumption, at_least(c.lower), at_most(c.upper), c.theorem)
-    names = list(dict.fromkeys(term for c in report.certificates.values() for term in c.terms))
-    terms = Table([Column("upper bound", of_words=True), *map(Column, names)])
-    for name, c in report.certificates.items():
-        terms.add(STATEMENTS[name].short, *(number(c.terms[term]) if term in c.terms else "" for term in names))
-    one, both = confidence(report.settings.delta), confidence(2 * report.settings.delta)
-    known = ", ".join(f"{name} {value:.4g}" for name, value in report.estimates.items() if not math.isnan(value))
-    said = [
-        f"Each bound holds with confidence {one}, both sides of a line together with {both}.",
-        evidence(report.certificates),
-        *range_lines(report),
-        *which_way(report),
-        f"Estimates, without guarantee: {known}.",
-        f"Settings: {', '.join(f'{name} {value}' for name, value in report.settings.to_dict().items())}.",
-    ]
-    return [shown, terms, *(Paragraph(line) for line in said if line)]
-
-
-def range_lines(report: Report) -> list[str]:
-    """Where the perturbed curve is certainly off the diagonal; nothing where it is not known to be."""
-    if not report.miscalibrated_ranges:
-        return []
-    return [ranges_lead(report), *(f"  {part}" for part in report.miscalibrated_ranges)]
-
-
-def ranges_lead(report: Report) -> str:
-    """What comes before the ranges in which the perturbed curve is off the diagonal."""
-    noise, sure = report.settings.noise.words, confidence(report.settings.delta)
-    return (
-        f"Score ranges with certified miscalibration, with perturbed scores, {noise}; simultaneous confidence {sure}:"
-    )
-
-
-def power(report: Report) -> str:
-    """What so many rows can show; nothing where that is not known."""
-    if report.detectable is None:
-        return ""
-    return f"So many rows show an error of about {report.detectable:.2g} in one direction in every other sample."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from calcert.foundation.escaped_text import visible
-from calcert.foundation.number_text import at_least, number, percent_sure, rounded_up, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict
+from calcert.foundation.number_text import number, percent_sure, rows_text
+from calcert.show.blocks.block import Block, Paragraph, Verdict, Warned, words_and_numbers
+from calcert.show.blocks.many import counted, ratio_limits
 
 if TYPE_CHECKING:
     from calcert.reports.segments import Segment, SegmentReport
@@ -18,23 +18,19 @@ SHOWN = 10
 
 def segment_blocks(report: SegmentReport) -> list[Block]:
     """Proven and large segments first."""
-    names = ("rows", "observed / expected", "at least", "at most")
-    shown = Table(
-        [Column("segment", of_words=True), *(Column(name) for name in names), Column("proven", of_words=True)]
+    shown = words_and_numbers(
+        "segment", "rows", "positives", "observed / expected", last="scores are", most=SHOWN, many="segments"
     )
-    for segment in report.segments[:SHOWN]:
+    for segment in report.segments:
         shown.add(*_cells(segment), style="bold" if segment.proven else "")
-    sure, left, worst = percent_sure(report.delta), len(report.segments) - SHOWN, report.worst_range
-    more = [Paragraph(f"{left:,} more segments are in the frame and the JSON.")] if left > 0 else []
+    sure, worst = percent_sure(report.delta), report.worst_range
+    kind = "miscalibrated" if report.proven else ""
+    pairs = " and all pairs of them" if len(report.columns) > 1 else ""
     return [
-        *(Paragraph(f"Warning: {said}") for said in report.warnings),
-        Paragraph(
-            f"{rows_text(report.n)}; {len(report.segments):,} segments: all values of "
-            f"{visible(', '.join(report.columns))}{' and all pairs of them' if len(report.columns) > 1 else ''}"
-        ),
-        Verdict(visible(verdict(report))),
+        Verdict(verdict(report), f"{rows_text(report.n)} in {counted(len(report.segments), 'segment')}", kind),
+        *map(Warned, report.warnings),
         shown,
-        *more,
+        Paragraph(f"Segments are all values of {', '.join(report.columns)}{pairs}."),
         Paragraph(
             f"Limits of observed / expected hold for all segments at once with {sure} confidence; bold ones are proven "
             "to be off. Nothing is assumed."
@@ -44,10 +40,8 @@ def segment_blocks(report: SegmentReport) -> list[Block]:
             f"in any score range of any segment ({sure} confidence, Theorem 18)."
         ),
         Paragraph(
-            visible(
-                f"Furthest off in these rows, an estimate: {report.worst}, scores {number(worst.low)} to "
-                f"{number(worst.high)}: {worst.observed:,} positives, {worst.expected:,.0f} expected."
-            )
+            f"Furthest off in these rows, an estimate: {report.worst}, scores {number(worst.low)} to "
+            f"{number(worst.high)}: {worst.observed:,} positives, {worst.expected:,.0f} expected."
         ),
     ]
 
@@ -66,12 +60,6 @@ def verdict(report: SegmentReport) -> str:
 
 
 def _cells(segment: Segment) -> tuple[str, ...]:
-    upper = "-" if math.isinf(segment.upper) else rounded_up(segment.upper)
-    return (
-        visible(segment.name),
-        f"{segment.rows:,}",
-        f"{segment.observed:,} / {segment.expected:,.0f}",
-        at_least(segment.lower),
-        upper,
-        segment.scores_are if segment.proven else "-",
-    )
+    counts, side = f"{segment.observed:,} / {segment.expected:,.0f}", segment.scores_are
+    limits = ratio_limits(segment.lower, segment.upper)
+    return segment.name, f"{segment.rows:,}", counts, limits, side if segment.proven else "not proven"

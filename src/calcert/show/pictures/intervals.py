@@ -10,8 +10,6 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import confidence
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show import certificate_words as words
-from calcert.show.interval_lines import Line, class_lines, group_lines, model_lines
 from calcert.show.pictures.canvas import BLUE, FAINT, INK, STYLE, Picture, figure_of
 from calcert.show.pictures.report import report_picture
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
     from calcert.reports.comparison import Comparison
     from calcert.reports.groups import GroupReport
+    from calcert.reports.many import Many
 
 LONGEST_NAME = 24
 """Letters of a name in a picture; tables have all of them."""
@@ -34,50 +33,39 @@ LONG = 3.0
 
 def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: str) -> Figure:
     """A bar from the lower to the upper bound of each group (its rows); a dotted one, from 0 to 1, says nothing."""
-    return plot_lines(group_lines(report, [statement]), 0, all_lines(report.delta), ax)
+    return many_picture(report, statement, ax)
 
 
-def classes_picture(
-    report: ClassReport,
-    ax: Axes | None = None,
-    *,
-    classes: str | None = None,
-    curve: str,
-) -> Figure:
+def classes_picture(report: ClassReport, ax: Axes | None = None, *, classes: str | None = None, curve: str) -> Figure:
     """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
-    if classes is None:
-        return report_picture(report, ax, curve=curve)
-    return plot_lines(class_lines(report, [classes]), 0, all_lines(report.settings.delta), ax)
+    return report_picture(report, ax, curve=curve) if classes is None else many_picture(report, classes, ax)
+
+
+def many_picture(report: Many, statement: str, ax: Axes | None = None, *, most: int | None = None) -> Figure:
+    """A bar for each of the first `most` groups or classes, with its rows."""
+    names = report.worst_first(statement)[:most]
+    together = f"all {report.many} together with probability {confidence(report.worst[statement].delta)}, each side"
+    bars = {name: report.members[name].statement(statement) for name in names}
+    return _plot_bars([f"{short(name)} ({report.size(name):,})" for name in names], list(bars.values()), together, ax)
 
 
 def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str | None = None) -> Figure:
     """A bar from the lower to the upper bound of each model."""
+    found = comparison.statement(statement or comparison.leading)
     each = next(iter(comparison.models.values())).settings.delta
     together = f"each bound with probability {confidence(each)}; what is proven, all at once with "
-    lines = model_lines(comparison, [statement or comparison.leading])
-    return plot_lines(lines, 0, together + confidence(comparison.delta), ax)
+    names = [f"{short(name)} ({found.certificates[name].n:,})" for name in found.order]
+    certificates = [found.certificates[name] for name in found.order]
+    return _plot_bars(names, certificates, together + confidence(comparison.delta), ax)
 
 
-def all_lines(delta: float) -> str:
-    """What holds together, said under the picture."""
-    return f"all lines together with probability {confidence(delta)}, each side"
-
-
-def plot_lines(lines: Sequence[Line], column: int, together: str, ax: Axes | None = None) -> Figure:
-    """A bar a line for the statement in one column; `together` says what holds together."""
-    names = [f"{short(line.name)} ({line.rows:,})" for line in lines]
-    certificates = [line.certificates[column] for line in lines]
+def _plot_bars(names: list[str], certificates: list[Certificate], together: str, ax: Axes | None) -> Figure:
+    """A bar a certificate; `together` says what holds together."""
     if ax is not None:
         return figure_of(_draw_bars(names, certificates, together, ax))
     with matplotlib.rc_context(STYLE):
         figure = Picture(figsize=(4.8, 0.9 + 0.26 * len(names)), layout="constrained")
         return figure_of(_draw_bars(names, certificates, together, figure.subplots()))
-
-
-def bars_description(lines: Sequence[Line], column: int) -> str:
-    """The same picture for somebody who cannot see it."""
-    bars = [f"{line.name}: {words.interval(line.certificates[column])}" for line in lines]
-    return f"Bars from lower to upper bounds. {'; '.join(bars)}."
 
 
 def short(name: str) -> str:

@@ -11,7 +11,6 @@ from calcert.foundation.number_text import given, percent_sure
 from calcert.foundation.requirements import needed_for_reports
 from calcert.show.certificate_words import MEASURE
 from calcert.show.pictures.canvas import BLUE, FAINT, INK, RED, STYLE, Picture, figure_of
-from calcert.show.text.monitor import crossed
 
 with needed_for_reports():
     import matplotlib
@@ -68,7 +67,7 @@ def _draw_over_time(status: Status, axes: Axes) -> Axes:
     concise: Any = dates.ConciseDateFormatter
     axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
     sure = f"Each kind of bound holds at all times\nwith {percent_sure(status.delta)} confidence"
-    apart = "\nThe two may cross: worst batch, all rows pooled" if crossed(status) else ""
+    apart = "\nThe two may cross: worst batch, all rows pooled" if status.lower > status.upper.upper else ""
     axes.set_title(sure + apart)
     # Below the figure, where no bound can be hidden behind it; 0.3 inches are for the dates.
     below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)

@@ -1,0 +1,184 @@
+"""The status of a monitor as blocks: alarm, bounds over time, windows, changes and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from calcert.foundation.number_text import at_least, at_most, given, percent_sure, rows_text
+from calcert.reports.statements import columns
+from calcert.show.blocks.block import (
+    Behind,
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    Warned,
+)
+from calcert.show.blocks.many import counted, limits
+from calcert.show.certificate_words import MEASURE, STATEMENTS, assumed
+
+if TYPE_CHECKING:
+    from calcert.monitoring.status import Status
+
+SHOWN = 12
+"""Windows that are seen at once, the latest; all are in the JSON."""
+
+NEVER_PROMISED = (
+    "Bounds are averages over rows. For a group of people, a range of scores or a single row the error can be larger.",
+    "No alarm is no proof of calibration: a limit that is not proven to be exceeded may be exceeded.",
+    "Bounds apply to one classifier. After retraining or recalibrating, start another state.",
+    "Rows must not have been used to train the classifier, and must be independent given what came before. Whether and "
+    "when a label arrives must not depend on it, nor sizes and windows of batches on rows.",
+)
+
+READING = (
+    "Black steps are the lower bound for the worst batch so far; they never fall. Dotted steps are the upper bound for "
+    "all rows pooled, and may lie below them. Bars are the intervals of windows: where two do not overlap, calibration "
+    "has changed. The alarm is raised where the black steps cross the dashed limit."
+)
+
+
+def status_blocks(status: Status) -> list[Block]:
+    """The alarm or what is proven, changes, bounds, windows, and how sure."""
+    lower, upper, alarm = lower_sentence(status), upper_sentence(status), alarm_sentence(status)
+    kind = "beyond" if status.alarm is not None else ""
+    crossed = (
+        "The lower bound exceeds the upper bound because they are about different rows: the worst batch, and all rows "
+        "pooled."
+    )
+    sure = percent_sure(status.delta)
+    said = [*([lower] if alarm else []), upper, *([crossed] if status.lower > status.upper.upper else [])]
+
+    def draw() -> tuple[Any, str]:
+        from calcert.show.pictures.monitor import NARROW, status_picture
+
+        return status_picture(status, size=NARROW), f"{lower} {upper} {alarm}"
+
+    return [
+        Verdict(alarm or lower, reach(status), kind),
+        *map(Warned, change_lines(status)),
+        *map(Paragraph, said),
+        *_windows(status),
+        Paragraph(f"Each kind of bound holds at all times together with {sure} confidence, however often you look."),
+        Figure("over-time", "Bounds over time", draw, READING),
+        Behind(
+            "Details: batches, what none of the bounds promises, how to make this page again", lambda: _behind(status)
+        ),
+    ]
+
+
+def _windows(status: Status) -> list[Block]:
+    if not status.windows:
+        return []
+    names = columns(status.of_windows)
+    heads = [Column("window", of_words=True), Column("rows"), *(Column(STATEMENTS[name].short) for name in names)]
+    shown = Table(heads, most=SHOWN, many="windows")
+    for window in reversed(status.windows):
+        found = [window.certificates[name] for name in names]
+        shown.add(window.key, f"{window.rows:,}", *map(limits, found))
+    assuming = [
+        f"{STATEMENTS[name].short.capitalize()}, at most: assumes {assumed(assumption)}."
+        for name in names
+        for assumption in assumptions(status, name)
+    ]
+    unchanged = [] if status.changes else ["No change between windows is proven."]
+    return [shown, *map(Paragraph, [*assuming, *unchanged])]
+
+
+def _behind(status: Status) -> Sequence[Block]:
+    heads = [
+        Column("batch", of_words=True),
+        Column("time", of_words=True),
+        Column("rows"),
+        Column("at least, after it"),
+    ]
+    batches = Table(heads, most=50, many="batches")
+    # What was proven before stays proven.
+    lowers = list(accumulate((point.lower for point in status.history), max))
+    for point, lower in zip(reversed(status.history), reversed(lowers), strict=True):
+        batches.add(point.batch_id, day(point.time), f"{point.rows:,}", at_least(lower))
+    alarm = "" if status.limit is None else f"alarm={given(status.limit)}"
+    stands = (
+        f"Fingerprint of the state: {status.state_fingerprint}. It stands for all batches, with their rows, in order."
+    )
+    again = f'status = calcert.Monitor(STATE).status({alarm})\nstatus.to_html("monitor.html")'
+    return [
+        Section("Batches, latest first", [batches]),
+        Section("What none of these promises", [Bullets(NEVER_PROMISED)]),
+        Section("How to make this page again", [Code(again), Paragraph(stands)]),
+    ]
+
+
+def change_lines(status: Status) -> list[str]:
+    """One sentence per statement: the last window for which a change is proven."""
+    lines = []
+    for statement in columns(status.of_windows):
+        found = [change for change in status.changes if change.statement == statement]
+        if found:
+            change = found[-1]
+            verb, subject = "grown" if change.grown else "fallen", STATEMENTS[statement].short
+            assuming = "".join(f", if in both windows: {assumption}" for assumption in assumptions(status, statement))
+            lines.append(
+                f"Calibration has changed ({subject}): from {change.earlier} to {change.later} the error has {verb} by "
+                f"at least {at_least(change.by)}{assuming}."
+            )
+    return lines
+
+
+def assumptions(status: Status, statement: str) -> list[str]:
+    """What the intervals of windows assume of the calibration curve; nothing for most statements."""
+    found = {window.certificates[statement].assumption for window in status.windows}
+    return sorted(found - {"none"})
+
+
+def alarm_sentence(status: Status) -> str:
+    """Whether the alarm is raised, and since when; empty where no limit was given."""
+    if status.limit is None:
+        return ""
+    if status.alarm is None:
+        return f"No alarm: no {MEASURE[status.below]} above {given(status.limit)} is proven for any batch."
+    alarm = status.alarm
+    # Batches may have been added late: the stretch is one of numbers, and its times need not be in order.
+    times = [point.time for point in status.history if alarm.between_number <= point.number <= alarm.number]
+    first, last = day(min(times)), day(max(times))
+    where = f"the batch of {last}" if first == last else f"some batch from {first} to {last}"
+    exceeded = f"the {MEASURE[status.below]} exceeded {given(alarm.limit)}"
+    return f"ALARM since {day(alarm.since)} (batch {alarm.batch_id!r}): {exceeded} in {where}."
+
+
+def lower_sentence(status: Status) -> str:
+    """What the lower bound says."""
+    if not status.lower:
+        return f"Worst batch so far: no {MEASURE[status.below]} is proven."
+    return (
+        f"Worst batch so far: {MEASURE[status.below]} at least {at_least(status.lower)}, whatever the drift. It may "
+        "have been any batch."
+    )
+
+
+def upper_sentence(status: Status) -> str:
+    """What the upper bound says."""
+    perturbed = " of perturbed scores" if status.statement == "perturbed" else ""
+    return (
+        f"All rows pooled: {MEASURE[status.statement]}{perturbed} at most {at_most(status.upper.upper)}, over the "
+        f"first {rows_text(status.upper.n)}. Assumes that neither drift nor batch sizes respond to rows seen."
+    )
+
+
+def reach(status: Status) -> str:
+    """How many rows, and from when."""
+    first, last = day(status.first), day(status.last)
+    when = first if first == last else f"{first} to {last}"
+    return f"{rows_text(status.rows)} in {counted(status.batches, 'batch')}, {when}"
+
+
+def day(time: str) -> str:
+    """A time without its clock where that says nothing."""
+    return time.removesuffix("T00:00:00").replace("T", " ")
