@@ -134,13 +134,12 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     report = replace(report, warnings=(*report.warnings, *_first_class(rows)))
     found = certify_parts(_Columns(rows, settings), "classes", workers)
     entries = [of_class for _, of_class in found]
-    over = {
-        of: {name: _over(rows, of, name, entries, settings) for name in statements_of(settings)}
-        for of in ("mean", "worst")
-    }
+    mean, worst = (
+        {name: _over(rows, of, name, entries, settings) for name in statements_of(settings)} for of in ("mean", "worst")
+    )
     classes = dict(zip(names_of(rows), (of_class for of_class, _ in found), strict=True))
     about_prediction = {entry.name: getattr(report, entry.name) for entry in fields(report)}
-    return ClassReport(**about_prediction, classes=classes, **over)
+    return ClassReport(**about_prediction, classes=classes, mean=mean, worst=worst)
 
 
 def names_of(rows: ClassRows) -> Sequence[str]:

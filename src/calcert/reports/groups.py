@@ -118,7 +118,7 @@ def verdict_of_groups(report: GroupReport) -> Verdict:
         return Verdict(kind, words, first, f"{RECALIBRATE}; more rows will not {advice}.")  # type: ignore[arg-type]
     if report.warnings:
         return Verdict("cannot tell", FITTED[0], None, FITTED[1])
-    if limit and worst.upper <= tolerance:
+    if tolerance is not None and worst.upper <= tolerance:
         words = f"Within {limit} ({sure}): no group has an error above {at_most(worst.upper)}."
         return Verdict("within", words, None, UNCHANGED)
     if limit:

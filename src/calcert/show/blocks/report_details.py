@@ -103,11 +103,12 @@ def _certified(report: Report) -> list[Block]:
     ]
     sure = f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip()
     ways, ranges = which_way(report), range_lines(report)
+    off: list[Block] = [Paragraph(ranges[0]), Bullets(ranges[1:])] if ranges else []
     return [
         shown,
         Bullets(each),
         *(Paragraph(said) for said in (sure, power(report)) if said),
-        *([Paragraph(ranges[0]), Bullets(ranges[1:])] if ranges else []),
+        *off,
         *([Section("Direction", [Bullets(ways)])] if ways else []),
         Section("What none of these promises", [Bullets(words.never_promised(report))]),
     ]
