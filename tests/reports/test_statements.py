@@ -107,4 +107,12 @@ def test_observed_over_expected_is_in_every_report_that_it_is_proved_for() -> No
     assert again.observed_over_expected == report.observed_over_expected
     by_site = calcert.certify(x, y, groups=site).groups["1"].observed_over_expected
     assert by_site == calcert.bounds.observed_over_expected(x[site == 1], y[site == 1], confidence=0.975)
-    assert calcert.certify(x, y, clusters=site).observed_over_expected is None, "not proved for clusters"
+    user = np.arange(4_000) // 4
+    clustered = calcert.certify(x, y, clusters=user)
+    wider = clustered.observed_over_expected
+    assert wider is not None
+    assert wider.lower < report.observed_over_expected.lower < report.observed_over_expected.upper < wider.upper < 1
+    assert "Observed / expected" in str(clustered)
+    assert calcert.check(x, y, clusters=user, max_ratio=1.25).verdict.kind == "beyond"
+    weighted = calcert.summarize(x, y, weights=np.ones(4_000), weight_unit=1.0)
+    assert calcert.certify(weighted).observed_over_expected is None, "not computed for weights"

@@ -9,15 +9,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calcert.certificates.clusters.cluster_deviations import FixedWeights
+from calcert.certificates.clusters.cluster_moments import gains_of, second_limit, signs_squares
 from calcert.certificates.in_the_large import rows_at_ends
 from calcert.certificates.limits.bets import refutes
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.root_search import RuledOut, largest_candidate
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.limits.deviations import iid_limit, mean_upper
+from calcert.certificates.limits.root_search import SLACK, RuledOut, largest_candidate
+from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
 
 FEW = 90
@@ -81,8 +84,9 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
         With probability at least 1 - delta over the rows, lower <= E Y / E X <= upper, both at once. Nothing is assumed
         of the score distribution but that it is not all at 0.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Independent rows from the target population, or rows in independent clusters, not used to train, select or
+        recalibrate the classifier; their number, `delta` and every other argument were fixed before the rows were
+        seen, labels or scores. Weights and soft labels are refused.
 
     Parameters
     ----------
@@ -99,7 +103,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     >>> print(f"{ratio.lower:.3f} to {ratio.upper:.3f}; the truth is 0.667")
     0.660 to 0.670; the truth is 0.667
     """
-    check_summary(summary)
+    check_summary(summary, clusters=is_proved(summary))
     delta = check_delta(delta)
     excess = excess_of_ratios(summary, delta)
     mean, rate = summary.mean_score, summary.base_rate
@@ -117,20 +121,29 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     )
 
 
+def is_proved(summary: Summary) -> bool:
+    """True for rows that count alike, in clusters or not."""
+    return summary.clusters is None or not (summary.clusters.design.weighted or summary.clusters.design.soft)
+
+
+def weights(place: float) -> tuple[float, float]:
+    """What label and score count for at a place."""
+    return min(1.0, 2 - 2 * place), min(2 * place, 1.0)
+
+
 def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
     """Positive where no ratio between two places can be true, places from 0 to 1 being ratios from 0 to infinity.
 
     At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.
     """
+    if summary.clusters is not None:
+        return _excess_in_clusters(summary, summary.clusters, delta)
     n, mean, rate = summary.n, summary.mean_score, summary.base_rate
     position, rows = rows_at_ends(summary.points)
     square, both = float(rows.sum(axis=0) @ position**2) / n, float(summary.score_sum[:, 1].sum()) / n
     if n >= FEW:
         position, rows = PLACES, np.stack([_at_places(position, of_label) for of_label in rows])
     shares, kept = rows.ravel() / n, share_for_mean(n) * delta
-
-    def weights(place: float) -> tuple[float, float]:
-        return min(1.0, 2 - 2 * place), min(2 * place, 1.0)
 
     def extremes(a: float, b: float) -> tuple[Floats, Floats]:
         """The largest that gain and its opposite can be, for all ratios from a to b: a row for each label."""
@@ -140,7 +153,7 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
         return most + 2 * ROUNDING, 2 * ROUNDING - least
 
     @cache
-    def second_limit(first: int, last: int) -> float:
+    def limit_of_second(first: int, last: int) -> float:
         """The limit for the second moment of all ratios between two places, in stretches: a search asks often."""
         a, b = first / STRETCHES, last / STRETCHES
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
@@ -153,8 +166,43 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
             return max(refutes(0.0, gain, shares, n, delta / 2) for gain in extremes(a, b))
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
         above, below = least_y * rate - most_x * mean, least_x * mean - most_y * rate
-        second = second_limit(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
+        second = limit_of_second(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
         return max(above, below) - 2 * ROUNDING - iid_limit(second, 1.0, n, kept / 2)
+
+    return excess
+
+
+def _excess_in_clusters(summary: Summary, clusters: Clusters, delta: float) -> RuledOut:
+    """The same for rows in clusters, whose gains add up to at most their size (theory, "The ratio in clusters")."""
+    n, mean, rate, number = summary.n, summary.mean_score, summary.base_rate, clusters.number
+    low, high = summary.left, summary.left + summary.width
+    of_zero, of_one = clusters.pairs.T
+    gap = math.sqrt(min(gains_of(summary, clusters).squares, signs_squares(clusters, changes=0)))
+    scores, labels = math.sqrt(float(((of_zero + of_one) * high**2).sum())), math.sqrt(float(of_one.sum()))
+
+    def squares(a: float, b: float) -> float:
+        """At least the sum of the squared gains of the clusters, for all ratios between two places."""
+        (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
+        ones = np.maximum((most_y - least_x * low) ** 2, (least_y - most_x * high) ** 2)
+        by_row = float((of_zero * (most_x * high) ** 2 + of_one * ones).sum())
+        apart = max(abs(most_y - least_x), abs(least_y - most_x))
+        by_gap = min(most_y * gap + apart * scores, most_x * gap + apart * labels) ** 2
+        return min(by_row, by_gap) * (1 + SLACK) + SLACK * float(clusters.squares)
+
+    @cache
+    def limit(first: int, last: int) -> float:
+        seen, kept, spent = squares(first / STRETCHES, last / STRETCHES), SPLIT * delta, (1 - SPLIT) * delta
+        if clusters.design.population:
+            whole = number * clusters.cap**2
+            second = mean_upper(min(seen / whole, 1.0), number, spent)
+            return clusters.cap * iid_limit(second, 1.0, number, kept / 2) * number / n
+        known = FixedWeights.knowing(summary, clusters, second_limit(clusters, seen, spent))
+        return known.limit(known.second, kept / 2)
+
+    def excess(a: float, b: float) -> float:
+        (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
+        off = max(least_y * rate - most_x * mean, least_x * mean - most_y * rate)
+        return off - 2 * ROUNDING - limit(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
 
     return excess
 
