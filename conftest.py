@@ -11,6 +11,9 @@ from hypothesis import settings
 
 import calcert
 
+collect_ignore_glob = ["src/calcert/kernels/*.py"]
+"""Kernels have no examples, and what is imported is not that file where it was compiled."""
+
 collect_ignore = [] if find_spec("mlflow") else ["src/calcert/mlflow.py"]
 """MLflow is too large to be asked of everybody who runs the tests; without it, its adapter cannot be imported."""
 

@@ -19,7 +19,6 @@ import click
 import calcert
 from calcert.commands.options import debug
 from calcert.commands.options_given_once import OPTIONS
-from calcert.foundation import compiled
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import heard
 from calcert.foundation.refusal import Refused
@@ -86,7 +85,6 @@ class CommandGroup(click.Group):
         # Started as a program, which lives for a second: collecting garbage and taking everything apart at the end
         # would be a tenth of it.
         gc.set_threshold(100_000, 50, 50)
-        compiled.alone = True
         try:
             super().main(**options)
         except SystemExit as end:

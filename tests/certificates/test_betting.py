@@ -8,7 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses.betting import FEW, LARGEST_STAKE, ROUNDING, TOGETHER, Round, judged, log_growth
+from calcert.certificates.witnesses.betting import ROUNDING, Round, judged, log_growth
+from calcert.kernels.bets import FEW, LARGEST_STAKE, TOGETHER
+from tests.as_python import as_python
 
 RNG = np.random.default_rng(0)
 GAIN = RNG.uniform(-1, 1, (3 * TOGETHER + 5, 2))
@@ -21,7 +23,7 @@ def test_stakes_suit_the_rows_before_and_moments_are_sums_of_powers_over_the_row
     thrown[1, 0] = 0
     gain = RNG.uniform(-1, 1, (2, 2, *GAIN.shape))
     found = judged(gain, thrown, n, delta)
-    written = judged.py_func(gain, thrown, n, delta)  # type: ignore[attr-defined]
+    written = as_python(judged)(gain, thrown, n, delta)  # type: ignore[attr-defined]
     assert found == pytest.approx(written, rel=1e-12, abs=1e-11)
     assert found[1, 0, 0] == 0  # Nothing is known yet, and nothing staked.
     for t, b in ((0, 0), (0, 1), (1, 1)):
@@ -38,7 +40,7 @@ def test_stakes_suit_the_rows_before_and_moments_are_sums_of_powers_over_the_row
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.0])
 def test_products_of_factors_are_sums_of_logarithms(rows: np.ndarray, stake: float, c: float) -> None:
     found = log_growth(stake, GAIN, rows, c)
-    written = log_growth.py_func(stake, GAIN, rows, c)  # type: ignore[attr-defined]
+    written = as_python(log_growth)(stake, GAIN, rows, c)  # type: ignore[attr-defined]
     assert found == pytest.approx(written, abs=1e-9)
     assert found == pytest.approx(math.fsum((rows * np.log1p(stake * (GAIN - c))).ravel()), rel=1e-13, abs=1e-11)
 

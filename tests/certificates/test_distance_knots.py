@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.distances.distance_knots import FINEST, lay, put
 from calcert.certificates.witnesses.joined_cells import blocks
+from calcert.kernels.knots import FINEST, lay, put
 from calcert.summary.points import Points
 
 DRAWS = {

@@ -10,6 +10,7 @@ import calcert
 from calcert.certificates.distances.distance_lower import admit, distance_lower, pair_gain, promised
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.summary.points import Points
+from tests.as_python import as_python
 
 Floats = NDArray[np.float64]
 
@@ -97,11 +98,11 @@ def test_compiled_kernels_do_what_their_python_does(kind: str) -> None:
     knots, pair = knots_and_pair(kind)
     again = pair.copy()
     admit(knots, pair)
-    admit.py_func(knots, again)
+    as_python(admit)(knots, again)
     assert pair == pytest.approx(again, abs=1e-15)
     low = np.sort(np.random.default_rng(1).random(20))
     high = np.append(low[1:], 1.0)
-    assert promised(knots, pair, low, high) == pytest.approx(promised.py_func(knots, pair, low, high), abs=1e-15)
+    assert promised(knots, pair, low, high) == pytest.approx(as_python(promised)(knots, pair, low, high), abs=1e-15)
 
 
 def test_blocks_that_hold_only_later_rows_change_no_bet() -> None:

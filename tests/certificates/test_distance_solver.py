@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.certificates.distances.distance_solver import solve, spent
+from calcert.kernels.distance import solve, spent
 from tests.lab.distances import by_pairs
 
 Floats = NDArray[np.float64]

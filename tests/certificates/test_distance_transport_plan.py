@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates.distances import distance_knots, distance_solver, distance_transport_plan
+from calcert.certificates.distances import distance_transport_plan
 from calcert.certificates.distances.distance import placed
 from calcert.certificates.distances.distance_transport_plan import Plan, best_plan, cost
 from calcert.certificates.limits.sampling_term import brier
 from calcert.certificates.witnesses.joined_cells import blocks
+from calcert.kernels import distance as distance_solver
+from calcert.kernels import knots as distance_knots
 from calcert.summary.points import Points
+from tests.as_python import as_python
 from tests.lab.distances import of_rows
 
 Floats = NDArray[np.float64]
@@ -133,14 +136,14 @@ def kernel_arguments(seed: int) -> tuple[NDArray[np.float64], ...]:
 def test_compiled_kernels_do_what_their_python_does(seed: int) -> None:
     low, high, fraction, count = kernel_arguments(seed)
     laid = distance_knots.lay(low, high, count, 40, 32)
-    assert (laid == distance_knots.lay.py_func(low, high, count, 40, 32)).all()
+    assert (laid == as_python(distance_knots.lay)(low, high, count, 40, 32)).all()
     mass, left = distance_knots.put(laid, low, high, fraction, count)
-    again, place = distance_knots.put.py_func(laid, low, high, fraction, count)
+    again, place = as_python(distance_knots.put)(laid, low, high, fraction, count)
     assert np.allclose(mass, again, rtol=1e-14, atol=0)
     assert (left == place).all()
     pair, plan, value = distance_solver.solve(laid, mass, 1e-6)
-    for found, expected in zip(distance_solver.solve.py_func(laid, mass, 1e-6), (pair, plan, value), strict=True):
+    for found, expected in zip(as_python(distance_solver.solve)(laid, mass, 1e-6), (pair, plan, value), strict=True):
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
     spread = distance_transport_plan.evenly(mass, plan)
     arguments = (laid, plan, spread, left, low, high, fraction, count)
-    assert cost(*arguments) == pytest.approx(cost.py_func(*arguments), rel=1e-13)
+    assert cost(*arguments) == pytest.approx(as_python(cost)(*arguments), rel=1e-13)

@@ -10,9 +10,10 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from calcert.certificates.drifting_pool import drifting_limit, pooled_upper
-from calcert.certificates.limits.deviations import bernstein, hoeffding, iid_limit
-from calcert.certificates.limits.root_search import SLACK
+from calcert.certificates.limits.deviations import iid_limit
 from calcert.certificates.perturbed import upper_terms
+from calcert.kernels.limits import bernstein, hoeffding
+from calcert.kernels.search import SLACK
 from calcert.perturbation.noise import Noise
 from calcert.perturbation.sech_kernel import density
 from tests.monitoring.lives import finite_summary

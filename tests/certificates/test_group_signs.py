@@ -9,9 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.witnesses import group_signs, l1_lower
+from calcert.certificates.witnesses import l1_lower
+from calcert.kernels.signs import signed_gains
 from calcert.perturbation.grids.grid import fast_length
 from calcert.summary.summary import Summary
+from tests.as_python import as_python
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,7 +32,7 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
     score = (points.low + points.high) / 2
     count = points.count.copy()
     count[:5] = 0
-    gain = group_signs.signed_gains(score, score, count, np.zeros_like(count), np.array([groups]))
+    gain = signed_gains(score, score, count, np.zeros_like(count), np.array([groups]))
     signs = gain[:, 0] - gain[:, 1]
     rows = count.sum(axis=1)
     group = (np.cumsum(rows) - rows) * groups // rows.sum()
@@ -45,9 +47,9 @@ def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_find
     scales = l1_lower.SCALES
 
     def kernel(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
-        signed: Any = group_signs.signed_gains
+        signed: Any = signed_gains
         gain: Floats = signed(low, high, known, last, scales)
-        assert gain == pytest.approx(signed.py_func(low, high, known, last, scales), abs=1e-9)
+        assert gain == pytest.approx(as_python(signed)(low, high, known, last, scales), abs=1e-9)
         return gain
 
     for seed in range(3):

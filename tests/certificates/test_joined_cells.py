@@ -11,6 +11,7 @@ from calcert.certificates.witnesses import listed_witnesses
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, blocks, middles
 from calcert.summary import points
 from calcert.summary.cells import CELLS
+from tests.as_python import as_python
 from tests.lab.distributions import by_cells
 
 SCALES = (1e-6, 1.6e-4, 5e-4, 0.02, 1.0)
@@ -90,11 +91,11 @@ def test_the_kernels_do_as_they_are_written_and_lose_nothing() -> None:
     rows = (summary.cell, summary.count, summary.offset)
     left = np.arange(CELLS) // 7 * 7.0
     tables = (left, left + 6.0, np.arange(CELLS) - left)
-    for ours, written in zip(by_block(*rows, *tables), by_block.py_func(*rows, *tables), strict=True):
+    for ours, written in zip(by_block(*rows, *tables), as_python(by_block)(*rows, *tables), strict=True):
         assert (ours == written).all()
     place = np.arange(CELLS) % 5
     sums = by_place(*rows, summary.left, place, 5)
-    assert (sums == by_place.py_func(*rows, summary.left, place, 5)).all()
+    assert (sums == as_python(by_place)(*rows, summary.left, place, 5)).all()
     of_cells = (summary.count.sum(axis=1), summary.score_sum.sum(axis=1), summary.count[:, 1])
     for values, total in zip(of_cells, sums, strict=True):
         assert total == pytest.approx(np.bincount(place[summary.cell], values, 5), rel=1e-12)

@@ -14,11 +14,13 @@ import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness, lower_to, signs_of
+from calcert.kernels.grids import smoothed
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
-from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed, smoothed
+from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed
 from calcert.perturbation.grids.grid import BLOCK, Grid
 from calcert.perturbation.grids.odds_coordinate import ENDS, HELD, OddsCoordinate
 from calcert.perturbation.noise import Noise
+from tests.as_python import as_python
 
 Floats = NDArray[np.float64]
 
@@ -178,7 +180,7 @@ def test_the_kernels_do_as_they_are_written() -> None:
         given = (known, base, part, near, borders, np.linspace(0.1, 0.9, 50), np.full(50, 0.02), 0.02, 0.1)
         f = signs(*given)
         assert f.any()
-        assert f == pytest.approx(signs.py_func(*given), abs=1e-12)
+        assert f == pytest.approx(as_python(signs)(*given), abs=1e-12)
     f = rng.uniform(-1, 1, 49)
     table = (np.linspace(0.1, 0.9, 49), np.full(50, 0.3), *exponentials(Grid(0.1, 5)), 40)
     at_grid = smoothed(f, *table)
@@ -187,6 +189,6 @@ def test_the_kernels_do_as_they_are_written() -> None:
     for cubic in (False, True):
         found, written = np.full((30, 2), np.inf), np.full((30, 2), np.inf)
         lower(found, at_grid, (0, 10, 40), low, high, 50, cubic)
-        lower.py_func(written, at_grid, (0, 10, 40), low, high, 50, cubic)
+        as_python(lower)(written, at_grid, (0, 10, 40), low, high, 50, cubic)
         assert found == pytest.approx(written, abs=1e-12)
         assert np.isinf(found).any()

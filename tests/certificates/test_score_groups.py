@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calcert.certificates import score_groups
+from calcert.kernels import signs
 from calcert.summary.points import Points
+from tests.as_python import as_python
 
 
 @given(
@@ -24,7 +26,7 @@ def test_runs_grow_as_far_as_the_cap_allows(steps: list[float], halvings: float)
     rest = (mass, position / 8, single, 100, cap)
     runs: Any = score_groups.capped_runs
     start, plain, noise = runs(position, *rest)
-    for compiled, written in zip((start, plain, noise), runs.py_func(position, *rest), strict=True):
+    for compiled, written in zip((start, plain, noise), as_python(runs)(position, *rest), strict=True):
         np.testing.assert_array_equal(compiled, written)
     ends = np.append(start[1:], position.size - 1)
     cost = 0.0
@@ -33,7 +35,7 @@ def test_runs_grow_as_far_as_the_cap_allows(steps: list[float], halvings: float)
         assert position[end] - position[first] <= cap * (1 + 1e-8) or end == first + 1
         assert end == position.size - 1 or position[end + 1] - position[first] > cap
         wobble = (position[end] - position[first]) / 8
-        noise_of_mean = score_groups.NOISE * np.sqrt(wobble / 100)
+        noise_of_mean = signs.NOISE * np.sqrt(wobble / 100)
         heavy = mass[end] - mass[first] > cap * (1 + 1e-6) and not (end == first + 1 and single[first])
         assert as_it_is == (heavy or 2 * wobble < noise_of_mean)
         cost += 2 * wobble if as_it_is else noise_of_mean
@@ -55,4 +57,4 @@ def test_distances_are_those_of_rows_at_both_ends_of_their_cells() -> None:
     assert score_groups.plug_in(points, groups, 7) == pytest.approx(total / 7, rel=1e-13)
     rest = (points.low, points.high, points.fraction, points.count, groups.start, groups.plain)
     distance: Any = score_groups.total_plug_in
-    assert distance(*rest) == distance.py_func(*rest)
+    assert distance(*rest) == as_python(distance)(*rest)

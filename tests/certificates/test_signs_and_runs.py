@@ -16,11 +16,12 @@ from calcert.certificates.crossings import best_signs, most_gained
 from calcert.certificates.cutoff import best_run, furthest
 from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
+from tests.as_python import as_python
 from tests.lab.sums import most_under_signs
 
 Floats = NDArray[np.float64]
 Kernel = Callable[[Any], Callable[..., Any]]
-KERNELS: list[Kernel] = [lambda kernel: kernel, lambda kernel: kernel.py_func]
+KERNELS: list[Kernel] = [lambda kernel: kernel, lambda kernel: as_python(kernel)]
 """As compiled, and as written."""
 
 

@@ -99,7 +99,7 @@ def test_help_loads_no_engine_and_no_terminal_library() -> None:
         "import sys; from calcert.cli import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = {'duckdb', 'pyarrow', 'numba', 'scipy', 'pandas', 'rich', 'narwhals', 'matplotlib', 'jinja2'}\n"
+        "heavy = {'duckdb', 'pyarrow', 'scipy', 'pandas', 'rich', 'narwhals', 'matplotlib', 'jinja2'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(

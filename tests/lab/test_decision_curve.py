@@ -12,7 +12,8 @@ import calcert
 import calcert.show
 from calcert.certificates.decision_curve import THRESHOLDS, DecisionCurve, decision_curve
 from calcert.certificates.limits import three_values
-from calcert.certificates.limits.three_values import Gain, at_most
+from calcert.certificates.limits.three_values import Gain
+from calcert.kernels.few_values import at_most
 from tests.lab.distributions import too_many
 
 

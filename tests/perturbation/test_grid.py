@@ -18,6 +18,7 @@ from calcert.perturbation.grids.grid import Grid, absolute_integral, spread
 from calcert.perturbation.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
+from tests.as_python import as_python
 
 Floats = NDArray[np.float64]
 
@@ -207,7 +208,7 @@ def test_masses_in_one_pass_are_those_of_the_placement(cubic: bool, exact: bool)
     assert found.dense(0, grid.size + 1) == pytest.approx(wanted.dense(0, grid.size + 1), abs=1e-15)
     rest = (points.low, points.high, points.fraction, points.count, 5000, grid.size, cubic)
     spread = cast("Any", grid_module.placed_at_once)
-    assert (spread(*rest) == spread.py_func(*rest)).all()
+    assert (spread(*rest) == as_python(spread)(*rest)).all()
 
 
 def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
@@ -217,6 +218,6 @@ def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
     for ends in (1, 2):
         found, written = np.zeros((2, 9)), np.zeros((2, 9))
         spread(count, fraction, 77.0, slot, part, ends, found)
-        spread.py_func(count, fraction, 77.0, slot, part, ends, written)  # type: ignore[attr-defined]
+        as_python(spread)(count, fraction, 77.0, slot, part, ends, written)  # type: ignore[attr-defined]
         assert found == pytest.approx(written, rel=1e-12)
         assert found.sum() > 0

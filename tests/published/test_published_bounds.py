@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import published
+from calcert.kernels import strings, windows
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED, Curve
 from calcert.published.folded_rows import fold_rows, single_split
 from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
+from tests.as_python import as_python
 from tests.published import literal_reading
 
 # The functions hide the modules of the same name.
@@ -372,17 +374,17 @@ def test_kernels_equal_their_python_source():
     scores, labels = data(400)
     for edges in (np.arange(15) / 15, np.array([0.1, 0.11, 0.9])):
         for a, b in zip(
-            ece_module._tally(scores, labels, edges), ece_module._tally.py_func(scores, labels, edges), strict=True
+            windows.binned(scores, labels, edges), as_python(windows.binned)(scores, labels, edges), strict=True
         ):
             np.testing.assert_array_equal(a, b)
     fold = np.random.default_rng(1).integers(0, 3, 400).astype(np.uint8)
     position = np.array([0, 10, 10, 250, 400])
     trained, plain = np.zeros((3, 2, 5), np.int64), np.zeros((3, 2, 5), np.int64)
-    buckets_module._count_before_cells(labels, fold, position, trained)
-    buckets_module._count_before_cells.py_func(labels, fold, position, plain)
+    strings.count_before_cells(labels, fold, position, trained)
+    as_python(strings.count_before_cells)(labels, fold, position, plain)
     np.testing.assert_array_equal(trained, plain)
     joined = np.array([0, 1, 1, 1], np.int32), np.array([0, 1, 4]), np.array([0.3, 0.7])
     looked_up = [(np.empty(4), np.empty(4)) for _ in range(2)]
-    for kernel, out in zip((buckets_module._look_up, buckets_module._look_up.py_func), looked_up, strict=True):
+    for kernel, out in zip((strings.look_up, as_python(strings.look_up)), looked_up, strict=True):
         kernel(*joined, trained, 2.0, np.array([0, 1, 2, 0]), np.array([0, 1, 2, 3]), *out)
     np.testing.assert_array_equal(looked_up[0], looked_up[1])

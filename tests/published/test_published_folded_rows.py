@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from calcert.kernels import strings
 from calcert.published import folded_rows as module
 from calcert.published.folded_rows import deal, fold_rows, single_split, sort_rows, validation_size
+from tests.as_python import as_python
 
 
 def data(n, seed=0):
@@ -104,27 +106,16 @@ def test_numbers_of_folds_that_are_out_of_range_or_not_whole_are_refused(count):
 
 def test_kernels_equal_their_python_source():
     scores, labels = data(300)
-    keys, plain = np.empty(300, np.int64), np.empty(300, np.int64)
-    module._pack(scores.view(np.int64), labels, keys)
-    module._pack.py_func(scores.view(np.int64), labels, plain)
-    np.testing.assert_array_equal(keys, plain)
-    y, other = np.empty(300, np.int8), np.empty(300, np.int8)
-    module._unpack(keys, y)
-    module._unpack.py_func(plain, other)
-    np.testing.assert_array_equal(keys, plain)
-    np.testing.assert_array_equal(y, other)
-
     fold = np.random.default_rng(4).integers(0, 3, 300).astype(np.uint8)
-    np.testing.assert_array_equal(module._sizes(fold, 3), module._sizes.py_func(fold, 3))
     lists, begin = np.array([0, 7, 9, -1, -1, 2, -1]), np.array([0, 3, 3, 4])
     found, same = np.empty(4, np.int64), np.empty(4, np.int64)
-    module._locate(fold, lists, begin, found)
-    module._locate.py_func(fold, lists, begin, same)
+    strings.locate(fold, lists, begin, found)
+    as_python(strings.locate)(fold, lists, begin, same)
     np.testing.assert_array_equal(found, same)
     np.testing.assert_array_equal(found[:3], np.flatnonzero(fold == 0)[[0, 7, 9]])
 
     out = [(np.empty(300), np.empty(300, np.int8)) for _ in range(2)]
-    size = module._complement(scores, labels, fold, 1, *out[0])
-    assert size == module._complement.py_func(scores, labels, fold, 1, *out[1])
+    size = strings.complement(scores, labels, fold, 1, *out[0])
+    assert size == as_python(strings.complement)(scores, labels, fold, 1, *out[1])
     np.testing.assert_array_equal(out[0][0][:size], out[1][0][:size])
     np.testing.assert_array_equal(out[0][1][:size], out[1][1][:size])

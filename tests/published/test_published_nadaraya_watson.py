@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calcert.published import nadaraya_watson
+from calcert.kernels import windows
 from calcert.published.nadaraya_watson import smooth
+from tests.as_python import as_python, python_module
 from tests.published import literal_reading
+
+PYTHON = python_module("windows")
 
 
 def literal(scores, labels, points, window):
@@ -84,12 +87,12 @@ def test_weights_at_the_very_edge_of_the_window_do_not_vanish_together():
 @pytest.mark.parametrize("end", [-1.0, 1.0])
 def test_series_of_a_node_errs_by_less_than_it_says_at_its_worst_row(end):
     # One row at the end of the largest node that may be used at v: all its moments are 1 or -1.
-    record = np.empty(nadaraya_watson._RECORD)
-    record[nadaraya_watson._ALL :] = np.tile(end ** np.arange(nadaraya_watson._TERMS + 2), 2)
+    record = np.empty(windows.RECORD)
+    record[PYTHON._ALL :] = np.tile(end ** np.arange(PYTHON._TERMS + 2), 2)
     for v in np.linspace(0, 0.99, 200):
-        radius = min(v, (1 - v) / nadaraya_watson._REACH)
+        radius = min(v, (1 - v) / PYTHON._REACH)
         out = np.zeros(5)
-        nadaraya_watson._add_node(record, v, -radius, out)
+        windows._add_node(record, v, -radius, out)
         at = v - radius * end
         w = (1 - at**2) ** 1.2
         np.testing.assert_allclose(out, [w, w, w * at, w * at**2, w * w], rtol=4.1e-11, atol=1e-16)
@@ -103,38 +106,37 @@ def test_no_points_give_no_answers():
 def test_kernels_equal_their_python_source():
     scores, labels = data(1500, 6, "tied")
     points = np.sort(np.random.default_rng(7).random(5))
-    leaves = -(-scores.size // nadaraya_watson._LEAF)
-    tree = np.zeros((2 * leaves, nadaraya_watson._RECORD))
+    leaves = -(-scores.size // windows.LEAF)
+    tree = np.zeros((2 * leaves, windows.RECORD))
     plain = tree.copy()
-    nadaraya_watson._plant_leaves(scores, labels, tree)
-    nadaraya_watson._plant_leaves.py_func(scores, labels, plain)
+    windows.plant_leaves(scores, labels, tree)
+    as_python(windows.plant_leaves)(scores, labels, plain)
     np.testing.assert_allclose(tree, plain, rtol=1e-12, atol=1e-12)
     half = (leaves + 1) // 2
-    nadaraya_watson._plant_parents(tree, 0, leaves, half)
-    nadaraya_watson._plant_parents.py_func(plain, 0, leaves, half)
+    windows.plant_parents(tree, 0, leaves, half)
+    as_python(windows.plant_parents)(plain, 0, leaves, half)
     np.testing.assert_allclose(tree, plain, rtol=1e-12, atol=1e-12)
     offsets = np.array([0, leaves, leaves + half])
     sums, other = np.empty((5, 5)), np.empty((5, 5))
-    nadaraya_watson._sum_windows(scores, labels, points, 0.4, tree, offsets, sums)
-    nadaraya_watson._sum_windows.py_func(scores, labels, points, 0.4, tree, offsets, other)
+    windows.sum_windows(scores, labels, points, 0.4, tree, offsets, sums)
+    as_python(windows.sum_windows)(scores, labels, points, 0.4, tree, offsets, other)
     np.testing.assert_allclose(sums, other, rtol=1e-12)
 
     out, same = np.zeros(5), np.zeros(5)
-    nadaraya_watson._add_node(tree[1], 0.3, -0.1, out)
-    nadaraya_watson._add_node.py_func(tree[1], 0.3, -0.1, same)
+    windows._add_node(tree[1], 0.3, -0.1, out)
+    as_python(windows._add_node)(tree[1], 0.3, -0.1, same)
     np.testing.assert_allclose(out, same, rtol=1e-12)
-    buffer = np.empty((4, nadaraya_watson._LEAF))
-    nadaraya_watson._add_rows_of_window(scores, labels, 40, 90, scores[60], 0.3, buffer, out)
-    nadaraya_watson._add_rows_of_window.py_func(scores, labels, 40, 90, scores[60], 0.3, buffer, same)
+    buffer = np.empty((4, windows.LEAF))
+    rest = scores[60], 0.3, buffer, buffer.view(np.uint64)
+    windows._add_rows_of_window(scores, labels, 40, 90, *rest, out)
+    as_python(windows._add_rows_of_window)(scores, labels, 40, 90, *rest, same)
     np.testing.assert_allclose(out, same, rtol=1e-12)
 
     empty = np.arange(5)
-    nadaraya_watson._nearest(scores, labels, points, 0.01, empty, sums)
-    nadaraya_watson._nearest.py_func(scores, labels, points, 0.01, empty, other)
+    windows.nearest(scores, labels, points, 0.01, empty, sums)
+    as_python(windows.nearest)(scores, labels, points, 0.01, empty, other)
     np.testing.assert_array_equal(sums, other)
     for end in (-1.0, 1.0):
         for x in points:
-            assert nadaraya_watson._advance(scores, 3, x, 0.1, end) == nadaraya_watson._advance.py_func(
-                scores, 3, x, 0.1, end
-            )
-            assert nadaraya_watson._before(0.5, x, 0.1, end) == nadaraya_watson._before.py_func(0.5, x, 0.1, end)
+            assert windows._advance(scores, 3, x, 0.1, end) == as_python(windows._advance)(scores, 3, x, 0.1, end)
+            assert windows._before(0.5, x, 0.1, end) == as_python(windows._before)(0.5, x, 0.1, end)

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
+from calcert.kernels import strings
 from calcert.published import taut_string as module
 from calcert.published.taut_string import denoise, pieces
+from tests.as_python import as_python
 from tests.published import literal_reading
 
 penalties = st.floats(1e-3, 1e3)
@@ -176,24 +178,24 @@ def test_kernels_equal_their_python_source():
     scores = np.sort(rng.integers(0, 300, 500) / 300)
     labels = rng.integers(0, 2, 500).astype(np.int8)
     fold = rng.integers(0, 4, 500).astype(np.uint8)
-    marks = module._marks_on_string(scores, 7)
-    np.testing.assert_array_equal(marks, module._marks_on_string.py_func(scores, 7))
-    width, total = both(module._sums_below, labels, fold, 1, marks)
-    opened = rng.random(marks.size) < 0.4
-    place, w, s = both(module._obstacles, scores, labels, fold, 1, marks, width, total, opened)
-    bend, height = both(module._taut_string, w, s, 6.0)
+    marks = strings.marks_on_string(scores, 7)
+    np.testing.assert_array_equal(marks, as_python(strings.marks_on_string)(scores, 7))
+    width, total = both(strings.sums_below, labels, fold, 1, marks)
+    opened = (rng.random(marks.size) < 0.4).astype(np.uint8)
+    place, w, s = both(strings.obstacles, scores, labels, fold, 1, marks, width, total, opened)
+    bend, height = both(strings.taut_string, w, s, 6.0)
     other = opened.copy()
     arguments = width, total, w[bend], s[bend] + height, 6.0
-    assert module._open_suspects(*arguments, opened) == module._open_suspects.py_func(*arguments, other)
+    assert strings.open_suspects(*arguments, opened) == as_python(strings.open_suspects)(*arguments, other)
     np.testing.assert_array_equal(opened, other)
     np.testing.assert_array_equal(
-        module._first_row(fold, 1, place[bend[:-1]]), module._first_row.py_func(fold, 1, place[bend[:-1]])
+        strings.first_row(fold, 1, place[bend[:-1]]), as_python(strings.first_row)(fold, 1, place[bend[:-1]])
     )
-    assert module._turn(w, s, w, 1, 2, 3) == module._turn.py_func(w, s, w, 1, 2, 3)
+    assert strings._turn(w, s, w, 1, 2, 3) == as_python(strings._turn)(w, s, w, 1, 2, 3)
 
 
 def both(kernel, *arguments):
-    compiled, plain = kernel(*arguments), kernel.py_func(*arguments)
+    compiled, plain = kernel(*arguments), as_python(kernel)(*arguments)
     for a, b in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(a, b)
     return compiled

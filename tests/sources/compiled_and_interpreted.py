@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tests.as_python import as_python
+
 
 def both(kernel: Any, *arguments: Any) -> tuple[list[Any], list[Any]]:
     """What a kernel returns and what it made of its arguments, compiled and interpreted."""
     found: list[list[Any]] = []
-    for run in (kernel, kernel.py_func):
+    for run in (kernel, as_python(kernel)):
         copies = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
         with np.errstate(over="ignore"):
             found.append([run(*copies), *copies])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import calcert
+from calcert.kernels.counting import CHUNK
 from calcert.sources import collector as module
 from calcert.sources.collector import Collector
-from calcert.sources.count_numba import CHUNK
 
 LARGEST_OFFSET = np.nextafter(0.5, 0)
 """The last score of a widest cell: its offset is 2^26 - 1."""

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calcert.sources import count_numba
+from calcert.kernels import clusters, counting
 from calcert.summary import cells
+from tests.as_python import as_python
 from tests.sources.compiled_and_interpreted import both, same
 
 LABEL_TYPES = [np.uint8, np.int64, np.float64]
@@ -26,7 +27,7 @@ def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: typ
     x = awkward_scores().astype(score_type)
     y = (np.arange(x.size) % 3 == 0).astype(label_type)
     compiled, interpreted = np.zeros((2, 2 * cells.CELLS), np.uint64)
-    assert count_numba.fill(x, y, compiled) == count_numba.fill.py_func(x, y, interpreted) == -1
+    assert counting.fill(x, y, compiled) == as_python(counting.fill)(x, y, interpreted) == -1
     assert (compiled == interpreted).all()
     assert compiled.any()
 
@@ -38,7 +39,7 @@ def test_fill_compiled_equals_fill_interpreted(score_type: type, label_type: typ
 def test_fill_stops_at_the_first_row_that_is_not_a_row(score: float, label: float) -> None:
     x, y = np.array([0.2, 0.7, score, -5.0]), np.array([0.0, 1.0, label, 0.0])
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    for fill in (count_numba.fill, count_numba.fill.py_func):
+    for fill in (counting.fill, as_python(counting.fill)):
         assert fill(x, y, packed.copy()) == 2
 
 
@@ -47,8 +48,8 @@ def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> N
     packed = rng.integers(0, 1 << 63, 1000, dtype=np.uint64) * (rng.random(1000) < 0.5)
     packed = packed.astype(np.uint64)
     tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(2)]
-    count_numba.flush(*tables[0])
-    count_numba.flush.py_func(*tables[1])
+    counting.flush(*tables[0])
+    as_python(counting.flush)(*tables[1])
     for compiled, interpreted in zip(*tables, strict=True):
         assert (compiled == interpreted).all()
     assert not tables[0][0].any()
@@ -56,13 +57,13 @@ def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> N
 
 def test_a_full_chunk_in_one_cell_fits_the_packed_word() -> None:
     # The largest offset of the widest cell, as often as a chunk has rows: neither count nor sum may spill over.
-    x = np.full(count_numba.CHUNK, 0.5 - 2.0**-40)
+    x = np.full(counting.CHUNK, 0.5 - 2.0**-40)
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert count_numba.fill(x, np.ones(x.size, np.uint8), packed) == -1
+    assert counting.fill(x, np.ones(x.size, np.uint8), packed) == -1
     count, offset = np.zeros((2, packed.size), np.int64)
-    count_numba.flush(packed, count, offset)
-    assert count.sum() == count_numba.CHUNK
-    assert offset.sum() == count_numba.CHUNK * (cells.WIDEST - 1)
+    counting.flush(packed, count, offset)
+    assert count.sum() == counting.CHUNK
+    assert offset.sum() == counting.CHUNK * (cells.WIDEST - 1)
 
 
 @pytest.mark.parametrize("label_type", LABEL_TYPES)
@@ -72,8 +73,8 @@ def test_tally_compiled_equals_tally_interpreted(label_type: type) -> None:
     bits = rng.choice(values, 2000).view(np.int64)
     labels = (rng.random(2000) < 0.4).astype(label_type)
     results = []
-    for run in (count_numba.tally, count_numba.tally.py_func):
-        keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
+    for run in (counting.tally, as_python(counting.tally)):
+        keys, counts = np.full(clusters.SLOTS, -1), np.zeros(2 * clusters.SLOTS, np.int64)
         with np.errstate(over="ignore"):
             filled = run(bits[:900], labels[:900], keys, counts, 0, 4096)
             filled = run(bits[900:], labels[900:], keys, counts, filled, 4096)
@@ -90,10 +91,10 @@ def test_tally_gives_up_at_one_score_too_many() -> None:
     bits = np.linspace(0, 1, 11).view(np.int64)
     labels = np.zeros(11, np.uint8)
     with np.errstate(over="ignore"):
-        for run in (count_numba.tally, count_numba.tally.py_func):
-            keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
+        for run in (counting.tally, as_python(counting.tally)):
+            keys, counts = np.full(clusters.SLOTS, -1), np.zeros(2 * clusters.SLOTS, np.int64)
             assert run(bits, labels, keys, counts, 0, 11) == 11
-            keys, counts = np.full(count_numba.SLOTS, -1), np.zeros(2 * count_numba.SLOTS, np.int64)
+            keys, counts = np.full(clusters.SLOTS, -1), np.zeros(2 * clusters.SLOTS, np.int64)
             assert run(bits, labels, keys, counts, 0, 10) == -1
 
 
@@ -107,7 +108,7 @@ def test_rows_with_weights_are_placed_as_the_interpreted_kernel_places_them(kind
     x = awkward_scores() + 0.0
     y = np.arange(x.size) % 2
     table, slot = np.zeros((2 * cells.CELLS, 2), np.int64), np.empty(x.size, np.int64)
-    compiled, interpreted = both(count_numba.place_rows, x, y, weights_of(kind, x.size), table, slot)
+    compiled, interpreted = both(clusters.place_rows, x, y, weights_of(kind, x.size), table, slot)
     assert same(compiled, interpreted)
     assert compiled[4].any()
 
@@ -117,8 +118,8 @@ def test_rows_with_weights_are_placed_as_the_interpreted_kernel_places_them(kind
 def test_weights_of_distinct_scores_are_tallied_as_the_interpreted_kernel_tallies_them(kind: str, limit: int) -> None:
     x = awkward_scores() + 0.0
     y = np.arange(x.size) % 2
-    keys, counts = np.full(count_numba.SLOTS, -1, np.int64), np.zeros(2 * count_numba.SLOTS, np.int64)
+    keys, counts = np.full(clusters.SLOTS, -1, np.int64), np.zeros(2 * clusters.SLOTS, np.int64)
     arguments = x.view(np.int64), y, weights_of(kind, x.size), keys, counts, 0, limit
-    compiled, interpreted = both(count_numba.tally_weights, *arguments)
+    compiled, interpreted = both(clusters.tally_weights, *arguments)
     assert same(compiled, interpreted)
     assert (compiled[0] == -1) == (limit == 100)

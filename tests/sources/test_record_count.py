@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from calcert.sources.files.record_count import BETWEEN, NO_QUOTES, UNSOUND, RecordCount, count_records
+from tests.as_python import as_python
 
 
 def counted(content: bytes, cut: int) -> RecordCount:
@@ -51,4 +52,4 @@ def test_the_kernel_is_what_it_is_in_python() -> None:
         for _ in range(200):
             content = rng.choice(np.frombuffer(b'a,"\n\r', np.uint8), 40, p=[0.4, 0.2, 0.1, 0.2, 0.1])
             for state in range(BETWEEN, UNSOUND + 1):
-                assert count_records(content, delimiter, state) == count_records.py_func(content, delimiter, state)
+                assert count_records(content, delimiter, state) == as_python(count_records)(content, delimiter, state)

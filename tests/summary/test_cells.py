@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calcert.sources import count_numba
+from calcert.kernels import counting
 from calcert.summary import cells
 
 EDGES = [0, *(1 << b for b in (14, 28, 32, 36, 39)), *(cells.UNIT - (1 << b) for b in (36, 32, 28, 14)), cells.UNIT]
@@ -84,9 +84,9 @@ def test_the_kernel_puts_every_score_where_locate_does(scores: list[float]) -> N
     x = np.array(scores)
     cell, offset = cells.locate(np.floor(x * cells.UNIT).astype(np.int64))
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert count_numba.fill(x, np.ones(x.size, np.uint8), packed) == -1
+    assert counting.fill(x, np.ones(x.size, np.uint8), packed) == -1
     count, total = np.zeros((2, 2 * cells.CELLS), np.int64)
-    count_numba.flush(packed, count, total)
+    counting.flush(packed, count, total)
     wanted = np.zeros((2, 2 * cells.CELLS), np.int64)
     np.add.at(wanted[0], 2 * cell + 1, 1)
     np.add.at(wanted[1], 2 * cell + 1, offset)
@@ -100,11 +100,11 @@ def test_the_kernel_and_locate_agree_on_both_sides_of_every_edge() -> None:
     around = np.concatenate([scores, np.nextafter(scores, 0.0), np.nextafter(scores, 1.0)])
     cell, offset = cells.locate(np.floor(around * cells.UNIT).astype(np.int64))
     packed = np.zeros(2 * cells.CELLS, np.uint64)
-    assert count_numba.fill(around, np.zeros(around.size, np.int64), packed) == -1
+    assert counting.fill(around, np.zeros(around.size, np.int64), packed) == -1
     count = np.bincount(2 * cell, minlength=packed.size)
-    assert (packed >> np.uint64(count_numba.OFFSET_BITS) == count).all()
+    assert (packed >> np.uint64(counting.OFFSET_BITS) == count).all()
     total = np.bincount(2 * cell, offset, packed.size)
-    assert (packed & np.uint64((1 << count_numba.OFFSET_BITS) - 1) == total).all()
+    assert (packed & np.uint64((1 << counting.OFFSET_BITS) - 1) == total).all()
 
 
 @given(st.one_of(st.floats(0.0, 1.0), units.map(lambda u: u * 2.0**-40)))

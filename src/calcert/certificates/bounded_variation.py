@@ -9,13 +9,13 @@ import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits import union_bound
-from calcert.certificates.limits.deviations import grouped_limit
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
+from calcert.kernels.limits import grouped_limit
 from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
 

@@ -20,8 +20,8 @@ from calcert.certificates.witnesses.group_signs import net_of, worst_gain
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_RANGES
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
 from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
+from calcert.kernels.signs import best_run, furthest
 from calcert.summary.summary import Summary
 
 Side = Literal["either", "too high", "too low"]
@@ -133,51 +133,7 @@ def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:
     """The run of points with the largest sum of `net`, or of its negative, and the sign of that sum."""
-    # A copy may be written to, as far as numba is concerned, so that the kernel is compiled once.
-    first, stop, sign = best_run(net.copy(), SIGN[side])
-    return first, stop, sign
-
-
-@compiled_later
-def furthest(above: Floats, below: Floats, single: bool) -> tuple[float, float]:
-    """The most that a running sum rises between two places, and the most that it falls.
-
-    On a point it rises by `above` and falls by `below` in an unknown order; by their difference, if points are `single`
-    scores. A range lies inside one point, or begins in one and ends in a later one.
-    """
-    rise = fall = before = 0.0
-    lowest, highest = np.inf, -np.inf
-    for k in range(above.size):
-        net = above[k] - below[k]
-        up, down = (max(net, 0.0), max(-net, 0.0)) if single else (above[k], below[k])
-        rise = max(rise, up, before + up - lowest)
-        fall = max(fall, down, highest - (before - down))
-        lowest, highest = min(lowest, before - down), max(highest, before + up)
-        before += net
-    return rise, fall
-
-
-@compiled_later
-def best_run(net: Floats, side: int) -> tuple[int, int, int]:
-    """Where the run begins and stops whose sum is the largest in size, and the sign of its sum.
-
-    That is +1 if `side` is 1, -1 if it is -1, and either if it is 0.
-    """
-    total = lowest = highest = rise = fall = 0.0
-    bottom = top = 0
-    risen, fallen = (0, 0), (0, 0)
-    for k in range(net.size):
-        # The first of equals, at either end: it is a point with rows that makes a running sum reach a new value.
-        total += net[k]
-        if total < lowest:
-            lowest, bottom = total, k + 1
-        if total > highest:
-            highest, top = total, k + 1
-        if total - lowest > rise:
-            rise, risen = total - lowest, (bottom, k + 1)
-        if highest - total > fall:
-            fall, fallen = highest - total, (top, k + 1)
-    return (*risen, 1) if side > 0 or (side == 0 and rise >= fall) else (*fallen, -1)
+    return best_run(net, SIGN[side])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from calcert.certificates import cutoff, perturbed
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.distances import distance
-from calcert.certificates.limits.deviations import bernstein, hoeffding
+from calcert.kernels.limits import bernstein, hoeffding
 from calcert.perturbation.noise import Noise
 from calcert.summary.summary import Summary
 

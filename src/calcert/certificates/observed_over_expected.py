@@ -14,12 +14,12 @@ from calcert.certificates.clusters.cluster_moments import gains_of, second_limit
 from calcert.certificates.in_the_large import rows_at_ends
 from calcert.certificates.limits.bets import refutes
 from calcert.certificates.limits.deviations import iid_limit, mean_upper
-from calcert.certificates.limits.root_search import SLACK, RuledOut, largest_candidate
 from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.kernels.search import SLACK, RuledOut, largest_candidate
 from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
 

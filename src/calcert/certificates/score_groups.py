@@ -8,7 +8,6 @@ the classifier were calibrated, over a fixed family of groupings.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.signs import capped_runs, total_plug_in
 from calcert.summary.points import Points, across_labels
-
-NOISE = 0.8
-"""E|Z| for a standard normal Z, sqrt(2/pi), rounded: what an estimated mean adds to an absolute value."""
 
 
 @dataclass(frozen=True)
@@ -105,70 +101,14 @@ def capped_groups(rows: Rows, position: Floats, cap: float) -> Groups:
 
 
 def _capped(rows: Rows, position: Floats, cap: float) -> tuple[Groups, float]:
-    start, plain, noise = capped_runs(position, rows.mass, rows.wobbling, rows.single, rows.n, cap)
+    start, plain, noise = capped_runs(position, rows.mass, rows.wobbling, rows.single.view(np.uint8), rows.n, cap)
     return Groups(start, plain), noise
-
-
-@compiled_later
-def capped_runs(
-    position: Floats, mass: Floats, wobbling: Floats, single: NDArray[np.bool_], n: int, cap: float
-) -> tuple[Integers, NDArray[np.bool_], float]:
-    """Starts of maximal runs of points over which `position` grows by at most `cap`, one point at the least.
-
-    Which of them are plain: those cheaper so, and those heavier than the cap but for single scores. And what the noise
-    of all of them adds, if the classifier is calibrated.
-    """
-    last = position.size - 1
-    start, plain = np.empty(last, np.int64), np.empty(last, np.bool_)
-    found, at, noise = 0, 0, 0.0
-    while at < last:
-        end, reach, step = at + 1, position[at] + cap * (1 + 1e-9), 1
-        while end + step <= last and position[end + step] <= reach:
-            end, step = end + step, 2 * step
-        while step > 1:
-            step //= 2
-            if end + step <= last and position[end + step] <= reach:
-                end += step
-        wobble = max(wobbling[end] - wobbling[at], 0.0)
-        estimated = NOISE * math.sqrt(wobble / n)
-        heavy = mass[end] - mass[at] > cap * (1 + 1e-6) and not (end == at + 1 and single[at])
-        start[found], plain[found] = at, heavy or 2 * wobble < estimated
-        noise += 2 * wobble if plain[found] else estimated
-        found, at = found + 1, end
-    return start[:found], plain[:found], noise
 
 
 def plug_in(points: Points, groups: Groups, n: int) -> float:
     """R: the mean of |x - mean label of the group|, or |x - y| in plain groups; over cells from above (convexity)."""
-    rest = (points.fraction, points.count, groups.start, groups.plain)
-    return float(total_plug_in(points.low, points.high, *rest)) / n
-
-
-@compiled_later
-def total_plug_in(
-    low: Floats, high: Floats, fraction: Floats, count: Integers, start: Integers, plain: NDArray[np.bool_]
-) -> float:
-    """That for all rows, not their mean; groups are added up one by one, so that sums are rounded little."""
-    total = 0.0
-    for b in range(start.size):
-        stop, here = start[b + 1] if b + 1 < start.size else low.size, 0.0
-        if plain[b]:
-            for i in range(start[b], stop):
-                wide = high[i] - low[i]
-                here += count[i, 0] * (low[i] + fraction[i, 0] * wide)
-                here += count[i, 1] * (1 - (low[i] + fraction[i, 1] * wide))
-        else:
-            zeros = ones = 0
-            for i in range(start[b], stop):
-                zeros += count[i, 0]
-                ones += count[i, 1]
-            label = ones / (zeros + ones)
-            for i in range(start[b], stop):
-                far = count[i, 0] * fraction[i, 0] + count[i, 1] * fraction[i, 1]
-                near = count[i, 0] + count[i, 1] - far
-                here += near * abs(low[i] - label) + far * abs(high[i] - label)
-        total += here
-    return total
+    rest = (points.fraction, points.count, groups.start, groups.plain.view(np.uint8))
+    return total_plug_in(points.low, points.high, *rest) / n
 
 
 def mean_apart(points: Points, rows: Rows, groups: Groups) -> Floats:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_count
+from calcert.kernels.windows import binned as sums_of_bins
 from calcert.published.bound import Curve, PublishedBound
 from calcert.sources.arrays import checked_pair
 
@@ -59,7 +59,7 @@ def ece(scores: Any, labels: Any, *, bins: int = BINS, scheme: Literal["width", 
 
 def binned(scores: Floats, labels: NDArray[np.int8], edges: Floats, scheme: str = "width") -> PublishedBound:
     """:func:`ece` with bins that begin at given ascending edges."""
-    rows, positives, total = _tally(scores, labels, edges)
+    rows, positives, total = sums_of_bins(scores, labels, edges)
     gap = float(np.abs(positives - total).sum() / scores.size)
     filled = rows > 0
     return PublishedBound(
@@ -74,18 +74,3 @@ def binned(scores: Floats, labels: NDArray[np.int8], edges: Floats, scheme: str 
         faults=("Errors of opposite sign cancel inside a bin, at any number of rows.",),
         parameters={"bins": int(edges.size), "scheme": scheme},
     )
-
-
-@compiled
-def _tally(scores, labels, edges):  # type: ignore[no-untyped-def]
-    """Rows, positive rows and sum of scores of each bin."""
-    rows, positives, total = np.zeros(edges.size), np.zeros(edges.size), np.zeros(edges.size)
-    for i in range(scores.size):
-        # Right for equal widths, up to rounding; looked up otherwise.
-        b = min(int(scores[i] * edges.size), edges.size - 1)
-        if scores[i] < edges[b] or (b + 1 < edges.size and scores[i] >= edges[b + 1]):
-            b = max(np.searchsorted(edges, scores[i], side="right") - 1, 0)
-        rows[b] += 1.0
-        positives[b] += labels[i]
-        total[b] += scores[i]
-    return rows, positives, total

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_count
+from calcert.kernels.strings import complement, locate
 
 FOLDS = 5
 """Folds by default. The paper gives no number: ours."""
@@ -63,7 +63,7 @@ class FoldedRows:
     ) -> tuple[Floats, NDArray[np.int8]]:
         """Scores and labels of the rows outside one fold, in `buffer` (two arrays of n) if given."""
         scores, labels = buffer or (np.empty(self.n), np.empty(self.n, np.int8))
-        size = _complement(self.scores, self.labels, self.fold, held_out, scores, labels)
+        size = complement(self.scores, self.labels, self.fold, held_out, scores, labels)
         return scores[:size], labels[:size]
 
 
@@ -94,7 +94,7 @@ def deal_rows(scores: Floats, labels: NDArray[np.int8], *, folds: int = FOLDS, r
     count = check_folds(folds, scores.size)
     # Positions are dealt, not rows: the deal ignores scores and labels, so it makes no difference, and saves a shuffle.
     fold = deal(scores.size, count, rng)
-    sizes = _sizes(fold, count)
+    sizes = np.bincount(fold, minlength=count)
     sample = np.minimum(sizes, validation_size(scores.size))
     chosen = [np.sort(rng.choice(size, m, replace=False, shuffle=False)) for size, m in zip(sizes, sample, strict=True)]
     return FoldedRows(scores, labels, fold, tuple(_positions(fold, chosen)))
@@ -141,11 +141,11 @@ def sort_rows(scores: Floats, labels: NDArray[np.int8]) -> tuple[Floats, NDArray
     The bits of a double in [0, 1] leave the two highest free and are in order of value, so the label fits in below
     them.
     """
-    keys = np.empty(scores.size, np.int64)
-    _pack(scores.view(np.int64), labels, keys)
+    # The mask drops the sign of -0.0.
+    keys = ((scores.view(np.int64) & 0x7FFF_FFFF_FFFF_FFFF) << 1) | labels
     keys.sort()
-    ordered_labels = np.empty(labels.size, np.int8)
-    _unpack(keys, ordered_labels)
+    ordered_labels = (keys & 1).astype(np.int8)
+    keys >>= 1
     return keys.view(np.float64), ordered_labels
 
 
@@ -159,7 +159,7 @@ def deal(n: int, folds: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     fold = rng.integers(0, folds, n, dtype=np.uint8)
     places = np.full(folds, n // folds)
     places[: n % folds] += 1
-    sizes = _sizes(fold, folds)
+    sizes = np.bincount(fold, minlength=folds)
     excess = np.maximum(sizes - places, 0)
     moving = [np.sort(rng.choice(size, m, replace=False, shuffle=False)) for size, m in zip(sizes, excess, strict=True)]
     new = np.repeat(np.arange(folds, dtype=np.uint8), np.maximum(places - sizes, 0))
@@ -173,56 +173,5 @@ def _positions(fold: NDArray[np.uint8], ranks: list[NDArray[np.int64]]) -> list[
     # A rank that never comes ends every list, so that the kernel need not look where lists end.
     lists = np.concatenate([np.append(r, -1) for r in ranks])
     found = np.empty(begin[-1], np.int64)
-    _locate(fold, lists, begin, found)
+    locate(fold, lists, begin, found)
     return np.split(found, begin[1:-1])
-
-
-@compiled
-def _pack(bits, labels, keys):  # type: ignore[no-untyped-def]
-    for i in range(keys.size):
-        # The mask drops the sign of -0.0.
-        keys[i] = ((bits[i] & 0x7FFF_FFFF_FFFF_FFFF) << 1) | labels[i]
-
-
-@compiled
-def _unpack(keys, labels):  # type: ignore[no-untyped-def]
-    for i in range(keys.size):
-        labels[i] = keys[i] & 1
-        keys[i] >>= 1
-
-
-@compiled
-def _sizes(fold, folds):  # type: ignore[no-untyped-def]
-    sizes = np.zeros(folds, np.int64)
-    for i in range(fold.size):
-        sizes[fold[i]] += 1
-    return sizes
-
-
-@compiled
-def _locate(fold, lists, begin, found):  # type: ignore[no-untyped-def]
-    """`lists` holds the ranks wanted of fold 0 and a -1, then those of fold 1 and a -1, and so on."""
-    folds = begin.size - 1
-    rank = np.zeros(folds, np.int64)
-    done = np.zeros(folds, np.int64)
-    wanted = np.empty(folds, np.int64)
-    for k in range(folds):
-        wanted[k] = lists[begin[k] + k]
-    for i in range(fold.size):
-        k = fold[i]
-        if rank[k] == wanted[k]:
-            found[begin[k] + done[k]] = i
-            done[k] += 1
-            wanted[k] = lists[begin[k] + k + done[k]]
-        rank[k] += 1
-
-
-@compiled
-def _complement(scores, labels, fold, held_out, out_scores, out_labels):  # type: ignore[no-untyped-def]
-    """Copy the rows outside a fold, without branches: a row that does not belong is overwritten by the next."""
-    size = 0
-    for i in range(scores.size):
-        out_scores[size] = scores[i]
-        out_labels[size] = labels[i]
-        size += fold[i] != held_out
-    return size

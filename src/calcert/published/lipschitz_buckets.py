@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from calcert.certificates.limits.union_bound import share
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled
 from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
+from calcert.kernels.strings import count_before_cells, look_up
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
@@ -242,7 +242,7 @@ def _surrogate(
 ) -> tuple[Floats, Floats]:
     """Mean training label and error bound of the buckets that given cells lie in, for the fold of each."""
     curve, error = np.empty(cell.size), np.empty(cell.size)
-    _look_up(cut.bucket_of_cell, cut.first_cell, cut.widths, trained, constant, fold, cell, curve, error)
+    look_up(cut.bucket_of_cell, cut.first_cell, cut.widths, trained, constant, fold, cell, curve, error)
     return curve, error
 
 
@@ -250,39 +250,8 @@ def _training_counts(rows: FoldedRows, cuts: Cuts) -> NDArray[np.int64]:
     """Training rows, and positive ones, before each cell and in all: indexed by fold, (all, positive) and cell."""
     position = np.append(np.searchsorted(rows.scores, cuts.cells), rows.n)
     trained = np.empty((int(rows.fold.max()) + 1, 2, position.size), np.int64)
-    _count_before_cells(rows.labels, rows.fold, position, trained)
+    count_before_cells(rows.labels, rows.fold, position, trained)
     return trained
-
-
-@compiled
-def _count_before_cells(labels, fold, position, trained):  # type: ignore[no-untyped-def]
-    """For ascending positions and every fold, the rows and the positive rows before them that are outside the fold."""
-    folds = trained.shape[0]
-    inside = np.zeros((folds, 2), np.int64)
-    positives, begin = 0, 0
-    for e in range(position.size):
-        for i in range(begin, position[e]):
-            inside[fold[i], 0] += 1
-            inside[fold[i], 1] += labels[i]
-            positives += labels[i]
-        begin = position[e]
-        for k in range(folds):
-            trained[k, 0, e] = begin - inside[k, 0]
-            trained[k, 1, e] = positives - inside[k, 1]
-
-
-@compiled
-def _look_up(bucket_of_cell, first_cell, widths, trained, constant, fold, cell, curve, error):  # type: ignore[no-untyped-def]
-    for i in range(cell.size):
-        k, bucket = fold[i], bucket_of_cell[cell[i]]
-        begin, end = first_cell[bucket], first_cell[bucket + 1]
-        size = trained[k, 0, end] - trained[k, 0, begin]
-        if size > 0:
-            curve[i] = (trained[k, 1, end] - trained[k, 1, begin]) / size
-            error[i] = constant * widths[bucket] + 0.5 / np.sqrt(size)
-        else:
-            curve[i] = trained[k, 1, -1] / trained[k, 0, -1]
-            error[i] = 1.0
 
 
 def _check_buckets(buckets: Any) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled
+from calcert.kernels.strings import first_row, marks_on_string, obstacles, open_suspects, sums_below, taut_string
 
 Positions = NDArray[np.int64]
 
@@ -36,9 +36,6 @@ _LONGEST_STRIDE = 32
 
 _ROUNDS = 8
 """After so many rounds all rows are opened, which keeps the time linear whatever comes; two have been enough so far."""
-
-_CLEAR = 1e-3
-"""A corner this close to the edge counts as reaching it: far more than rounding can take."""
 
 
 def denoise(values: ArrayLike, penalty: float) -> Floats:
@@ -84,170 +81,15 @@ def pieces(
     """
     # Nearer marks where the path is narrow; more than an eighth of its width apart they would nearly all be suspect.
     stride = int(min(max(penalty / 8, 1), _LONGEST_STRIDE))
-    marks = _marks_on_string(scores, stride)
-    width, total = _sums_below(labels, fold, held_out, marks)
-    opened = np.zeros(marks.size, np.bool_)
+    marks = marks_on_string(scores, stride)
+    width, total = sums_below(labels, fold, held_out, marks)
+    opened = np.zeros(marks.size, np.uint8)
     for attempt in range(_ROUNDS + 1):
         if attempt == _ROUNDS:
-            opened[:] = True
-        place, w, s = _obstacles(scores, labels, fold, held_out, marks, width, total, opened)
-        bend, height = _taut_string(w, s, float(penalty))
-        if _open_suspects(width, total, w[bend], s[bend] + height, float(penalty), opened) == 0:
+            opened[:] = 1
+        place, w, s = obstacles(scores, labels, fold, held_out, marks, width, total, opened)
+        bend, height = taut_string(w, s, float(penalty))
+        if open_suspects(width, total, w[bend], s[bend] + height, float(penalty), opened) == 0:
             break
     level = (np.diff(s[bend]) + np.diff(height)) / np.diff(w[bend])
-    return _first_row(fold, held_out, place[bend[:-1]]), level
-
-
-@compiled
-def _marks_on_string(scores, stride):  # type: ignore[no-untyped-def]
-    """Positions from 0 to n, at least `stride` rows apart but for the last, where the score changes."""
-    n = scores.size
-    marks = np.empty(n // stride + 2, np.int64)
-    marks[0] = 0
-    count = 1
-    position = stride
-    while position < n:
-        while position < n and scores[position] == scores[position - 1]:
-            position += 1
-        if position < n:
-            marks[count] = position
-            count += 1
-        position += stride
-    marks[count] = n
-    return marks[: count + 1]
-
-
-@compiled
-def _sums_below(labels, fold, held_out, marks):  # type: ignore[no-untyped-def]
-    """Rows outside the fold, and the sum of their labels, before each mark."""
-    width, total = np.zeros(marks.size), np.zeros(marks.size)
-    for e in range(1, marks.size):
-        rows, positive = 0, labels[0] * 0
-        for i in range(marks[e - 1], marks[e]):
-            outside = fold[i] != held_out
-            rows += outside
-            positive += labels[i] * outside
-        width[e] = width[e - 1] + rows
-        total[e] = total[e - 1] + positive
-    return width, total
-
-
-@compiled
-def _obstacles(scores, labels, fold, held_out, marks, width, total, opened):  # type: ignore[no-untyped-def]
-    """Position, rows before and labels before, of all marks and of every change of score in an opened stretch."""
-    size = marks.size
-    for e in range(1, marks.size):
-        if opened[e]:
-            size += marks[e] - marks[e - 1]
-    place, w, s = np.empty(size, np.int64), np.empty(size), np.empty(size)
-    place[0], w[0], s[0] = 0, 0.0, 0.0
-    count = 1
-    for e in range(1, marks.size):
-        if opened[e]:
-            rows, positive, last = width[e - 1], total[e - 1], -1.0
-            for i in range(marks[e - 1], marks[e]):
-                if fold[i] == held_out:
-                    continue
-                if scores[i] != last and rows > w[count - 1]:
-                    place[count], w[count], s[count] = i, rows, positive
-                    count += 1
-                last = scores[i]
-                rows += 1.0
-                positive += labels[i]
-        if width[e] > w[count - 1]:
-            place[count], w[count], s[count] = marks[e], width[e], total[e]
-            count += 1
-    return place[:count], w[:count], s[:count]
-
-
-@compiled
-def _taut_string(w, s, penalty):  # type: ignore[no-untyped-def]
-    """The bends of the shortest path, ends included, and its height above s there: `penalty`, -`penalty` or 0 at
-    the ends.
-
-    The path passes below (w, s + penalty) and above (w, s - penalty). It bends at an upper obstacle only where s
-    turns upwards, at a lower one only where s turns downwards, so every obstacle belongs to one chain at most.
-    """
-    end = w.size - 1
-    height = np.zeros(w.size)
-    chain = np.empty((2, w.size), np.int64)
-    head, tail = np.zeros(2, np.int64), np.zeros(2, np.int64)
-    bends = np.empty(w.size, np.int64)
-    bends[0] = 0
-    count = 1
-    for j in range(1, w.size):
-        sign = 1.0
-        if j < end:
-            turn = (s[j + 1] - s[j]) * (w[j] - w[j - 1]) - (s[j] - s[j - 1]) * (w[j + 1] - w[j])
-            if turn == 0.0:
-                continue
-            sign = 1.0 if turn > 0.0 else -1.0
-            height[j] = sign * penalty
-        # The end is an upper obstacle without clearance: the path to the last upper obstacle runs along its chain.
-        side = 0 if sign > 0.0 else 1
-        other = 1 - side
-        # What the new obstacle hides leaves its chain.
-        hidden = True
-        while hidden and tail[side] > head[side]:
-            b = chain[side, tail[side] - 1]
-            a = chain[side, tail[side] - 2] if tail[side] - 1 > head[side] else bends[count - 1]
-            hidden = sign * _turn(w, s, height, a, b, j) <= 0.0
-            tail[side] -= hidden
-        # With the chain gone the new obstacle faces the other one: the path bends where it cannot pass straight.
-        if tail[side] == head[side]:
-            head[side], tail[side] = 0, 0
-            blocked = True
-            while blocked and head[other] < tail[other]:
-                b = chain[other, head[other]]
-                blocked = sign * _turn(w, s, height, bends[count - 1], b, j) <= 0.0
-                if blocked:
-                    bends[count] = b
-                    count += 1
-                    head[other] += 1
-        chain[side, tail[side]] = j
-        tail[side] += 1
-    for k in range(head[0], tail[0]):
-        bends[count] = chain[0, k]
-        count += 1
-    return bends[:count], height[bends[:count]]
-
-
-@compiled
-def _turn(w, s, height, a, b, c):  # type: ignore[no-untyped-def]
-    """Positive where the way from a over b to c turns upwards. Sums and heights are subtracted apart, as both are
-    exact."""
-    first = (s[b] - s[a]) + (height[b] - height[a])
-    then = (s[c] - s[b]) + (height[c] - height[b])
-    return then * (w[b] - w[a]) - first * (w[c] - w[b])
-
-
-@compiled
-def _open_suspects(width, total, bend_width, bend_height, penalty, opened):  # type: ignore[no-untyped-def]
-    """Open the stretches between marks in which some row might be in the way of the path; returns how many."""
-    found = 0
-    k = 0
-    for e in range(1, width.size):
-        while k + 2 < bend_width.size and bend_width[k + 1] <= width[e - 1]:
-            k += 1
-        rows, rise = width[e] - width[e - 1], total[e] - total[e - 1]
-        if opened[e] or rows <= 1.0:
-            continue
-        slope = (bend_height[k + 1] - bend_height[k]) / (bend_width[k + 1] - bend_width[k])
-        path = bend_height[k] + slope * (width[e - 1] - bend_width[k])
-        # The sums stay above the corner reached by no rise first, and below that reached by all the rise first.
-        low = total[e - 1] + penalty - (path + slope * (rows - rise))
-        high = (path + slope * rise) - (total[e] - penalty)
-        if low < _CLEAR or high < _CLEAR:
-            opened[e] = True
-            found += 1
-    return found
-
-
-@compiled
-def _first_row(fold, held_out, place):  # type: ignore[no-untyped-def]
-    """The first row outside the fold at or after each position."""
-    first = place.copy()
-    for j in range(first.size):
-        while fold[first[j]] == held_out:
-            first[j] += 1
-    return first
+    return first_row(fold, held_out, place[bend[:-1]]), level

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
 from calcert.foundation.refused_values import Place, bad_label, bad_score
+from calcert.kernels import clusters, counting
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.consistency import ROW_LIMIT
@@ -41,26 +42,22 @@ class ThreadCounts:
     """What one thread has counted."""
 
     def __init__(self) -> None:
-        # Numba takes a moment to import: those who have few rows do without.
-        from calcert.sources import count_numba as kernel
-
         self.distinct = 0
-        self._kernel = kernel
         self._packed = np.zeros(2 * cells.CELLS, np.uint64)
         self._flushed: tuple[Integers, Integers] | None = None
-        self._keys = np.full(kernel.SLOTS, -1, np.int64)
-        self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
+        self._keys = np.full(clusters.SLOTS, -1, np.int64)
+        self._tally = np.zeros(2 * clusters.SLOTS, np.int64)
         self._most = 0  # No packed word counts more rows than this.
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> int:
         """Count rows, at most as many as one word can count; the first that is none, else -1."""
         x, y = score_chunk(scores), label_chunk(labels)
-        if self._most + x.size > self._kernel.CHUNK:
-            self._most = int(self._packed.max()) >> self._kernel.OFFSET_BITS
-        if self._most + x.size > self._kernel.CHUNK:
+        if self._most + x.size > counting.CHUNK:
+            self._most = int(self._packed.max()) >> counting.OFFSET_BITS
+        if self._most + x.size > counting.CHUNK:
             self._flush()
         self._most += x.size
-        bad = int(self._kernel.fill(x, y, self._packed))
+        bad = int(counting.fill(x, y, self._packed))
         if bad >= 0:
             return bad
         # Many distinct scores show themselves in the first rows, mostly.
@@ -68,7 +65,7 @@ class ThreadCounts:
             if self.distinct >= 0:
                 # Adding 0.0 turns -0.0 into 0.0, which is the same score.
                 bits = (x[here].astype(np.float64) + 0.0).view(np.int64)
-                filled = self._kernel.tally(bits, y[here], self._keys, self._tally, self.distinct, DISTINCT_LIMIT)
+                filled = counting.tally(bits, y[here], self._keys, self._tally, self.distinct, DISTINCT_LIMIT)
                 self.distinct = int(filled)
         return -1
 
@@ -76,7 +73,7 @@ class ThreadCounts:
         """Make room in the words."""
         if self._flushed is None:
             self._flushed = np.zeros(2 * cells.CELLS, np.int64), np.zeros(2 * cells.CELLS, np.int64)
-        self._kernel.flush(self._packed, *self._flushed)
+        counting.flush(self._packed, *self._flushed)
         self._most = 0
 
     def used(self) -> NDArray[np.bool_]:
@@ -88,7 +85,7 @@ class ThreadCounts:
 
     def add_to(self, count: Integers, offset: Integers, cell: Integers) -> None:
         """Add counts and sums of these cells, which are all that hold rows: no table of all cells is needed."""
-        self._kernel.flush(self._packed.reshape(-1, 2)[cell].ravel(), count.ravel(), offset.ravel())
+        counting.flush(self._packed.reshape(-1, 2)[cell].ravel(), count.ravel(), offset.ravel())
         if self._flushed is not None:
             count += self._flushed[0].reshape(-1, 2)[cell]
             offset += self._flushed[1].reshape(-1, 2)[cell]
@@ -176,8 +173,6 @@ class Collector:
 
     def _submit(self, scores: NDArray[Any], labels: NDArray[Any]) -> Future[int]:
         if self._pool is None:
-            # Ctrl-C waits for compiling in this thread alone.
-            self._tables[0].add(scores[:0], labels[:0])
             self._pool = ThreadPoolExecutor(self._threads)
             for _ in range(self._threads - 1):
                 self._tables.append(ThreadCounts())

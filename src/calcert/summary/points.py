@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.bets import by_block
 from calcert.summary import cells
-from calcert.summary.cells import SCORE_BITS
 
 MERGED = 256
 """Cells narrower than a bandwidth over this are put together: that hides CURVATURE / (8 MERGED^2) at most, 1.3e-6."""
@@ -44,9 +43,7 @@ class Points:
 
 def at_scores(score: Floats, count: Integers) -> Points:
     """Rows at scores that are listed."""
-    # Copies may be written to, as joined cells may, as far as numba is concerned: kernels are compiled once for both.
-    low = score.copy()
-    return Points(low, low, np.zeros(count.shape), count.copy())
+    return Points(score, score, np.zeros(count.shape), count)
 
 
 def in_cells(cell: Integers, count: Integers, offset: Integers) -> Points:
@@ -109,32 +106,6 @@ def partition(widest: Callable[[Points], Floats]) -> Partition:
 def joined(cell: Integers, count: Integers, offset: Integers, where: Partition) -> Points:
     """Rows that are known to their cells, cells put together."""
     return Points(*by_block(cell, count, offset, *where))
-
-
-@compiled_later
-def by_block(
-    cell: Integers, count: Integers, offset: Integers, left: Floats, right: Floats, inside: Floats
-) -> tuple[Floats, Floats, Floats, Integers]:
-    """The joined cells that hold rows, in one pass: what :class:`Points` has of them."""
-    low, high = np.empty(cell.size), np.empty(cell.size)
-    way, rows = np.zeros((cell.size, 2)), np.zeros((cell.size, 2), np.int64)
-    block, edge = -1, -1.0
-    for i in range(cell.size):
-        c = cell[i]
-        if left[c] != edge:
-            edge, block = left[c], block + 1
-            low[block], high[block] = edge, right[c]
-        for y in range(2):
-            rows[block, y] += count[i, y]
-            # From the left edge of the block, first to the cell and then inside it.
-            way[block, y] += count[i, y] * inside[c] + offset[i, y]
-    unit = 1.0 / (1 << SCORE_BITS)
-    for k in range(block + 1):
-        for y in range(2):
-            way[k, y] /= max(high[k] - low[k], 1.0) * max(rows[k, y], 1)
-        low[k] *= unit
-        high[k] *= unit
-    return low[: block + 1], high[: block + 1], way[: block + 1], rows[: block + 1]
 
 
 def across_labels(values: NDArray[Any]) -> NDArray[Any]:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from calcert.certificates.limits.deviations import mean_upper
-from calcert.certificates.limits.root_search import SLACK
 from calcert.foundation.array_types import Floats
+from calcert.kernels.search import SLACK
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids.grid import CURVATURE
 from calcert.perturbation.noise import Noise

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calcert.certificates.distances.distance_knots import inside, lay, put
-from calcert.certificates.distances.distance_solver import solve
-from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled
+from calcert.foundation.array_types import Floats
+from calcert.kernels.distance import solve
+from calcert.kernels.knots import cost, lay, put
 from calcert.summary.points import Points
 
 RUNS = 64, 512, 1024
@@ -71,9 +70,7 @@ def best_plan(points: Points, error: float) -> Plan:
 
 
 def _plan_on(points: Points, runs: int, enough: float) -> Plan:
-    # Copies may be written to, as far as numba is concerned, so that kernels are compiled once.
-    low, high = points.low.copy(), points.high.copy()
-    fraction, count = points.fraction.copy(), points.count.copy()
+    low, high, fraction, count = points.low, points.high, points.fraction, points.count
     # Points of the grid are edges of cells, and of blocks that are no wider than its own.
     grid = 1 << min(runs.bit_length() - 1, FINEST_GRID, int(-math.log2(max((high - low).max(), TINY))))
     knots = lay(low, high, count, runs, grid)
@@ -104,94 +101,3 @@ def following(knots: Floats, rows: Floats, mass: Floats) -> Floats:
     beside = np.abs(moved[:, :-1]) + np.abs(moved[:, 1:])
     follows = np.stack([beside[0] <= beside[1], beside[0] > beside[1]])
     return np.where(follows, np.minimum(mass / np.maximum(rows, TINY), 1 / np.maximum(weight, TINY)), 0.0)
-
-
-@compiled(error_model="numpy")
-def cost(
-    knots: Floats,
-    mass: Floats,
-    spread: Floats,
-    left: Integers,
-    low: Floats,
-    high: Floats,
-    fraction: Floats,
-    count: Integers,
-) -> tuple[float, float]:
-    """What a plan costs, wherever in their cells the rows are, and how much of that is owed to not knowing where.
-
-    The plan has `mass` on the knots, of which every row takes `spread` along to its own cell, per label and knot.
-
-    For label 1, A(t) rows and N(t) of the plan lie at or below t; for label 0, above. Moving one to the other costs the
-    integral of |A - N| (theory of the distance, any plan is a bound). Inside a cell A is monotone with a known mean and
-    N is constant, and |A - N| is convex in A: it is at most what it would be with all rows at the two ends.
-    """
-    n, of_zero = 0, 0
-    for i in range(low.size):
-        n += count[i, 0] + count[i, 1]
-        of_zero += count[i, 0]
-    kept, taken = mass.copy(), np.empty((low.size, 2))
-    zeros = lost = 0.0
-    for i in range(low.size):
-        k, wide = left[i], high[i] - low[i]
-        here = there = 0.0
-        for y in range(2):
-            right = inside(knots, k, low[i] + fraction[i, y] * wide)
-            share = count[i, y] / n
-            first, second = spread[y, k] * (1 - right) * share, spread[y, k + 1] * right * share
-            kept[k] -= first
-            kept[k + 1] -= second
-            here += (1 - fraction[i, y]) * (first + second)
-            there += fraction[i, y] * (first + second)
-        taken[i, 0], taken[i, 1] = here, there
-        zeros, lost = _add(zeros, lost, (1 - low[i]) * here + (1 - high[i]) * there)
-    for k in range(knots.size):
-        kept[k] = max(kept[k], 0.0)
-        zeros, lost = _add(zeros, lost, (1 - knots[k]) * kept[k])
-    # Sums from above and from below differ by what the plan lacks of label 0.
-    zeros, lost_zeros = of_zero / n - zeros, -lost
-    ones = lost_ones = total = lost = hidden = at = 0.0
-    before_zeros = before_ones = 0
-    k = 0
-    for i in range(low.size + 1):
-        end = low[i] if i < low.size else 1.0
-        moved = abs(zeros + lost_zeros - before_zeros / n) + abs(ones + lost_ones - before_ones / n)
-        while k < knots.size and knots[k] <= end:
-            total, lost = _add(total, lost, (knots[k] - at) * moved)
-            at = knots[k]
-            zeros, lost_zeros = _add(zeros, lost_zeros, (1 - at) * kept[k])
-            ones, lost_ones = _add(ones, lost_ones, at * kept[k])
-            moved = abs(zeros + lost_zeros - before_zeros / n) + abs(ones + lost_ones - before_ones / n)
-            k += 1
-        total, lost = _add(total, lost, (end - at) * moved)
-        if i == low.size:
-            break
-        at = high[i]
-        zeros, lost_zeros = _add(zeros, lost_zeros, (1 - low[i]) * taken[i, 0])
-        ones, lost_ones = _add(ones, lost_ones, low[i] * taken[i, 0])
-        if at > low[i]:
-            if k < knots.size and knots[k] < at:
-                raise ValueError("a knot lies inside a cell")
-            most, least = _between(zeros + lost_zeros, before_zeros, count[i, 0], n, fraction[i, 0])
-            more, less = _between(ones + lost_ones, before_ones, count[i, 1], n, fraction[i, 1])
-            total, lost = _add(total, lost, (at - low[i]) * (most + more))
-            hidden += (at - low[i]) * (most - least + more - less)
-        zeros, lost_zeros = _add(zeros, lost_zeros, (1 - at) * taken[i, 1])
-        ones, lost_ones = _add(ones, lost_ones, at * taken[i, 1])
-        before_zeros += count[i, 0]
-        before_ones += count[i, 1]
-    return total + lost, hidden
-
-
-@compiled(error_model="numpy")
-def _between(plan: float, before: int, rows: int, n: int, fraction: float) -> tuple[float, float]:
-    """The largest and the smallest that the mean of |A - N| over a cell can be."""
-    first, last = plan - before / n, plan - (before + rows) / n
-    return fraction * abs(first) + (1 - fraction) * abs(last), abs(fraction * first + (1 - fraction) * last)
-
-
-@compiled(error_model="numpy")
-def _add(total: float, lost: float, value: float) -> tuple[float, float]:
-    """total + value, and in `lost` what rounding took from it (Knuth)."""
-    found = total + value
-    part = found - total
-    return found, lost + ((total - (found - part)) + (value - part))

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from calcert.certificates.limits.root_search import crossing
 from calcert.foundation.array_types import Floats, Integers
+from calcert.kernels.search import crossing
 
 ACCURACY = 1e-7
 """Added to every tail: more than aliasing, dropped frequencies and rounding may hide (theory, "Near calibration")."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from calcert.certificates.limits.deviations import Limit, bernstein, beyond_iid_limit, grouped_limit, iid_limit
-from calcert.certificates.limits.root_search import SLACK, largest_candidate
-from calcert.foundation.compiled import compiled_later, in_kernels
+from calcert.certificates.limits.deviations import Limit, iid_limit
+from calcert.kernels.limits import _largest, _largest_grouped, _least, bernstein, grouped_limit
+from calcert.kernels.search import SLACK, largest_candidate
 
 
 def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: Limit) -> float:
@@ -32,26 +32,6 @@ def invert(plug_in: float, second_moment: float, n: float, delta: float, limit: 
     return largest_candidate(excess, low, top)
 
 
-@in_kernels
-def _beyond(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return beyond_iid_limit(a - plug_in, max(second_moment - a * a, 0.0), 1 + b, n, delta)
-
-
-@in_kernels
-def _beyond_grouped(a: float, b: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return a - plug_in - grouped_limit(max(second_moment - a * a, 0.0), 1 + b, n, delta)
-
-
-@compiled_later
-def _largest(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return largest_candidate(_beyond, low, top, (plug_in, second_moment, n, delta))
-
-
-@compiled_later
-def _largest_grouped(low: float, top: float, plug_in: float, second_moment: float, n: float, delta: float) -> float:
-    return largest_candidate(_beyond_grouped, low, top, (plug_in, second_moment, n, delta))
-
-
 def least_size(size: float, second_moment: float, n: float, delta: float) -> float:
     """The least |m| that n rows do not exclude as the mean m of gains in [-1, 1]; theorem 11 (ii).
 
@@ -60,28 +40,6 @@ def least_size(size: float, second_moment: float, n: float, delta: float) -> flo
         the result with probability at least 1 - delta.
     """
     return max(size - _least(max(size, 0.0), second_moment, float(n), delta), 0.0)
-
-
-@compiled_later
-def _least(size: float, second_moment: float, n: float, delta: float) -> float:
-    return largest_candidate(_excluded, 0.0, size, (size, second_moment, n, delta))
-
-
-@in_kernels
-def _excluded(a: float, b: float, size: float, second_moment: float, n: float, delta: float) -> float:
-    """Positive where no mean of a size from size - b to size - a can be true, on the side of the rows or the other."""
-    least, most = max(size - b, 0.0), size - a
-    variance = max(second_moment - least * least, 0.0)
-    same = beyond_iid_limit(a, variance, 1 + most, n, delta - _other_side(least, n, delta))
-    if same <= 0:
-        return same
-    return min(same, beyond_iid_limit(size + least, variance, 1 + most, n, _other_side(most, n, delta)))
-
-
-@in_kernels
-def _other_side(c: float, n: float, delta: float) -> float:
-    """The part of delta for rows whose mean is on the other side of 0 than one of size c: half of it where c is 0."""
-    return delta / 2 * max(math.exp(-4 * c * math.sqrt(n)), 0.002)
 
 
 def invert_squared(plug_in: float, n: float, delta: float) -> float:

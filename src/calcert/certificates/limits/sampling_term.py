@@ -9,10 +9,11 @@ import numpy as np
 
 from calcert.certificates.clusters.cluster_deviations import FixedWeights, weights_of
 from calcert.certificates.clusters.cluster_moments import any_squares, perturbed_form, perturbed_squares, second_limit
-from calcert.certificates.limits.deviations import Limit, grouped_limit, iid_limit
+from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.inversion import invert, least_size
 from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
 from calcert.foundation.rounding import ROUNDING
+from calcert.kernels.limits import grouped_limit
 from calcert.perturbation.noise import Noise
 from calcert.summary.clusters import Clusters
 from calcert.summary.points import Points

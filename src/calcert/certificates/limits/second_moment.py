@@ -9,12 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calcert.certificates.limits.bets import CLOSE, betting_upper
-from calcert.certificates.limits.binomial_moments import tail_ratio
+from calcert.certificates.limits.bets import betting_upper
 from calcert.certificates.limits.deviations import mean_upper
-from calcert.certificates.limits.root_search import SLACK, crossing
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled_later, in_kernels
+from calcert.kernels.limits import _convex_upper
+from calcert.kernels.search import SLACK
 
 NODES = (np.arange(129) / 128.0) ** 2
 """Squares are known by how many rows lie at each of these: a row between two of them is split, its square kept."""
@@ -79,19 +78,4 @@ def convex_upper(mean: float, n: float, delta: float) -> float:
         With probability at least 1 - delta over the sample the average of the expectations is at most the result.
     """
     mean, most = min(max(float(mean), 0.0), 1.0), mean_upper(mean, n, delta)
-    return most if mean * n > MANY or most >= 1 else float(_convex_upper(mean, float(n), delta, most))
-
-
-@compiled_later
-def _convex_upper(mean: float, n: float, delta: float, most: float) -> float:
-    if _convex_excess(most, mean, n, delta) > 0:
-        return most
-    return min(crossing(_convex_excess, mean, most, CLOSE, (mean, n, delta))[1] * (1 + SLACK), most)
-
-
-@in_kernels
-def _convex_excess(c: float, mean: float, n: float, delta: float) -> float:
-    """Positive where the sum may be so small although the expectations average c."""
-    if c <= mean:
-        return math.log(1 / delta)
-    return math.log(max(tail_ratio(n * (1 - mean), n, (1 - c) / c, 1), 1e-300) / delta) + SLACK
+    return most if mean * n > MANY or most >= 1 else _convex_upper(mean, n, delta, most)

@@ -8,25 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calcert.certificates.limits.deviations import normal_quantile
-from calcert.certificates.limits.root_search import crossing
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled_later, in_kernels
+from calcert.kernels.few_values import at_most
+from calcert.kernels.search import crossing
 
 CELL = 0.02
 """The root of the number of rows that are expected to take part is cut into cells of this width, each with a test."""
 
 SPENT = 0.02
 """The share of delta for the limits of the probability to take part."""
-
-FAR = 5.5
-"""Numbers of rows that take part, further out than so many standard deviations, are charged in full."""
-
-SLACK, ROUNDED = 1e-7, 1e-10
-"""Widening of tails, relative and absolute: more than distribution functions and the sums over them are wrong by."""
-
-TINY = 1e-250
-"""Smaller probabilities are not carried from one number of rows to the next, but computed anew."""
 
 
 class Gain(NamedTuple):
@@ -119,67 +110,3 @@ class Tests(NamedTuple):
         pay = self.gain.pay + self.tilt[cell]
         tail = at_most(float(self.seen[cell]), float(gains), float(loses), float(self.gain.n), float(pay))
         return math.log(max(tail, 1e-300) / self.level)
-
-
-@compiled_later
-def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> float:
-    """The probability that n rows gain at most `total` together, or a little more.
-
-    It is summed over the number N of rows that take part. The distribution function of Binomial(N, gains / share) at
-    total + (1 - pay) N changes from one N to the next by a multiple of a probability, and by another where the whole
-    part of total + (1 - pay) N grows.
-    """
-    share, total = gains + loses, total + 1e-9 * n
-    if share <= 0:
-        return 1.0 if total >= 0 else 0.0
-    chance = min(gains / share, 1.0)
-    spread = FAR * math.sqrt(n * share * max(1 - share, 0.0)) + 8
-    first = max(math.floor(n * share - spread), 0.0) if share < 1 else n
-    last = min(math.ceil(n * share + spread), n) if share < 1 else n
-    weight, most, below, here = probability(first, n, share), -1.0, 0.0, -1.0
-    added = covered = 0.0
-    for taking in range(int(first), int(last) + 1):
-        now = math.floor(total + (1 - pay) * taking)
-        if now < 0 or now >= taking:
-            below, here = 0.0 if now < 0 else 1.0, -1.0
-        elif here < TINY:
-            here, below = probability(now, taking, chance), at_most_so_many(now, taking, chance)
-        else:
-            below -= chance * here
-            here *= taking / (taking - most) * (1 - chance)
-            if now > most:
-                here *= (taking - most) / now * chance / (1 - chance)
-                below += here
-        most = now
-        added += weight * min(max(below, 0.0), 1.0)
-        covered += weight
-        if share < 1:
-            weight *= (n - taking) / (taking + 1.0) * share / (1 - share)
-    # Logarithms of factorials are rounded relative to their size, some n ln n.
-    return (added + max(1 - covered, 0.0)) * (1 + SLACK + 2e-15 * n * math.log(n + 2)) + ROUNDED
-
-
-@in_kernels
-def at_most_so_many(most: float, coins: float, chance: float) -> float:
-    """The probability of at most `most` successes, from the shorter of both tails."""
-    if chance <= 0 or chance >= 1:
-        return 1.0 if chance <= 0 else 0.0
-    odds = chance / (1 - chance)
-    upper = most >= coins * chance
-    k = most + 1 if upper else most
-    term = probability(k, coins, chance)
-    total = 0.0
-    while 0 <= k <= coins and term > 1e-18 * total:
-        total += term
-        term *= (coins - k) / (k + 1) * odds if upper else k / (coins - k + 1) / odds
-        k += 1 if upper else -1
-    return 1 - total if upper else total
-
-
-@in_kernels
-def probability(hits: float, coins: float, chance: float) -> float:
-    """That of so many successes."""
-    if chance <= 0 or chance >= 1:
-        return 1.0 if hits == (0 if chance <= 0 else coins) else 0.0
-    ways = math.lgamma(coins + 1.0) - math.lgamma(hits + 1.0) - math.lgamma(coins - hits + 1.0)
-    return math.exp(ways + hits * math.log(chance) + (coins - hits) * math.log1p(-chance))

@@ -18,9 +18,9 @@ from calcert.certificates.clusters.cluster_bets import EVERY, lower_with_bets
 from calcert.certificates.clusters.cluster_gain_lists import error_patterns
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
-from calcert.certificates.witnesses.group_signs import signed_gains
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, middles
 from calcert.certificates.witnesses.listed_witnesses import FOR_L1
+from calcert.kernels.signs import signed_gains
 from calcert.summary.summary import Summary
 
 SCALES = np.array([1, 8, 64, 512, 4096])

@@ -19,9 +19,9 @@ import numpy as np
 
 from calcert.certificates.limits.bernoulli_sums import RUNS, largest_move, run_of
 from calcert.certificates.limits.deviations import mean_lower, share_beyond
-from calcert.certificates.limits.root_search import SLACK
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.bets import by_place
+from calcert.kernels.search import SLACK
 from calcert.summary import cells
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
@@ -98,19 +98,6 @@ class Stretches(NamedTuple):
 def _stretches(summary: Summary) -> Stretches:
     of_all = by_place(summary.cell, summary.count, summary.offset, summary.left, _stretch_of_cells(), 4 * RUNS)
     return Stretches(*of_all.reshape(3, 4, RUNS))
-
-
-@compiled_later
-def by_place(cell: Integers, count: Integers, offset: Integers, left: Floats, place: Integers, places: int) -> Floats:
-    """Rows, sums of their scores, and positives, by what `place` says of every cell; `left` of those that hold rows."""
-    sums = np.zeros((3, places))
-    for i in range(cell.size):
-        p = place[cell[i]]
-        zeros, ones = count[i, 0], count[i, 1]
-        sums[0, p] += zeros + ones
-        sums[1, p] += (left[i] * zeros + offset[i, 0] * RESOLUTION) + (left[i] * ones + offset[i, 1] * RESOLUTION)
-        sums[2, p] += ones
-    return sums
 
 
 @lru_cache(maxsize=1)

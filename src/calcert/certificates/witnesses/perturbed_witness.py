@@ -17,9 +17,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.grids import lower_to, signs_of, smoothed
 from calcert.perturbation.grids.coordinate_of_noise import Coordinate
-from calcert.perturbation.grids.exponentials_on_grid import MARGIN, exponentials, smoothed
+from calcert.perturbation.grids.exponentials_on_grid import exponentials
 from calcert.perturbation.grids.grid import BLOCK, Grid
 from calcert.perturbation.grids.grid_view import View
 
@@ -27,12 +27,6 @@ FREE = (math.nan, math.nan)
 
 Cut = Callable[[Floats, Floats, Floats], Floats]
 """From where stretches of scores begin and end and the signs there, the signs that a witness may have."""
-
-TINY = 1e-290
-"""Rows of either label that are taken to lie at every grid point: multiplying smaller numbers takes far longer."""
-
-SHORT = 0.483
-"""sech/pi is the density of a sum of Laplace variables of scale 1, 1/3, 1/5, ...; one of this stands for all others."""
 
 
 @dataclass(frozen=True)
@@ -149,101 +143,6 @@ def perturbed_block(where: Coordinate, grid: Grid, first: int) -> PerturbedBlock
     last = min(first + BLOCK, grid.size)
     low, high = max(first - grid.reach, 0), min(last + grid.reach, grid.size)
     score = where.score(np.arange(low, high + 1, dtype=np.float64) * grid.step)
-    scale = np.array(grid.normalizers(low, high + 1))  # A copy may be written to, as far as numba is concerned.
-    return PerturbedBlock(first, last, low, high, score, where.mean_score(grid, low, high), scale)
-
-
-@compiled_later(fastmath={"contract"})
-def signs_of(
-    known: Integers,
-    base: Integers,
-    part: Floats,
-    near: int,
-    borders: tuple[int, int, int],
-    score: Floats,
-    scale: Floats,
-    step: float,
-    h: float,
-) -> Floats:
-    """On each grid cell of a block, the mean over its ends of m^ in standard errors, cut to [-1, 1].
-
-    It is 0 further off all known rows than `near` cells. sech/pi is taken for the density of the sum of two Laplace
-    variables, of scale 1 and SHORT: near enough, and their sums over rows pass along the grid from point to point.
-    """
-    low, first, last = borders
-    f = np.zeros(last - first)
-    i, j = 0, base.size - 1
-    while i < base.size and known[i, 0] + known[i, 1] == 0:
-        i += 1
-    while j > i and known[j, 0] + known[j, 1] == 0:
-        j -= 1
-    if i == base.size:
-        return f
-    begin, end = max(base[i] - near - low, 0), min(base[j] + near + 1 - low, score.size - 1)
-    if begin >= end:
-        return f
-    zeros, ones = np.full(score.size, TINY), np.full(score.size, TINY)
-    for k in range(i, j + 1):
-        here, s = base[k] - low, part[k]
-        if 0 <= here < score.size - 1:
-            zeros[here] += known[k, 0] * (1 - s)
-            zeros[here + 1] += known[k, 0] * s
-            ones[here] += known[k, 1] * (1 - s)
-            ones[here + 1] += known[k, 1] * s
-    slow, fast = math.exp(-step / h), math.exp(-step / h / SHORT)
-    left_zeros, left_ones = np.empty(score.size), np.empty(score.size)
-    a = b = c = d = 0.0
-    for i in range(begin, end + 1):
-        zero, one = zeros[i] / scale[i], ones[i] / scale[i]
-        zeros[i], ones[i] = zero, one
-        a, b, c, d = a * slow + zero, b * fast + zero, c * slow + one, d * fast + one
-        left_zeros[i], left_ones[i] = a - SHORT * b, c - SHORT * d
-    sharp = math.sqrt(math.pi**3 * h / (4 * (1 - SHORT**2)))  # The square of sech/pi has the integral 2/pi^2.
-    a = b = c = d = after = 0.0
-    for i in range(end, begin - 1, -1):
-        zero, one, t = left_zeros[i] + a - SHORT * b, left_ones[i] + c - SHORT * d, score[i]
-        spread = math.sqrt(zero * t * t + one * (1 - t) * (1 - t))
-        sign = min(max(sharp * (t * zero - (1 - t) * one) / spread, -1.0), 1.0)
-        if i < end and 0 <= i + low - first < f.size:
-            f[i + low - first] = (sign + after) / 2
-        after = sign
-        a, b, c, d = (a + zeros[i]) * slow, (b + zeros[i]) * fast, (c + ones[i]) * slow, (d + ones[i]) * fast
-    return f
-
-
-@compiled_later(fastmath={"contract"})
-def lower_to(
-    gain: Floats,
-    at_grid: Floats,
-    borders: tuple[int, int, int],
-    low: Floats,
-    high: Floats,
-    size: int,
-    cubic: bool,
-) -> None:
-    """Lower gains per cell and label to G at those of its ends that lie in a block: G(x, 0) = F1, G(x, 1) = F1 - F0."""
-    start, first, last = borders
-    before, inside, zero, one = -1.0, False, 0.0, 0.0
-    for i in range(low.size):
-        for end in range(2):
-            place = high[i] if end else low[i]
-            if place != before:  # Mostly one cell begins where another ends.
-                base = min(int(place * size), size - 1)
-                before, inside, s = place, first <= base < last, place * size - base
-                if inside and cubic:
-                    at = base - start + MARGIN - 1
-                    inner, after, on = s * (1 - s) / 6, 2 - s, 1 + s
-                    p, q, r, t = -inner * after, on * (1 - s) * after / 2, on * s * after / 2, -inner * on
-                    zero = (p * at_grid[at, 0] + q * at_grid[at + 1, 0]) + (
-                        r * at_grid[at + 2, 0] + t * at_grid[at + 3, 0]
-                    )
-                    one = (p * at_grid[at, 1] + q * at_grid[at + 1, 1]) + (
-                        r * at_grid[at + 2, 1] + t * at_grid[at + 3, 1]
-                    )
-                elif inside:
-                    at = base - start + MARGIN
-                    zero = (1 - s) * at_grid[at, 0] + s * at_grid[at + 1, 0]
-                    one = (1 - s) * at_grid[at, 1] + s * at_grid[at + 1, 1]
-            if inside:
-                gain[i, 0] = min(gain[i, 0], one)
-                gain[i, 1] = min(gain[i, 1], one - zero)
+    return PerturbedBlock(
+        first, last, low, high, score, where.mean_score(grid, low, high), grid.normalizers(low, high + 1)
+    )

@@ -17,16 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.bets import IN_A_WORD, MANY, throw
 from calcert.summary.points import Points
 
 Words = NDArray[np.uint64]
-
-MANY = 1 << 13
-"""Above so many rows of a pile, drawing how many go to each batch takes less time than throwing them."""
-
-IN_A_WORD = 21
-"""Rows thrown by a word of 64 bits, three of them for each."""
 
 
 class Parts(NamedTuple):
@@ -107,38 +101,3 @@ def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, .
         thrown[:, many] = rng.multinomial(piles[many], parts / into.size).T
         throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, thrown)
     return batches.reshape(number, parts.size, *count.shape)
-
-
-@compiled_later
-def throw(count: Integers, bits: Words, into: Integers, batches: Integers) -> None:
-    """Add the rows of all piles but those of many to the batches; no bit is looked at twice.
-
-    Sixty-four rows of a pile take a word for each toss, the rest three bits each of a word that piles share: never more
-    words than a 21st of the rows, rounded up.
-    """
-    word, rest, left = 0, np.uint64(0), 0
-    for pile in range(count.size):
-        rows = count[pile]
-        if rows > MANY:
-            continue
-        while rows >= 64:
-            for eighth in range(into.size):
-                shown = ~np.uint64(0)
-                for toss in range(3):
-                    shown &= bits[word + toss] if eighth >> toss & 1 else ~bits[word + toss]
-                # How many bits are set: of two, of four, of eight, of all.
-                shown -= (shown >> np.uint64(1)) & np.uint64(0x5555555555555555)
-                shown = (shown & np.uint64(0x3333333333333333)) + (
-                    (shown >> np.uint64(2)) & np.uint64(0x3333333333333333)
-                )
-                shown = (shown + (shown >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                batches[into[eighth], pile] += np.int64((shown * np.uint64(0x0101010101010101)) >> np.uint64(56))
-            rows -= 64
-            word += 3
-        for _ in range(rows):
-            if left == 0:
-                rest, left = bits[word], IN_A_WORD
-                word += 1
-            batches[into[np.int64(rest & np.uint64(7))], pile] += 1
-            rest >>= np.uint64(3)
-            left -= 1

@@ -19,7 +19,7 @@ from numpy import fft
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.compiled import compiled_later
+from calcert.kernels.grids import placed_at_once, spread
 from calcert.perturbation.sech_kernel import KERNEL_REACH, normalizer, sech
 from calcert.summary.points import Points
 
@@ -70,24 +70,16 @@ class Placement:
         rows = count.sum() if total is None else total
         weight = np.zeros((2, self.index.size))
         # Exact scores go to one place.
-        spread(count, self.points.fraction, float(rows), self.slot, self.part, 1 if self.points.exact else 2, weight)
+        spread(
+            np.asarray(count, np.float64),
+            self.points.fraction,
+            float(rows),
+            self.slot,
+            self.part,
+            1 if self.points.exact else 2,
+            weight,
+        )
         return Masses(self.index, weight, round(rows))
-
-
-@compiled_later
-def spread(
-    count: Integers, fraction: Floats, total: float, slot: Integers, part: Floats, ends: int, weight: Floats
-) -> None:
-    """Add the shares of `count` rows out of `total` to the grid points that they go to, per label."""
-    for i in range(len(count)):
-        for y in range(2):
-            if count[i, y] != 0:  # Residuals are spread, too, and may be negative.
-                share = count[i, y] / total
-                high = share * fraction[i, y]
-                for end in range(ends):
-                    here = high if end == 1 else share - high
-                    for side in range(len(slot)):
-                        weight[y, slot[side, end, i]] += here * part[side, end, i]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,32 +235,6 @@ def _normalizers(h: float, size: int, low: int, high: int) -> Floats:
     found = np.pad(found, (max(-low, 0), max(high - size - 1, 0)), "edge")
     found.setflags(write=False)
     return found
-
-
-@compiled_later
-def placed_at_once(
-    low: Floats, high: Floats, fraction: Floats, count: Integers, total: int, size: int, cubic: bool
-) -> Floats:
-    """What :meth:`Grid.place` and :meth:`Placement.masses` find, at every grid point, in one pass over the points."""
-    weight = np.zeros((2, size + 1))
-    for i in range(low.size):
-        for end in range(1 if low[i] == high[i] else 2):
-            scaled = (high[i] if end else low[i]) * size
-            base = min(int(scaled), size - 1)
-            s = scaled - base
-            before, after, inner = 1 + s, 2 - s, s * (1 - s)
-            for y in range(2):
-                here = count[i, y] / total
-                here *= fraction[i, y] if end else 1 - fraction[i, y]
-                if cubic:
-                    weight[y, base - 1] -= here * (inner * after / 6)
-                    weight[y, base] += here * (before * (1 - s) * after / 2)
-                    weight[y, base + 1] += here * (before * s * after / 2)
-                    weight[y, base + 2] -= here * (inner * before / 6)
-                else:
-                    weight[y, base] += here * (1 - s)
-                    weight[y, base + 1] += here * s
-    return weight
 
 
 def _ranked(values: Integers, limit: int) -> tuple[Integers, Integers]:

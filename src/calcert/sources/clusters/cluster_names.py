@@ -18,7 +18,7 @@ from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, is_dictionary, numbers_of
 
 if TYPE_CHECKING:
-    from calcert.sources.clusters.clusters_numba import ClusterTexts
+    from calcert.sources.clusters.cluster_texts import ClusterTexts
 
 NOTHING: Integers = np.zeros(0, np.int64)
 
@@ -106,8 +106,8 @@ class Numbering:
         text, ends = _buffers(chunk)
         self._refuse(np.diff(ends) == 0, _missing)
         if self._texts is None:
-            # Those who have no names in text need no numba here.
-            from calcert.sources.clusters.clusters_numba import ClusterTexts
+            # Those who have no names in text need none of this.
+            from calcert.sources.clusters.cluster_texts import ClusterTexts
 
             self._texts = ClusterTexts()
         if self._bare_texts is None and _may_have_blanks(text, ends):

@@ -16,8 +16,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import fraction
 from calcert.foundation.refusal import Argument, Way, WrongValue
 from calcert.foundation.refused_values import Place, bad_label, bad_score
-from calcert.sources import count_numba
-from calcert.sources.clusters import clusters_numba
+from calcert.kernels import clusters as kernel
 from calcert.sources.clusters.clusters_on_disk import KeptParts
 from calcert.sources.clusters.weighing_options import Weighing
 from calcert.summary import cells
@@ -92,8 +91,8 @@ class Weigher:
         self._place = place
         self._counted = np.zeros((2 * cells.CELLS, 2), np.int64)
         self._pairs = np.zeros(2 * cells.CELLS, np.int64)
-        self._keys = np.full(count_numba.SLOTS, -1, np.int64)
-        self._tally = np.zeros(2 * count_numba.SLOTS, np.int64)
+        self._keys = np.full(kernel.SLOTS, -1, np.int64)
+        self._tally = np.zeros(2 * kernel.SLOTS, np.int64)
         self._distinct = 0
         self._total = 0
         self._sums: Counter[str] = Counter()
@@ -113,15 +112,15 @@ class Weigher:
         row, label, weight = self._lines(labels, others)
         x_there = x[row]
         slot = np.empty(x_there.size, np.int64)
-        count_numba.place_rows(x_there, label, weight, self._counted, slot)
+        kernel.place_rows(x_there, label, weight, self._counted, slot)
         if self._distinct >= 0:
-            self._distinct = count_numba.tally_weights(
+            self._distinct = kernel.tally_weights(
                 x_there.view(np.int64), label, weight, self._keys, self._tally, self._distinct, DISTINCT_LIMIT
             )
         if self._design.clustered:
             ids = np.ascontiguousarray(others["clusters"], np.int64)[row]
             columns = [np.empty(ids.size, np.int64), np.empty(ids.size, np.int64), np.empty(weight.size, np.int64)]
-            ends = clusters_numba.sort_out(ids, x_there, slot, weight, *columns)
+            ends = kernel.sort_out(ids, x_there, slot, weight, *columns)
             self._kept.add(columns if weight.size else columns[:2], ends)
             if self._design.paired:
                 self._paired.append((x_there, label, weight if weight.size else np.ones_like(label), ids))
@@ -198,7 +197,7 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(clusters_numba.PARTS):
+            for number in range(kernel.PARTS):
                 self._add_clusters(*self._kept.part(number))
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
@@ -296,11 +295,11 @@ class Weigher:
         found, number = np.empty(key.size, np.int64), -1
         while number < 0:
             table = np.zeros((self._cluster_slots, 3), np.int64)
-            number = clusters_numba.add_up(key, what, weight, table, found)
+            number = kernel.add_up(key, what, weight, table, found)
             # Parts are about as large as each other, so that the next one finds enough room.
             self._cluster_slots *= 1 if number >= 0 else 2
         if self._add_sums(table[:, 1], table[:, 2]):
-            clusters_numba.pair_up(found, what, weight, table, self._pairs)
+            kernel.pair_up(found, what, weight, table, self._pairs)
 
     def _add_sums(self, weight: Integers, gain: Integers) -> bool:
         """Add up powers over clusters, those without weight left out; False where they are too heavy for 64 bits."""

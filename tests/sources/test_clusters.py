@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calcert.sources.clusters.clusters_numba import PARTS, add_up, mixed, move_names, number_names, pair_up, sort_out
-from calcert.sources.count_numba import place_rows
+from calcert.kernels.clusters import PARTS, add_up, mixed, move_names, number_names, pair_up, place_rows, sort_out
 from calcert.summary import cells
+from tests.as_python import as_python
 from tests.sources.compiled_and_interpreted import both, same
 
 RNG = np.random.default_rng(0)
@@ -43,7 +43,7 @@ def test_rows_are_sorted_added_and_paired_alike(weights: str) -> None:
 def test_every_bit_of_a_key_is_mixed_in_and_nothing_is_lost() -> None:
     keys = np.array([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
     with np.errstate(over="ignore"):
-        assert [mixed(key) for key in keys] == [mixed.py_func(key) for key in keys]
+        assert [mixed(key) for key in keys] == [as_python(mixed)(key) for key in keys]
     flipped = [int(mixed(np.int64(0))) ^ int(mixed(np.int64(1) << bit)) for bit in range(64)]
     assert len(set(flipped)) == 64
 

@@ -6,21 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from calcert.foundation.compiled import in_kernels
-
 SLACK = 1e-12
 """Relative widening of every computed limit: far more than the rounding of the few operations behind it."""
-
 
 PRECISION = 1e-10
 """How far a search may stop above what it searches for, relatively: nothing next to what a limit gives away."""
 
+_SLACK, _PRECISION = SLACK, PRECISION  # Numbers in C, where kernels are compiled.
 
 RuledOut = Callable[..., float]
 """Positive where no c in [a, b] qualifies."""
 
 
-@in_kernels
 def largest_candidate(excess: RuledOut, low: float, high: float, known: tuple[float, ...] = ()) -> float:
     """Not below any c of [low, high] that qualifies, nor above the last of them by more than PRECISION; else `low`.
 
@@ -28,12 +25,12 @@ def largest_candidate(excess: RuledOut, low: float, high: float, known: tuple[fl
     allows; a sliver that it cannot rule out moves c to its end. `excess` is told what is `known` beside the ends.
     """
     if excess(high, high, *known) <= 0:
-        return min(high + SLACK, 1.0)
+        return min(high + _SLACK, 1.0)
     c = low
     while c < high:
         if excess(c, c, *known) <= 0:
-            c = crossing(_short_of, c, high, PRECISION, (excess, known))[1]
-        sliver = PRECISION * max(c - low, PRECISION) + SLACK
+            c = crossing(_short_of, c, high, _PRECISION, (excess, known))[1]
+        sliver = _PRECISION * max(c - low, _PRECISION) + _SLACK
         a, step = c + sliver, sliver
         while a < high:
             b = min(a + step, high)
@@ -46,15 +43,13 @@ def largest_candidate(excess: RuledOut, low: float, high: float, known: tuple[fl
         if a >= high:
             return min(c + sliver, 1.0)
         c = min(a + step, high)
-    return min(high + SLACK, 1.0)
+    return min(high + _SLACK, 1.0)
 
 
-@in_kernels
 def _short_of(c: float, excess: RuledOut, known: tuple[float, ...]) -> float:
     return -excess(c, c, *known)
 
 
-@in_kernels
 def crossing(
     falling: Callable[..., float], low: float, high: float, precision: float = PRECISION, known: tuple[Any, ...] = ()
 ) -> tuple[float, float]:

@@ -16,7 +16,6 @@ import math
 import numpy as np
 
 from calcert.foundation.array_types import Floats
-from calcert.foundation.compiled import compiled
 
 ROUNDS = 60
 """Of Newton's method; 5 to 25 are usual."""
@@ -25,7 +24,6 @@ SHORT = 0.995
 """The share of the way to the nearest wall that a step goes."""
 
 
-@compiled(error_model="numpy")
 def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, float]:
     """The pair, shape (2, knots), the plan, and the value of the pair; `mass` holds the rows' share per label and knot.
 
@@ -34,15 +32,16 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
     The inequalities stand in one array: g rises too fast (label 0, then 1), falls too fast (likewise), the constraint
     that ties the labels, and two that keep a label without rows from running away: g0 >= -2 at 1, g1 >= -2 at 0.
     """
-    size, tie = knots.size, 4 * (knots.size - 1)
+    size, tie = len(knots), 4 * (len(knots) - 1)
     every = tie + size + 2
     slack, force, share = np.empty(every), np.empty(every), np.empty(every)
     target, change, push = np.empty(every), np.empty(every), np.empty(every)
     pair, move, best_pair = np.empty((2, size)), np.empty((2, size)), np.empty((2, size))
     stiff, factors, best_plan = np.empty((2, size)), np.empty((4, size)), np.empty(size)
+    rounds, short = ROUNDS, SHORT
     _begin(knots, mass, pair, slack, force)
     best_value, best_cost = -math.inf, math.inf
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         mean = after = 0.0
         for i in range(every):
             share[i] = 1 / slack[i]
@@ -57,10 +56,11 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
                 far, deep = min(far, 1.0), min(deep, 1.0)
                 for i in range(every):
                     after += (slack[i] + far * change[i]) * (force[i] + deep * push[i])
-                aim = (after / mean) ** 3 * mean / every
+                kept = after / mean
+                aim = kept * kept * kept * mean / every
                 for i in range(every):
                     target[i] = aim - change[i] * push[i]
-        far, deep = min(SHORT * far, 1.0), min(SHORT * deep, 1.0)
+        far, deep = min(short * far, 1.0), min(short * deep, 1.0)
         for i in range(every):
             slack[i] += far * change[i]
             force[i] += deep * push[i]
@@ -86,32 +86,30 @@ def solve(knots: Floats, mass: Floats, enough: float) -> tuple[Floats, Floats, f
         _begin(knots, mass, best_pair, slack, force)
         for k in range(size):
             best_plan[k] = force[tie + k]
-    return best_pair, best_plan, best_value
+    return np.asarray(best_pair), np.asarray(best_plan), best_value
 
 
-@compiled(error_model="numpy")
 def _begin(knots: Floats, mass: Floats, pair: Floats, slack: Floats, force: Floats) -> None:
     """A pair well inside all walls, and forces of about equal weight."""
-    size, gaps = knots.size, knots.size - 1
+    size, gaps = len(knots), len(knots) - 1
     level = 0.0
     for k in range(size):
         pair[0, k] = pair[1, k] = -0.05
         slack[4 * gaps + k] = 0.05
-        force[4 * gaps + k] = mass[0, k] + mass[1, k] + 1 / size
+        force[4 * gaps + k] = mass[0, k] + mass[1, k] + 1.0 / size
         level += force[4 * gaps + k] * 0.05 / size
     for i in range(4 * gaps):
         slack[i] = knots[i % gaps + 1] - knots[i % gaps]
         force[i] = level / slack[i]
-    for i in range(4 * gaps + size, slack.size):
+    for i in range(4 * gaps + size, len(slack)):
         slack[i] = 1.95
         force[i] = level / slack[i]
 
 
-@compiled(error_model="numpy")
 def spent(knots: Floats, mass: Floats, plan: Floats, start: int) -> float:
     """What the plan, in `plan` from `start` on, costs if the rows are at the knots (any plan is a bound)."""
     total = ones = zeros = 0.0
-    last = knots.size - 1
+    last = len(knots) - 1
     for k in range(last):
         back = last - k
         ones += mass[1, k] - knots[k] * plan[start + k]
@@ -120,17 +118,15 @@ def spent(knots: Floats, mass: Floats, plan: Floats, start: int) -> float:
     return total
 
 
-@compiled(error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
     """How many times `change` may be added before the first value is 0."""
     steepest = 1e-300
-    for i in range(value.size):
+    for i in range(len(value)):
         if -change[i] > steepest * value[i]:
             steepest = -change[i] / value[i]
     return 1 / steepest
 
 
-@compiled(error_model="numpy")
 def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors: Floats) -> None:
     """Eliminate knot after knot: the symmetric matrix [[a, b], [b, c]] left at each, and 1 over its determinant.
 
@@ -138,8 +134,8 @@ def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors:
     [[a, b], [b, c]] with determinant `rest`, is in series with its next link. Written so, only positive numbers are
     added, and links a billion times as stiff as others do no harm.
     """
-    gaps = knots.size - 1
-    tie, box = 4 * gaps, 4 * gaps + knots.size
+    gaps = len(knots) - 1
+    tie, box = 4 * gaps, 4 * gaps + len(knots)
     a = b = rest = 0.0
     c = force[box + 1] * share[box + 1]
     for k in range(gaps + 1):
@@ -161,7 +157,6 @@ def _factor(knots: Floats, force: Floats, share: Floats, stiff: Floats, factors:
     factors[0, gaps], factors[1, gaps], factors[2, gaps], factors[3, gaps] = a + held, b, c, 1 / (rest + held * c)
 
 
-@compiled(error_model="numpy")
 def _newton(
     knots: Floats,
     mass: Floats,
@@ -178,9 +173,9 @@ def _newton(
 
     `share` is 1 / slack. Fills `move` (of the pair), `change` (of the slacks) and `push` (of the forces).
     """
-    size, gaps = knots.size, knots.size - 1
+    size, gaps = len(knots), len(knots) - 1
     tie, box = 4 * gaps, 4 * gaps + size
-    for i in range(target.size):
+    for i in range(len(target)):
         push[i] = target[i] * share[i]
     zero = one = 0.0
     for k in range(size):
@@ -221,5 +216,5 @@ def _newton(
         change[tie + k] = -(1 - knots[k]) * move[0, k] - knots[k] * move[1, k]
     change[box] = move[0, gaps]
     change[box + 1] = move[1, 0]
-    for i in range(target.size):
+    for i in range(len(target)):
         push[i] -= force[i] * (1 + change[i] * share[i])

@@ -1,0 +1,67 @@
+"""What is compiled when the package is built: kernels by Cython, and the loops that see every row, which are C.
+
+Without a compiler the installation goes on without, and the same files run as Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+FOLDER = "src/calcert/kernels"
+KERNELS = (
+    "bets",
+    "clusters",
+    "distance",
+    "few_values",
+    "grids",
+    "knots",
+    "limits",
+    "search",
+    "signs",
+    "strings",
+    "windows",
+)
+
+# No sum is reordered and no product fused with a sum, so that machines agree.
+FLAGS = ["/O2", "/fp:precise"] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off"]
+
+DIRECTIVES = {
+    "language_level": "3",
+    "annotation_typing": False,  # Types in C are those of the .pxd.
+    "infer_types": True,
+    "boundscheck": False,
+    "wraparound": False,
+    "cdivision": True,
+    "initializedcheck": False,
+}
+
+
+def extension(name: str, file: str, flags: list[str] = FLAGS) -> Extension:
+    """A module in C that the package can do without."""
+    return Extension(f"calcert.kernels.{name}", [f"{FOLDER}/{file}"], extra_compile_args=flags, optional=True)
+
+
+class SideBySide(build_ext):
+    """Several compilers at once."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+
+if __name__ == "__main__":
+    shared = extension("_shared", "_shared.c", ["/O1"] if sys.platform == "win32" else ["-Os", "-g0"])
+    modules = cythonize(
+        [shared, *(extension(name, f"{name}.py") for name in KERNELS)],
+        build_dir="build/c",
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=shared.name,
+        nthreads=os.cpu_count() or 1,
+        quiet=True,
+    )
+    setup(ext_modules=[*modules, extension("_counting", "counting.c")], cmdclass={"build_ext": SideBySide})

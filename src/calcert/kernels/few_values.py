@@ -1,0 +1,113 @@
+"""What rows of few values show: bets against a mean (D1b), and the distribution of gains that take three values (T)."""
+
+from __future__ import annotations
+
+import math
+from math import lgamma  # As in Python also where it is compiled: C libraries differ by more than limits allow for.
+
+from calcert.foundation.array_types import Floats
+from calcert.kernels.search import SLACK, crossing
+
+CLOSE = 1e-6
+"""How far above its limit a search may stop, relatively: what a list of few bets gives away is far more."""
+
+ROUNDING = 1e-9
+"""More evidence than sums of some 1,000 logarithms lose by rounding."""
+
+FAR = 5.5
+"""Numbers of rows that take part, further out than so many standard deviations, are charged in full."""
+
+TAILS, ROUNDED = 1e-7, 1e-10
+"""Widening of tails, relative and absolute: more than distribution functions and the sums over them are wrong by."""
+
+TINY = 1e-250
+"""Smaller probabilities are not carried from one number of rows to the next, but computed anew."""
+
+_FAR, _TAILS, _ROUNDED, _TINY, _ROUNDING = FAR, TAILS, ROUNDED, TINY, ROUNDING  # Numbers in C.
+
+
+def _limit(low: float, most: float, values: Floats, shares: Floats, bets: Floats, n: float, evidence: float) -> float:
+    known = (values, shares, bets, n, evidence)
+    if low >= most or _lacking(most, *known) > 0:
+        return most
+    return min(crossing(_lacking, low, most, CLOSE, known)[1] * (1 + SLACK), most)
+
+
+def _lacking(c: float, values: Floats, shares: Floats, bets: Floats, n: float, evidence: float) -> float:
+    """What the logarithm of the wealth against c lacks of the evidence; it falls as c grows."""
+    highest, wealth = -math.inf, 0.0
+    for b in range(len(bets)):
+        bet = bets[b]
+        stake = min(bet, 0.99 / (1 - c)) if c < 1 else bet
+        log_wealth = 0.0
+        for k in range(len(values)):
+            if shares[k] > 0:
+                log_wealth += shares[k] * math.log1p(stake * (c - values[k]))
+        log_wealth *= n
+        if log_wealth > highest:
+            wealth = wealth * math.exp(highest - log_wealth) + 1.0
+            highest = log_wealth
+        else:
+            wealth += math.exp(log_wealth - highest)
+    return evidence - highest - math.log(wealth / len(bets)) + _ROUNDING
+
+
+def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> float:
+    """The probability that n rows gain at most `total` together, or a little more.
+
+    It is summed over the number N of rows that take part. The distribution function of Binomial(N, gains / share) at
+    total + (1 - pay) N changes from one N to the next by a multiple of a probability, and by another where the whole
+    part of total + (1 - pay) N grows.
+    """
+    share, total = gains + loses, total + 1e-9 * n
+    if share <= 0:
+        return 1.0 if total >= 0 else 0.0
+    chance = min(gains / share, 1.0)
+    spread = _FAR * math.sqrt(n * share * max(1 - share, 0.0)) + 8
+    first = max(math.floor(n * share - spread), 0.0) if share < 1 else n
+    last = min(math.ceil(n * share + spread), n) if share < 1 else n
+    weight, most, below, here = probability(first, n, share), -1.0, 0.0, -1.0
+    added = covered = 0.0
+    for taking in range(int(first), int(last) + 1):
+        now = math.floor(total + (1 - pay) * taking)
+        if now < 0 or now >= taking:
+            below, here = 0.0 if now < 0 else 1.0, -1.0
+        elif here < _TINY:
+            here, below = probability(now, taking, chance), at_most_so_many(now, taking, chance)
+        else:
+            below -= chance * here
+            here *= taking / (taking - most) * (1 - chance)
+            if now > most:
+                here *= (taking - most) / now * chance / (1 - chance)
+                below += here
+        most = now
+        added += weight * min(max(below, 0.0), 1.0)
+        covered += weight
+        if share < 1:
+            weight *= (n - taking) / (taking + 1.0) * share / (1 - share)
+    # Logarithms of factorials are rounded relative to their size, some n ln n.
+    return (added + max(1 - covered, 0.0)) * (1 + _TAILS + 2e-15 * n * math.log(n + 2)) + _ROUNDED
+
+
+def at_most_so_many(most: float, coins: float, chance: float) -> float:
+    """The probability of at most `most` successes, from the shorter of both tails."""
+    if chance <= 0 or chance >= 1:
+        return 1.0 if chance <= 0 else 0.0
+    odds = chance / (1 - chance)
+    upper = most >= coins * chance
+    k = most + 1 if upper else most
+    term = probability(k, coins, chance)
+    total = 0.0
+    while 0 <= k <= coins and term > 1e-18 * total:
+        total += term
+        term *= (coins - k) / (k + 1) * odds if upper else k / (coins - k + 1) / odds
+        k += 1 if upper else -1
+    return 1 - total if upper else total
+
+
+def probability(hits: float, coins: float, chance: float) -> float:
+    """That of so many successes."""
+    if chance <= 0 or chance >= 1:
+        return 1.0 if hits == (0 if chance <= 0 else coins) else 0.0
+    ways = lgamma(coins + 1.0) - lgamma(hits + 1.0) - lgamma(coins - hits + 1.0)
+    return math.exp(ways + hits * math.log(chance) + (coins - hits) * math.log1p(-chance))
