@@ -64,4 +64,6 @@ if __name__ == "__main__":
         nthreads=os.cpu_count() or 1,
         quiet=True,
     )
+    for module in modules:
+        module.optional = True  # Cython makes the shared one anew, and forgets it.
     setup(ext_modules=[*modules, extension("_counting", "counting.c")], cmdclass={"build_ext": SideBySide})

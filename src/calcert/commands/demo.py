@@ -36,14 +36,12 @@ Examples:
 @options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
-    from calcert.commands.output import note, show
+    from calcert.commands.output import show
     from calcert.commands.simulated_rows import simulate, truth
-    from calcert.foundation import compiled
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
     from calcert.show.blocks.report import statement_lines
 
-    compiled.announce = lambda: note("compiling for some seconds; the next run starts at once")
     scores, labels = simulate(rows, seed)
     if save is not None:
         write(save, scores, labels)
