@@ -13,16 +13,16 @@ cpdef double _lacking(
 
 cpdef double beyond(
     double mean, double low, double high, double total, double n, double pay, double level
-) except? -1
+) noexcept
 
 @cython.locals(
     share=double, chance=double, spread=double, first=double, last=double, weight=double, most=double, below=double,
     here=double, added=double, covered=double, taking=int64_t, now=double,
 )
-cpdef double at_most(double total, double gains, double loses, double n, double pay) except? -1
+cpdef double at_most(double total, double gains, double loses, double n, double pay) noexcept
 
 @cython.locals(odds=double, upper=bint, k=double, term=double, total=double)
-cpdef double at_most_so_many(double most, double coins, double chance) except? -1
+cpdef double at_most_so_many(double most, double coins, double chance) noexcept
 
 @cython.locals(ways=double)
-cpdef double probability(double hits, double coins, double chance) except? -1
+cpdef double probability(double hits, double coins, double chance) noexcept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from math import lgamma  # As in Python also where it is compiled: C libraries differ by more than limits allow for.
 
 from calcert.foundation.array_types import Floats
 from calcert.kernels.search import SLACK, crossing
@@ -109,5 +108,5 @@ def probability(hits: float, coins: float, chance: float) -> float:
     """That of so many successes."""
     if chance <= 0 or chance >= 1:
         return 1.0 if hits == (0 if chance <= 0 else coins) else 0.0
-    ways = lgamma(coins + 1.0) - lgamma(hits + 1.0) - lgamma(coins - hits + 1.0)
+    ways = math.lgamma(coins + 1.0) - math.lgamma(hits + 1.0) - math.lgamma(coins - hits + 1.0)
     return math.exp(ways + hits * math.log(chance) + (coins - hits) * math.log1p(-chance))
