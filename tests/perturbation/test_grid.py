@@ -213,7 +213,7 @@ def test_masses_in_one_pass_are_those_of_the_placement(cubic: bool, exact: bool)
 
 def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
     rng = np.random.default_rng(5)
-    count, fraction = rng.integers(0, 5, (40, 2)), rng.random((40, 2))
+    count, fraction = rng.integers(0, 5, (40, 2)).astype(float), rng.random((40, 2))
     slot, part = rng.integers(0, 9, (4, 2, 40)), rng.random((4, 2, 40))
     for ends in (1, 2):
         found, written = np.zeros((2, 9)), np.zeros((2, 9))
