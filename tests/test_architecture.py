@@ -28,7 +28,7 @@ ROOMS = {
     "perturbation": {"foundation", "kernels", "summary", "sources"},
     "certificates": {"foundation", "kernels", "summary", "perturbation"},
     "reports": {"foundation", "summary", "sources", "perturbation", "certificates"},
-    "monitoring": {"foundation", "summary", "sources", "certificates", "reports"},
+    "monitoring": {"foundation", "kernels", "summary", "sources", "certificates", "reports"},
     "published": {"foundation", "kernels", "sources", "perturbation", "certificates", "reports"},
     "show": {"foundation", "summary", "perturbation", "reports", "certificates"},
     "commands": {"foundation", "summary", "sources", "perturbation", "reports", "monitoring", "published", "show"},

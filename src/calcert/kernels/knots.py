@@ -91,7 +91,7 @@ def put(knots: Floats, low: Floats, high: Floats, fraction: Floats, count: Integ
 
 def inside(knots: Floats, k: int, place: float) -> float:
     """How far `place` is on the way from knot k to the next."""
-    return min(max((place - knots[k]) / (knots[k + 1] - knots[k]), 0.0), 1.0)
+    return float(min(max((place - knots[k]) / (knots[k + 1] - knots[k]), 0.0), 1.0))
 
 
 def admit(knots: Floats, pair: Floats) -> None:

@@ -144,7 +144,7 @@ def _turn(w: Floats, s: Floats, height: Floats, a: int, b: int, c: int) -> float
     exact."""
     first = (s[b] - s[a]) + (height[b] - height[a])
     then = (s[c] - s[b]) + (height[c] - height[b])
-    return then * (w[b] - w[a]) - first * (w[c] - w[b])
+    return float(then * (w[b] - w[a]) - first * (w[c] - w[b]))
 
 
 def open_suspects(

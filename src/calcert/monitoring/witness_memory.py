@@ -211,8 +211,9 @@ class PairMemory(Memory):
     seen: Floats
 
     def gains(self, batch: Summary) -> Floats:
-        # Numba takes a moment to import: only those who watch a distance wait for it.
-        from calcert.certificates.distances.distance_lower import promised, suggested
+        # Only those who watch a distance wait for this.
+        from calcert.certificates.distances.distance_lower import suggested
+        from calcert.kernels.knots import promised
 
         low, high = _block_edges()
         points, histograms = batch.points, []

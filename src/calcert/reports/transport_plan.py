@@ -93,7 +93,7 @@ def distance_plan(summary: Summary) -> TransportPlan:
     >>> print(f"rows move by {plan.distance:.3f}; those of label 1 near {plan.score[up.argmax()]:.1f} most")
     rows move by 0.038; those of label 1 near 0.2 most
     """
-    # Numba takes a moment to import: only those who ask for a plan wait for it.
+    # Imported late: only those who ask for a plan wait for it.
     from calcert.certificates.distances.distance_transport_plan import best_plan
 
     check_summary(summary)

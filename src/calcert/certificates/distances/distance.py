@@ -55,7 +55,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 1/6")
     0.164 to 0.169; the truth is 1/6
     """
-    # Numba takes a moment to import: only those who ask for a distance wait for it.
+    # Imported late: only those who ask for a distance wait for it.
     from calcert.certificates.distances.distance_lower import distance_lower
 
     check_summary(summary, clusters=True)
