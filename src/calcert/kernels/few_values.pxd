@@ -11,10 +11,6 @@ cpdef double _lacking(
     double c, const double[:] values, const double[:] shares, const double[:] bets, double n, double evidence
 ) noexcept
 
-cpdef double beyond(
-    double mean, double low, double high, double total, double n, double pay, double level
-) noexcept
-
 @cython.locals(
     share=double, chance=double, spread=double, first=double, last=double, weight=double, most=double, below=double,
     here=double, added=double, covered=double, taking=int64_t, now=double,
