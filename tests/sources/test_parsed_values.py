@@ -104,7 +104,7 @@ def test_many_rows_that_are_left_out_do_not_end_the_reading(tmp_path: Path) -> N
         (["0,5", "0.5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '0.5' on line 3"),
         (["0,5", "1.000,5"], "JN", {"decimal": ",", "positive": "J"}, "with a decimal comma; got '1.000,5' on line 3"),
         (["0.5", "0.5"], "Jj", {"positive": "J"}, "(or Reading(positive='j') must be given); got 'j' on line 3"),
-        (["0,5", "10,0 %"], "JN", {"decimal": ",", "positive": "J"}, "(percent=True) must be given; got '10,0 %' on line 3"),
+        (["0,5", "10,0 %"], "JN", {"decimal": ",", "positive": "J"}, "percent=True) must be given; got '10,0 %'"),
         (["0.5", "0.5"], "NN", {"positive": "J"}, "Reading(positive=...) must be a label of"),
         (["0.5", "0.5"], ["J", "NA"], {"positive": "J"}, "labels must have no missing values; got 'NA' on line 3"),
         (["0.5", "k.A."], "01", {"drop_missing": True}, "got 'k.A.' on line 3"),
