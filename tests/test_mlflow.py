@@ -73,6 +73,16 @@ def test_thresholds_apply_to_bounds(store: Path, rows: pd.DataFrame) -> None:
         mlflow.validate_evaluation_results(failing, found)
 
 
+def test_a_demand_is_judged_as_check_judges_it(store: Path, rows: pd.DataFrame) -> None:
+    for limit in (0.5, 0.02):
+        found, run = evaluated(rows, max=limit, statement="cutoff")
+        outcome = calcert.check(rows["p"], rows["y"], max=limit, statement="cutoff")
+        assert found.metrics["calcert_passed"] == run.data.metrics["calcert_passed"] == float(outcome.passed)
+        folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="calcert"))
+        said = calcert.Report.from_dict(json.loads((folder / "report.json").read_text())).facts.said
+        assert (said["verdict"], said["statement"]) == (outcome.verdict.sentence, "cutoff")
+
+
 def test_a_logged_classifier_is_asked_for_probabilities(store: Path) -> None:
     rng = np.random.default_rng(1)
     x = pd.DataFrame({"a": rng.normal(size=2_000)})

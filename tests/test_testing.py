@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import calcert
 import calcert.metrics
+from calcert.cli import main
 from calcert.reports.classes import ClassReport
 from calcert.testing import assert_calibrated
 
@@ -99,9 +102,24 @@ def test_what_cannot_be_asserted_is_an_error_and_no_failure(given: Any, said: st
 def test_rows_that_the_scores_were_fitted_on_fail_unless_they_are_said_to_be_others() -> None:
     x = np.repeat(np.arange(1, 20) / 20, 100)
     y = np.concatenate([np.arange(100) < 5 * k for k in range(1, 20)])
-    with pytest.raises(AssertionError, match=r"better than fresh rows can.*fitted_on_other_rows=True"):
+    with pytest.raises(AssertionError, match=r"(?s)better than fresh rows can.*pass fitted_on_other_rows=True"):
         assert_calibrated(x, y, max=0.1)
     assert assert_calibrated(x, y, max=0.1, fitted_on_other_rows=True).upper < 0.1
     assert calcert.certify(x, y).warnings[0].startswith("these rows agree with the scores better")
     with pytest.warns(UserWarning, match="better than fresh rows can"):
         calcert.metrics.distance_upper(y, x)
+
+
+def test_it_says_what_check_says_in_python_and_in_the_shell(tmp_path: Path) -> None:
+    labels = RNG.random(4_000) < X**3
+    with pytest.raises(AssertionError) as raised:
+        assert_calibrated(X, labels, max=0.05)
+    pl.DataFrame({"p": X, "y": labels.astype(int)}).write_csv(tmp_path / "rows.csv")
+    command = ["check", str(tmp_path / "rows.csv"), "--score", "p", "--label", "y", "--max", "0.05"]
+    assert CliRunner().invoke(main, command).stdout == f"{raised.value}\n"
+
+
+def test_observed_over_expected_can_be_asserted() -> None:
+    assert assert_calibrated(X, Y, max_ratio=1.25).upper < 1.25
+    with pytest.raises(AssertionError, match="Observed / expected"):
+        assert_calibrated(X, Y, max_ratio=1.0001)

@@ -18,12 +18,16 @@ from mlflow.models.evaluation.base import ModelEvaluator
 from mlflow.tracking import MlflowClient
 
 from calcert.reports.certify import certify
+from calcert.reports.gate import check
 from calcert.reports.settings import Settings
+from calcert.show.outcome import outcome_facts, outcome_words
 from calcert.sources.positive_labels import complete_labels
+from calcert.sources.rows import Rows
 
 LOG = logging.getLogger("calcert")
 
 SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed")
+DEMAND = ("max", "max_ratio", "statement", "fitted_on_other_rows")
 FOLDER = "calcert"
 
 
@@ -35,7 +39,9 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
     and ``calcert/report.json`` are artefacts of the run.
 
     ``evaluator_config`` may have `pos_label`, and what :class:`calcert.Settings` has: `confidence`, `odds`,
-    `bandwidth`, `crossings`, `variation` and `seed`; all are to be fixed before the rows are seen.
+    `bandwidth`, `crossings`, `variation` and `seed`; all are to be fixed before the rows are seen. With `max` or
+    `max_ratio`, and `statement` and `fitted_on_other_rows` where wanted, the rows must pass :func:`calcert.check`: the
+    metric ``calcert_passed`` is 1 or 0, and the page says why.
     """
 
     @classmethod
@@ -56,9 +62,10 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
         """Certify the rows of the data set, and log what is certified to the run."""
         config = dict(evaluator_config or {})
         pos_label = config.pop("pos_label", 1)
+        demand = {name: config.pop(name) for name in DEMAND if name in config}
         unknown = config.keys() - set(SETTINGS)
         if unknown:
-            known = ", ".join(("pos_label", *SETTINGS))
+            known = ", ".join(("pos_label", *SETTINGS, *DEMAND))
             raise ValueError(f"evaluator_config must have entries out of {known}; got {min(unknown)!r}.")
         found = complete_labels("targets", dataset.labels_data)
         classes = np.unique(found).tolist()
@@ -70,12 +77,18 @@ class CalibrationEvaluator(ModelEvaluator):  # type: ignore[misc]
             raise ValueError(_no_such_class(pos_label, classes, "targets"))
         scores = _scores(model, dataset, pos_label, classes)
         facts = {"model": _name_of(model), "MLflow run": run_id}
-        report = certify(scores, found == pos_label, settings=Settings(**config)).with_facts(facts)
+        rows, settings = Rows(scores, found == pos_label), Settings(**config)
+        gate = check(rows, settings=settings, **demand) if demand else None
+        if gate is not None:
+            facts |= outcome_facts(gate, outcome_words(gate))
+        report: Any = certify(rows, settings=settings) if gate is None else gate.report
+        report = report.with_facts(facts)
         metrics = {
             f"calcert_{name}_{side}": float(getattr(c, side))
             for name, c in report.certificates.items()
             for side in ("upper", "lower")
         }
+        metrics |= {} if gate is None else {"calcert_passed": float(gate.passed)}
         client = MlflowClient()
         for name, value in metrics.items():
             client.log_metric(run_id, name, value)

@@ -139,7 +139,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
     assert case.get("name") == f"distance of every group by site at most {given(float(below))}"
     wrong = run("check", grouped, "--statement", "distance", "--max", "0.1", "--smallest-group", "9")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "--smallest-group must come with groups" in wrong.stderr
+    assert "--smallest-group must come with --groups" in wrong.stderr
     assert run(*arguments[:-5], "region", *arguments[-4:], "--max", "0.1").exit_code == 2
 
 
@@ -185,7 +185,7 @@ def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:
     done = run(*arguments, "--statement", "distance", "--max", "0.1", "--of", "mean")
     assert "Beyond 0.1 (95% confidence): the error is at least 0.1" in done.stdout
     alone = run("check", "rows.csv", "--max", "0.1", "--statement", "distance", "--of", "worst")
-    assert (alone.exit_code, "--of must come with --class-columns" in alone.stderr) == (2, True)
+    assert (alone.exit_code, "--of must come with probabilities of many classes" in alone.stderr) == (2, True)
 
 
 def test_the_page_of_a_check_has_verdict_policy_and_the_whole_report(run: Run, three: str, tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_bug_is_never_mistaken_for_an_outcome(run: Run, monkeypatch: pytest.Mo
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
 
-    monkeypatch.setattr("calcert.commands.check._words", broken)
+    monkeypatch.setattr("calcert.show.outcome.outcome_words", broken)
     done = run("check", "rows.csv", "--max", "0.1", "--statement", "distance")
     assert done.exit_code == 70
     assert "This is a bug in calcert" in done.stderr
@@ -304,7 +304,7 @@ def test_rows_that_the_scores_were_fitted_on_do_not_pass(run: Run, refitted: str
     done = run(*asked)
     assert done.exit_code == 1
     assert done.stdout.startswith("Not certified: these rows agree with the scores better than fresh rows can")
-    assert "say --fitted-on-other-rows" in done.stdout
+    assert "pass --fitted-on-other-rows" in done.stdout
     found = json.loads(run(*asked, "--json").stdout)
     assert found["passed"] is False
     assert len(found["warnings"]) == 1

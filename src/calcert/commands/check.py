@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calcert.commands import class_options, options, policy
 from calcert.commands.filed_facts import facts, facts_of, filed
-from calcert.commands.options_given_once import Once
+from calcert.commands.options_given_once import OPTIONS, Once
 from calcert.commands.output import Written
 from calcert.foundation.number_text import given
-from calcert.reports.gate import USUAL, Outcome, judged, judged_ratio
-from calcert.reports.statements import judged_by, statements_of
-from calcert.show import certificate_words
+from calcert.foundation.refusal import Refused
+from calcert.reports.gate import check as gate
+from calcert.reports.gate import demanded
 
 if TYPE_CHECKING:
-    from calcert.foundation.facts import Facts
     from calcert.reports.settings import Settings
     from calcert.sources.rows import Rows
 
@@ -44,7 +43,7 @@ Examples:
 )
 @options.rows(sampling=True, groups="Pass only if no group that this column names is worse than --max.", classes=True)
 @policy.option
-@click.option("--max", "largest", type=options.Probability(), help="The largest error that passes, such as 0.03.")
+@click.option("--max", type=options.Probability(), help="The largest error that passes, such as 0.03.")
 @click.option(
     "--max-ratio",
     type=click.FloatRange(1.0, min_open=True),
@@ -72,17 +71,16 @@ Examples:
 @options.debug.option
 def command(
     rows: Rows,
-    largest: float | None,
+    max: float | None,
     max_ratio: float | None,
     statement: str | None,
     settings: Settings,
     of: str | None,
-    fitted_on_other_rows: bool,
-    workers: int | None,
     as_json: bool,
     html: str | None,
     junit: str | None,
     said: dict[str, str],
+    **demand: Any,
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
@@ -94,108 +92,50 @@ def command(
     beforehand at which numbers of rows there are looks, which share the probability of failure. With --groups the worst
     group must pass; their number costs nothing.
     """
-    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, write_page
+    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, working, write_page
     from calcert.commands.repeated_command import repeat
     from calcert.show.exports.junit import JUnitOutcome
+    from calcert.show.outcome import outcome_dict, outcome_facts, outcome_words
 
+    context, started = click.get_current_context(), time.monotonic()
     refuse_overwriting(rows.source.value, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})
-    started = time.monotonic()
-    if (largest is None) == (max_ratio is None):
-        given_now = "none" if largest is None else "both"
-        raise click.UsageError(f"one of --max and --max-ratio must be given; got {given_now}.")
-    if max_ratio is not None and statement is not None:
-        raise click.UsageError("--statement must come with --max; got it with --max-ratio.")
-    statement = statement or judged_by(statements_of(settings))
-    limit = max_ratio if largest is None else largest
+    about = demanded(rows, settings, max, max_ratio, statement, of)
+    limit = max_ratio if max is None else max
     assert limit is not None
-    about = statement if rows.groups is None else f"{statement} of every group by {rows.groups}"
-    if max_ratio is not None:
-        about = "observed / expected"
-    elif rows.has_classes:
-        about = f"{statement} of {class_options.OF[of or USUAL]}"
-    elif of is not None:
-        raise click.UsageError("--of must come with --class-columns; got it alone.")
-    demanded = policy.chosen(click.get_current_context())
-    version = None if demanded is None else demanded.version
-    outcome = JUnitOutcome(f"{about} at most {given(limit)}", limit, policy=version)
+    fixed = policy.chosen(context)
+    outcome = JUnitOutcome(f"{about} at most {given(limit)}", limit, policy=None if fixed is None else fixed.version)
     if rows.groups is None and not rows.has_classes:
-        options.refuse_of_many(workers)
-    if demanded is not None:
-        settings = settings.at(settings.delta / demanded.shares)
+        options.refuse_of_many(demand["workers"])
+    if fixed is not None:
+        settings = settings.at(settings.delta / fixed.shares)
     try:
-        if max_ratio is not None:
-            found = judged_ratio(rows, limit, settings)
-        else:
-            found = judged(rows, limit, statement, settings, of, workers)
-        found = replace(found, fitted_on_other_rows=fitted_on_other_rows)
-        if demanded is not None:
+        found = gate(rows, max=max, max_ratio=max_ratio, statement=statement, of=of, settings=settings, **demand)
+        if fixed is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
-            demanded.check_look(found.rows + sum(rows.account.dropped.values()))
-        few = "" if demanded is None else demanded.too_few(found.rows)
-        passed = found.passed and not few
-        words = _words(found, few)
-        if demanded is not None:
-            words += f"\n{demanded.words}"
+            fixed.check_look(found.rows + sum(rows.account.dropped.values()))
+            found = replace(found, too_few=fixed.too_few(found.rows))
+        with working("estimating how many rows would do"):
+            words = outcome_words(found, context.meta[OPTIONS])
+        by_policy = {} if fixed is None else {"policy": fixed.words}
+        words = "\n".join([words, *by_policy.values()])
         if html is not None:
-            beside = {"verdict": words.split("\n")[0], "statement": about}
-            beside |= {} if demanded is None else {"policy": demanded.words}
-            again = repeat(policy=demanded.file if demanded else None)
-            write_page(filed(found.report, said | beside, rows), html, again)
-        outcome = replace(outcome, certificate=found.certificate, words=words, passed=passed)
+            again = repeat(policy=fixed.file if fixed else None)
+            write_page(filed(found.report, said | outcome_facts(found, words) | by_policy, rows), html, again)
+        outcome = replace(outcome, certificate=found.certificate, words=words, passed=found.passed)
     except Exception as error:
-        outcome = replace(outcome, words=str(error))
+        outcome = replace(
+            outcome, words=error.words(context.meta[OPTIONS]) if isinstance(error, Refused) else str(error)
+        )
         raise
     finally:
         if junit is not None:
             outcome.write(junit, time.monotonic() - started)
     if as_json:
-        _write_json(found, passed, words, about, demanded, facts_of(said, rows))
+        import json
+
+        values = outcome_dict(found, words, policy=fixed, facts=facts_of(said, rows))
+        click.echo(json.dumps(values, indent=2, allow_nan=False))
     else:
         click.echo(words, err=html == STANDARD_OUTPUT)
-    if not passed:
-        click.get_current_context().exit(NOT_CERTIFIED)
-
-
-def _words(found: Outcome, few: str) -> str:
-    """The outcome for people: the verdict, or why rows do not count, what was judged, and what to do next."""
-    from calcert.commands.output import working
-
-    doubt = found.refused_as
-    with working("estimating how many rows would do"):
-        verdict = found.verdict
-    why_not = doubt.removesuffix(".") or few
-    lines = [f"Not certified: {why_not}." if found.is_small and why_not else verdict.sentence]
-    lines.append(certificate_words.judged(found.certificate))
-    if doubt:
-        lines += [] if found.is_small else [f"Warning: {doubt}"]
-        lines.append("If no score was fitted on these rows, say --fitted-on-other-rows.")
-    elif found.doubt:
-        lines.append(f"--fitted-on-other-rows overrules a warning: {found.doubt}")
-    return "\n".join([*lines, *([] if found.is_small else [f"Next: {verdict.next}"])])
-
-
-def _write_json(
-    found: Outcome, passed: bool, words: str, about: str, demanded: policy.Policy | None, filed: Facts
-) -> None:
-    """The outcome for programs."""
-    import json
-
-    from calcert.foundation.plain_types import plain
-
-    values = {
-        "kind": "check",
-        "schema": 1,
-        "passed": passed,
-        "verdict": found.verdict,
-        "statement": about,
-        "max" if found.max < 1 else "max_ratio": found.max,
-        "certificate": found.certificate,
-        "rows": found.rows,
-        "group": found.group,
-        "class": found.class_,
-        "warnings": [found.doubt] if found.doubt else [],
-        "words": words.split("\n"),
-        "policy": demanded,
-        "facts": filed,
-    }
-    click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
+    if not found.passed:
+        context.exit(NOT_CERTIFIED)

@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calcert.reports.gate import OF, USUAL
+
 if TYPE_CHECKING:
     NamesType = click.ParamType[str | list[str]]
 else:  # Subscripts are younger than the click that is asked for.
     NamesType = click.ParamType
-
-OF = {
-    "prediction": "the prediction among classes",
-    "worst": "every class",
-    "mean": "the mean over classes",
-}
-"""Whose error it may be, and what an outcome calls it."""
-
-DEFAULT = "prediction"
 
 
 class Names(NamesType):
@@ -46,5 +39,5 @@ of = click.option(
     "--of",
     type=click.Choice(list(OF)),
     help="With --class-columns, whose error: that of the prediction (its probability against how often it is right), "
-    f"of the worst class against the rest, or the mean over classes.  [default: {DEFAULT}]",
+    f"of the worst class against the rest, or the mean over classes.  [default: {USUAL}]",
 )

@@ -25,8 +25,6 @@ WANTED = {
 """How an entry must be written, by its type."""
 
 NOT_IN_POLICIES = ("files", "policy", "junit", "html", "as_json", "debug")
-RENAMED = {"max": "largest"}
-"""Options whose values have another name inside."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,8 @@ def chosen(context: click.Context) -> Policy | None:
         return None
     for name in context.default_map or {}:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            shown = next(key for key in (*RENAMED, name) if RENAMED.get(key, key) == name).replace("_", "-")
-            raise click.UsageError(f"--{shown} must be said once; the policy {visible(found.file)} has it already.")
+            shown = next(one.opts[0] for one in context.command.params if one.name == name)
+            raise click.UsageError(f"{shown} must be said once; the policy {visible(found.file)} has it already.")
     return found
 
 
@@ -134,8 +132,8 @@ def _read_policy(context: click.Context, option: click.Parameter, path: str | No
         raise ValueError(f'{visible(path)} must say which policy it is; write version = "1".')
     options = {parameter.name for parameter in context.command.params} - set(NOT_IN_POLICIES)
     for name in values:
-        if RENAMED.get(name, name) not in options or name in RENAMED.values():
-            allowed = sorted({*OWN_ENTRIES, *RENAMED, *options} - set(RENAMED.values()))
+        if name not in options:
+            allowed = sorted({*OWN_ENTRIES, *(name for name in options if name)})
             near = difflib.get_close_matches(name, allowed, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" It may have {', '.join(allowed)}."
             raise ValueError(f"{visible(path)} must have entries that check knows; got {name!r}.{hint}")
@@ -145,7 +143,7 @@ def _read_policy(context: click.Context, option: click.Parameter, path: str | No
             raise ValueError(
                 f"{name} must be a list; got {values[name]!r} in {visible(path)}. Write {name} = {[values[name]]}."
             )
-    context.default_map = {RENAMED.get(name, name): value for name, value in values.items()}
+    context.default_map = values
     context.meta[KEY] = Policy(**own, file=path, sha256=hashlib.sha256(content).hexdigest())
 
 

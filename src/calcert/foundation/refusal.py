@@ -57,6 +57,16 @@ def reading(name: str, value: Any = None, *also: Argument) -> Argument:
 Phrase = str | tuple[str | Argument, ...]
 
 
+def worded(phrase: Phrase | Argument, options: Mapping[str, str] | None = None) -> str:
+    """A phrase with its arguments by name, or as options where `options` says what these are called."""
+
+    def named(part: Argument) -> str:
+        return part.in_shell(options) if options is not None and part.name in options else part.in_python()
+
+    parts = (phrase,) if isinstance(phrase, (str, Argument)) else phrase
+    return "".join(part if isinstance(part, str) else named(part) for part in parts)
+
+
 class Way(NamedTuple):
     """A way out, for callers who hold arrays, and for those who name files; unsaid, it is the same.
 
@@ -105,13 +115,7 @@ class Refused(Exception):
         """The refusal in words; with options for arguments where `options` says what these are called."""
 
         def said(phrase: Phrase | Argument) -> str:
-            parts = (phrase,) if isinstance(phrase, (str, Argument)) else phrase
-            return "".join(part if isinstance(part, str) else named(part) for part in parts)
-
-        def named(part: Argument) -> str:
-            if options is not None and part.name in options:
-                return part.in_shell(options)
-            return part.in_python()
+            return worded(phrase, options)
 
         def chosen(way: Way) -> Phrase:
             if options is None and self.audience == "arrays":

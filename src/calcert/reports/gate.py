@@ -11,7 +11,9 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
 from calcert.foundation.escaped_text import visible
+from calcert.foundation.refusal import Argument, WrongType, WrongValue
 from calcert.foundation.result import Result
+from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
@@ -20,8 +22,11 @@ from calcert.reports.verdict import Verdict, judge, judge_ratio
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
+OF = {"prediction": "the prediction among classes", "worst": "every class", "mean": "the mean over classes"}
+"""Whose error it may be where there are many classes, and what an outcome calls it."""
+
 USUAL = "prediction"
-"""Whose error it is where there are many classes and nobody says."""
+"""Whose error it is where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,10 @@ class Outcome:
         Why rows should not pass whatever the bound: they agree with the scores better than fresh rows can.
     fitted_on_other_rows
         True where the caller has overruled that.
+    too_few
+        That rows are fewer than a policy asks for; empty where they are not.
+    about
+        What was demanded, in words.
 
     Examples
     --------
@@ -66,6 +75,8 @@ class Outcome:
     class_: str | None = None
     doubt: str = ""
     fitted_on_other_rows: bool = False
+    too_few: str = ""
+    about: str = ""
 
     @property
     def is_small(self) -> bool:
@@ -91,12 +102,12 @@ class Outcome:
     @property
     def passed(self) -> bool:
         """True where the error is certified to be at most `max`, and nothing speaks against the rows."""
-        return self.is_small and not self.refused_as
+        return self.is_small and not self.refused_as and not self.too_few
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it did not pass, and what to do about it; empty where it passed."""
-        doubt = (self.refused_as,) if self.refused_as else ()
+        doubt = tuple(filter(None, (self.refused_as, self.too_few)))
         return doubt if self.is_small else (*doubt, self.verdict.sentence, f"Next: {self.verdict.next}")
 
     @cached_property
@@ -158,33 +169,52 @@ def check(
     (False, 'Beyond 0.05 (95% confidence): the error is at least 0.1499.')
     """
     fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
-    if (max is None) == (max_ratio is None):
-        raise TypeError(f"one of max and max_ratio must be given; got {'none' if max is None else 'both'}.")
+    about = demanded(asked, fixed, max, max_ratio, statement, of)
     if max_ratio is not None:
-        return replace(judged_ratio(asked, max_ratio, fixed), fitted_on_other_rows=fitted_on_other_rows)
-    if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
-        raise ValueError(f"max must lie strictly between 0 and 1, such as 0.05; got {max!r}.")
-    found = judged(asked, max, statement, fixed, of, workers)
-    return replace(found, fitted_on_other_rows=fitted_on_other_rows)
+        found = _of_ratio(asked, max_ratio, fixed)
+    else:
+        assert max is not None
+        found = _judged(asked, max, statement or judged_by(statements_of(fixed)), fixed, of, workers)
+    return replace(found, fitted_on_other_rows=fitted_on_other_rows, about=about)
 
 
-def judged(
-    rows: Rows,
-    largest: float,
-    statement: str | None,
-    settings: Settings,
-    of: str | None = None,
-    workers: int | None = None,
+def demanded(
+    rows: Rows, settings: Settings, max: float | None, max_ratio: float | None, statement: str | None, of: str | None
+) -> str:
+    """What is demanded, in words; a demand that cannot be made is refused before any row is read."""
+    if (max is None) == (max_ratio is None):
+        one = ("one of ", Argument("max"), " and ", Argument("max_ratio"))
+        raise WrongType(one, "must be given", "none" if max is None else "both")
+    if of is not None and not rows.has_classes:
+        raise WrongType(Argument("of"), "must come with probabilities of many classes", f"{of!r}, and none")
+    if max_ratio is None:
+        if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
+            raise WrongValue(Argument("max"), "must lie strictly between 0 and 1, such as 0.05", repr(max))
+        statement = check_statement(statement or judged_by(statements_of(settings)))
+        if rows.has_classes:
+            check_one_of("of", of or USUAL, tuple(OF))
+            return f"{statement} of {OF[of or USUAL]}"
+        return statement if rows.groups is None else f"{statement} of every group by {rows.groups}"
+    if statement is not None:
+        raise WrongType(Argument("statement"), ("must come with ", Argument("max")), "it with max_ratio")
+    if isinstance(max_ratio, bool) or not isinstance(max_ratio, (int, float)) or not 1 < max_ratio < math.inf:
+        raise WrongValue(Argument("max_ratio"), "must be above 1, such as 1.25", repr(max_ratio))
+    if rows.groups is not None or rows.has_classes:
+        many = "groups" if rows.groups is not None else "classes"
+        way = f"Check each of the {many} apart."
+        raise WrongType(Argument("max_ratio"), f"must come without {many}", "both", "", way)
+    return "observed / expected"
+
+
+def _judged(
+    rows: Rows, largest: float, statement: str, settings: Settings, of: str | None, workers: int | None
 ) -> Outcome:
     """The certificate that must pass; with groups that of the worst, with classes that of the one that `of` names."""
-    statement = statement or judged_by(statements_of(settings))
     if check_statement(statement) == "perturbed" and not settings.asks_for_noise:
         noise: Any = settings.noise.parameters
         settings = replace(settings, **noise).at(settings.delta)
     if rows.has_classes:
         return _of_classes(rows, largest, USUAL if of is None else of, statement, settings, workers)
-    if of is not None:
-        raise TypeError(f"of must come with probabilities of many classes; got {of!r}, and none.")
     if rows.has_segments:
         return _of_segments(rows, largest, statement, settings)
     if rows.groups is not None:
@@ -201,13 +231,8 @@ def judged(
     return Outcome(found, largest, statement, settings, summary.rows, summary, report, doubt=doubt)
 
 
-def judged_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
+def _of_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
     """Observed over expected of all rows."""
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 1 < limit < math.inf:
-        raise ValueError(f"max_ratio must be above 1, such as 1.25; got {limit!r}.")
-    if rows.groups is not None or rows.has_classes:
-        many = "groups" if rows.groups is not None else "classes"
-        raise TypeError(f"max_ratio must come without {many}; got both. Check each of the {many} apart.")
     summary = rows.summary()
     found, doubt = observed_over_expected(summary, delta=settings.delta), " ".join(too_good(summary))
     report = partial(certify_summary, summary, settings)
@@ -218,10 +243,8 @@ def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings)
     from calcert.reports.segments import certify_segments
 
     if statement != "cutoff":
-        raise ValueError(
-            f"statement must be 'cutoff' where several columns of groups are named; got {statement!r}. Say "
-            "'cutoff', or name one column."
-        )
+        wanted = "must be 'cutoff' where several columns of groups are named"
+        raise WrongValue(Argument("statement"), wanted, repr(statement), "", "Say 'cutoff', or name one column.")
     found = certify_segments(rows, settings)
     doubt = " ".join(found.warnings)
     group = found.worst
