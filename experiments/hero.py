@@ -1,4 +1,4 @@
-"""Forty test sets of each of two classifiers: ECE as a dot, the certified interval as a bar, the true L1 error as a line.
+"""Forty test sets of each of two classifiers: ECE as a dot, the certified interval as a bar, the true error as a line.
 
     python -m experiments.hero [--quick] [--publish]
 
