@@ -31,7 +31,6 @@ from calcert.monitoring.states.state_content import State
 from calcert.monitoring.watched_statements import USUAL
 from calcert.monitoring.witness_memory import L1Memory, gains
 from calcert.reports.settings import Settings
-from calcert.summary.packed import pack
 
 TIME_LIMIT, GROWTH_LIMIT, DELAY_LIMIT, AGE_LIMIT = 3.0, 300_000, 15_000, 2.0
 REPEATS = 7
@@ -89,7 +88,7 @@ def lived(path: Path, batches: int) -> calcert.Monitor:
     """A state with a batch of 1,000 rows a day and a window a month, asked once."""
     rng = np.random.default_rng(0)
     rows = [calcert.summarize(*rows_of(rng, 1_000, 1.0)) for _ in range(30)]
-    packed = [pack(summary) for summary in rows]
+    packed = [summary.to_bytes() for summary in rows]
     # One transaction for all, because a sync for each would take longer than everything else.
     with state_opening.starting(path) as database:
         state = State(database, path)

@@ -147,7 +147,7 @@ def test_what_cells_hide_is_charged_and_covers_how_far_the_scores_are_apart() ->
             mean = np.bincount(joined, x) / rows
             spread = np.bincount(joined, (x - mean[joined]) ** 2)
             assert (coins_found.rows == rows).all()
-            assert coins_found.chance == pytest.approx(mean, abs=1e-11)
+            assert coins_found.probability == pytest.approx(mean, abs=1e-11)
             exact = mixing_distance(rows, mean, spread).sum()  # type: ignore[arg-type]
             assert exact <= coins_found.hidden
             assert coins_found.hidden <= 3 * exact + 1e-6

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
 
 import calcert
-from calcert.summary.saved import FORMAT, MAGIC
+from calcert.summary.saved import DIGEST, FORMAT, HEADER, MAGIC
 
 HONEST = calcert.summarize([0.2, 0.2, 0.2, 0.5, 0.500000001, 0.9, 1.0], [0, 1, 1, 1, 0, 1, 1])
 """Five distinct scores in four cells."""
 
 
 def sealed(body: bytes) -> bytes:
-    """A body under a header that fits it."""
-    return b"%s %d %s\n" % (MAGIC, FORMAT, hashlib.sha256(body).hexdigest().encode()) + body
+    """A body under the line and the checksum that fit it."""
+    return b"%s %d\n" % (MAGIC, FORMAT) + body + hashlib.blake2b(body, digest_size=DIGEST).digest()
 
 
-def crafted(arrays: dict[str, Any]) -> bytes:
-    """A file of these arrays, whatever they are."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return sealed(buffer.getvalue())
+def body_of(content: bytes) -> bytes:
+    """The inverse of :func:`sealed`."""
+    return content.partition(b"\n")[2][:-DIGEST]
+
+
+def packed(size: int, distinct: int, counted: bytes, beside: bytes = zlib.compress(b""), offsets: bytes = b"") -> bytes:
+    """A file of these parts, whatever they are; with `distinct` scores listed where there are any."""
+    return sealed(HEADER.pack(distinct > 0, size, distinct, len(counted), len(beside)) + counted + beside + offsets)
 
 
 def altered(**changes: Any) -> dict[str, Any]:
@@ -52,22 +54,3 @@ def put(array: Any, place: Any, value: int) -> Any:
 def unlisted(**changes: Any) -> dict[str, Any]:
     """As :func:`altered`, without the distinct scores."""
     return altered(distinct=None, distinct_count=None, **changes)
-
-
-def archive(members: dict[str, bytes], **options: Any) -> bytes:
-    """A zip archive of these members."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in members.items():
-            file.writestr(name, content, **options)
-    return buffer.getvalue()
-
-
-def members(arrays: dict[str, Any]) -> dict[str, bytes]:
-    """What NumPy writes of each array, by the name of the member."""
-    found = {}
-    for name, array in arrays.items():
-        buffer = io.BytesIO()
-        np.save(buffer, array)
-        found[f"{name}.npy"] = buffer.getvalue()
-    return found

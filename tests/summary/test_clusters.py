@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import Summary
+from calcert.summary import saved
 from calcert.summary.clusters import SUMS, clusters_from_sums, powers_in_parts, refuse_heavy
 from calcert.summary.consistency import check_clusters
 from calcert.summary.design import GAIN, Design
-from calcert.summary.packed import pack
-from calcert.summary.saved import FORMAT, MAGIC, WITH_CLUSTERS
 from tests.lab.clusters import units_of
-from tests.summary.crafted import crafted
 
 rows = st.lists(
     st.tuples(st.floats(0, 1), st.integers(0, 1), st.integers(0, 5), st.integers(1, 10**6)), min_size=1, max_size=30
@@ -79,13 +77,11 @@ def test_parts_of_powers_meet_again_even_if_an_engine_divides_doubles(clusters: 
         assert found.gain_weights == sum(gain * size for size, gain in zip(sizes, gains, strict=True))
 
 
-def test_plain_rows_are_saved_as_ever_and_units_in_a_format_of_their_own() -> None:
-    plain = calcert.summarize(*ROWS)
+def test_clusters_and_their_design_are_saved() -> None:
     clustered = calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS, weight_unit=0.5)
     declared = calcert.summarize(*ROWS, weights=WEIGHTS, largest_weight=10, largest_gain=9)
-    assert plain.to_bytes().startswith(b"%s %d " % (MAGIC, FORMAT))
-    for summary in (clustered, declared, calcert.summarize(*ROWS, soft_labels=True)):
-        assert summary.to_bytes().startswith(b"%s %d " % (MAGIC, WITH_CLUSTERS))
+    paired = calcert.summarize(*ROWS, clusters=CLUSTERS, pair_sums=True)
+    for summary in (clustered, declared, paired, calcert.summarize(*ROWS, soft_labels=True)):
         back = Summary.from_bytes(summary.to_bytes())
         assert back == summary
         assert units_of(back).design == units_of(summary).design
@@ -101,19 +97,15 @@ def test_sums_that_no_units_have_are_refused(place: int, value: int) -> None:
     values = units_of(summary).to_array()
     values[place] = value
     arrays = summary._arrays() | {"clusters": values}
-    content = crafted(arrays).replace(b"%s %d" % (MAGIC, FORMAT), b"%s %d" % (MAGIC, WITH_CLUSTERS), 1)
     with pytest.raises(ValueError, match=r"is damaged: .*clusters"):
-        Summary.from_bytes(content)
+        Summary.from_bytes(saved.to_bytes(arrays))
 
 
-def test_pairs_that_do_not_fit_their_cells_and_a_format_that_lies_are_refused() -> None:
+def test_pairs_that_do_not_fit_their_cells_are_refused() -> None:
     summary = calcert.summarize(*ROWS, clusters=CLUSTERS, weights=WEIGHTS)
     for pairs in (units_of(summary).pairs * 0, units_of(summary).pairs * 100, units_of(summary).pairs[:2]):
         with pytest.raises(ValueError, match="pairs must"):
             check_clusters(replace(units_of(summary), pairs=np.ascontiguousarray(pairs)), summary.count)
-    arrays = summary._arrays()
-    with pytest.raises(ValueError, match="format 1 has no clusters"):
-        Summary.from_bytes(crafted(arrays))
 
 
 def test_only_what_is_alike_is_added() -> None:
@@ -193,8 +185,6 @@ def test_what_is_proved_for_plain_rows_alone_refuses_units() -> None:
     ):
         with pytest.raises(ValueError, match="independent rows of equal weight; got 5 rows in 3 clusters"):
             function(summary)
-    with pytest.raises(ValueError, match="only plain rows are packed"):
-        pack(summary)
 
 
 def test_weights_too_heavy_for_64_bits_are_refused() -> None:

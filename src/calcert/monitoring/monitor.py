@@ -28,7 +28,6 @@ from calcert.monitoring.windows import changes, window_key
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
 from calcert.sources.identified_rows import IdentifiedRows
-from calcert.summary.packed import pack
 from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
@@ -186,7 +185,7 @@ class Monitor:
                 if not rows.n:
                     return Added(name, None, 0, False, None, known)
                 refuse_mixture(batches, name, identified=bool(ids))
-                packed = pack(rows)
+                packed = rows.to_bytes()
                 if not again:
                     refuse_repetition(state, batches, name, rows, packed, identified=bool(ids))
                 new, _ = state.append(tip, name, time, window, rows, packed, ids)

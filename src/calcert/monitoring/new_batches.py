@@ -18,7 +18,7 @@ from calcert.sources.arrays import summarize_arrays
 from calcert.sources.identified_rows import IdentifiedRows, identified_rows
 from calcert.sources.rows import Rows
 from calcert.summary.cells import DISTINCT_LIMIT
-from calcert.summary.packed import counts_of
+from calcert.summary.saved import counts_of
 from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")

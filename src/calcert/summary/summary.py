@@ -277,7 +277,7 @@ class Summary:
             return cls.from_bytes(file.read(saved.MOST), name=str(path))
 
     def to_bytes(self) -> bytes:
-        """The content of a saved Summary: one header line, then the arrays."""
+        """The content of a saved Summary: a line with the format, the arrays and a checksum."""
         return saved.to_bytes(self._arrays())
 
     @classmethod

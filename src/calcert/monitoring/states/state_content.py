@@ -31,7 +31,6 @@ from calcert.monitoring.states.state_opening import DamagedState
 from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.witness_memory import HALF_LIVES, NODES, Memory
 from calcert.reports.settings import Settings
-from calcert.summary.packed import pack, unpack
 from calcert.summary.summary import Summary
 
 FIELDS = tuple(field.name for field in fields(Certificate))
@@ -202,7 +201,7 @@ class State:
 
     def summary(self, batch: Batch) -> Summary:
         """The rows of one batch."""
-        return unpack(self.packed(batch))
+        return Summary.from_bytes(self.packed(batch))
 
     def ids(self, batches: Sequence[Batch]) -> Integers:
         """The hashes of all ids of these batches, the first of the state; those added without ids have none."""
@@ -251,12 +250,12 @@ class State:
         kept = self._database.execute("SELECT batches, summary, digest FROM pool").fetchall()
         for size, packed, checksum in kept:
             if 0 < size <= len(batches) and checksum == digest(batches[size - 1].digest, packed):
-                return size, unpack(packed)
+                return size, Summary.from_bytes(packed)
         return 0, Summary.empty()
 
     def keep_pool(self, last: Batch, pool: Summary) -> None:
         """Keep the rows of all batches up to `last` together."""
-        packed = pack(pool)
+        packed = pool.to_bytes()
         self._database.execute("DELETE FROM pool")
         self._database.execute("INSERT INTO pool VALUES (?, ?, ?)", (last.number, packed, digest(last.digest, packed)))
 

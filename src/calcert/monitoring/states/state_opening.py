@@ -25,7 +25,7 @@ from urllib.parse import quote
 APPLICATION = 0x63616C63
 """Marks an SQLite file as ours: the letters "calc"."""
 
-FORMAT = 5
+FORMAT = 6
 """Of the tables below and of what they hold: a state of any other format is refused by its number."""
 
 COLUMNS = {
