@@ -98,3 +98,36 @@ def test_one_segment_is_all_rows() -> None:
     assert worst == "one"
     assert abs(found.upper - alone.upper) < 1e-9
     assert found.lower == alone.lower
+
+
+def test_nothing_is_proven_of_clusters_that_err_together_and_taken_for_plain_rows_they_are_caught() -> None:
+    rng, wrong, control = np.random.default_rng(4), 0, 0
+    for _ in range(120):
+        user = np.repeat(np.arange(60), 20)
+        rows = pd.DataFrame({"p": 0.5, "y": (rng.random(60) < 0.5)[user].astype(int), "user": user})
+        rows = rows.assign(region=rng.integers(0, 3, 1_200), age=rng.integers(0, 2, 1_200))
+        named = {"score": "p", "label": "y", "groups": ["region", "age"]}
+        wrong += bool(calcert.certify(calcert.Rows(rows, **named, clusters="user"), confidence=0.8).proven)
+        control += bool(calcert.certify(rows.drop(columns="user"), **named, confidence=0.8).proven)
+    assert not too_many(wrong, 120, 0.2)
+    assert too_many(control, 120, 0.2)
+
+
+def test_limits_of_clusters_cover_over_all_outcomes() -> None:
+    """Twelve clusters of one to three rows, all of whose labels are the same."""
+    from scipy.stats import binom
+
+    from calcert.reports.segments import _share_upper
+
+    sizes, chance, level, missed, cut = np.array([1, 2, 3] * 4), 0.7, 0.1, 0.0, 0.0
+    cluster = np.repeat(np.arange(12), sizes)
+    for ones in np.ndindex(5, 5, 5):
+        labels = np.zeros(12, int)
+        for size in range(3):
+            labels[np.flatnonzero(sizes == size + 1)[: ones[size]]] = 1
+        rows = calcert.summarize(np.full(24, 0.5), labels[cluster], clusters=cluster)
+        probability = float(np.prod(binom.pmf(ones, 4, chance)))
+        limit, share = _share_upper(rows, rows.positives, level), rows.positives / 24
+        missed += probability * (limit < chance)
+        cut += probability * (share + 0.5 * (limit - share) < chance)
+    assert missed <= level < cut

@@ -95,7 +95,9 @@ def test_the_shell_takes_columns_with_commas_between_them(tmp_path: Path, report
 
 
 def test_what_is_not_proved_together_is_refused() -> None:
-    with pytest.raises(TypeError, match="clusters must not come with several columns of groups: not proved together"):
+    with pytest.raises(TypeError, match="weights must not come with several columns of groups: not proved together"):
+        calcert.certify(calcert.Rows(ROWS, **NAMED, weights="age"))
+    with pytest.raises(ValueError, match="none of them that of scores, labels or clusters"):
         calcert.certify(calcert.Rows(ROWS, **NAMED, clusters="age"))
     with pytest.raises(ValueError, match=r"groups must name different columns, .*; got \['age', 'age'\]"):
         calcert.certify(ROWS, score="p", label="y", groups=["age", "age"])
@@ -110,3 +112,20 @@ def test_a_thousand_segments_take_seconds() -> None:
     found = calcert.certify(x, rng.random(x.size) < x, groups=frame)
     assert len(found.segments) == 960
     assert len(str(found).splitlines()) < 30
+
+
+def test_clusters_make_limits_wider_and_arrays_say_what_tables_say(report: SegmentReport, tmp_path: Path) -> None:
+    user = np.random.default_rng(3).integers(0, 1_500, N)
+    found = calcert.certify(calcert.Rows(ROWS.assign(user=user), **NAMED, clusters="user"))
+    assert calcert.certify(calcert.Rows(ROWS["p"], ROWS["y"], groups=ROWS[["region", "age"]], clusters=user)) == found
+    plain = {segment.name: segment for segment in report.segments}
+    assert {segment.name for segment in found.segments} == {*plain}
+    assert all(s.lower < plain[s.name].lower < plain[s.name].upper < s.upper for s in found.segments)
+    assert report.bound.upper < found.bound.upper < 0.07
+    assert found.bound.theorem.startswith("Theorem 18 for clusters")
+    assert f"6,000 rows in {len({*user.tolist()}):,} clusters" in str(found)
+    assert SegmentReport.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    path = str(tmp_path / "rows.parquet")
+    ROWS.assign(user=user).to_parquet(path)
+    with pytest.raises(TypeError, match=r"clusters must come with rows in memory .*; got files\. Read the rows into"):
+        calcert.certify(calcert.Rows(path, **NAMED, clusters="user"))

@@ -24,7 +24,7 @@ def segment_cutoff(
         over the rows and the random split set by the seed, it is at least lower for some. The name is that of the
         segment that is worst in these rows: an estimate.
     Assumes
-        Independent rows; what might be a segment, as all values of some attributes and all pairs of values, was fixed
+        Independent rows, or clusters; what might be a segment, as all values of some attributes and all pairs of values, was fixed
         before the rows were seen, and whether a row belongs depends on its own attributes alone.
     Terms
         As in :func:`calcert.bounds.cutoff`.
@@ -45,7 +45,7 @@ def segment_cutoff(
     >>> worst, round(certificate.upper, 3)
     ('north', 0.194)
     """
-    check_summary(rows)
+    check_summary(rows, clusters=True)
     delta, seed = check_delta(delta), check_seed(seed)
     terms, worst = upper_terms(rows, segments, delta)
     certificate = Certificate.from_terms(
@@ -55,6 +55,7 @@ def segment_cutoff(
         lower=Lower(cutoff_lower(rows, delta, seed).limit),
         delta=delta,
         n=rows.rows,
+        clusters=rows.clusters,
         theorem="Theorem 18",
         terms=terms,
         parameters={"seed": seed},

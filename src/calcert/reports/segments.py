@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.cutoff import WorstRange, worst_range
+from calcert.certificates.limits.deviations import mean_upper
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.certificates.segments import segment_cutoff
 from calcert.foundation.result import Result
@@ -93,6 +93,8 @@ class SegmentReport(Result):
         The segment and the score range that are furthest off in these rows: estimates.
     n
         The number of rows.
+    clusters
+        In how many clusters they come, in words; nothing where rows are independent.
     warnings
         What looks wrong of all rows together.
 
@@ -118,6 +120,7 @@ class SegmentReport(Result):
     worst: str
     worst_range: WorstRange
     n: int
+    clusters: str = ""
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -143,12 +146,10 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
         its positives by more than `bound.upper` per row of all rows (Theorem 18). With the same probability, given all
         scores and attributes, the limits for observed over expected hold for all segments that have rows.
     Assumes
-        Independent rows. The columns were named before the rows were seen, and hold attributes of their own row that
+        Independent rows, or clusters. The columns were named before the rows were seen, and hold attributes of their own row that
         depend neither on labels nor on other rows.
     """
-    columns, found = rows.by_segment()
-    parts = {names: _joined(columns, names, found) for names in _partitions(columns)}
-    everything = _sum(list(found.values()))
+    columns, parts, everything = rows.by_segment()
     segments = []
     for partition in parts.values():
         level = settings.delta / (len(parts) * len(partition))
@@ -161,39 +162,41 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
         segments=tuple(sorted(segments, key=lambda s: (not s.proven, -s.proven_positives, -s.rows, s.name))),
         bound=bound,
         worst=worst,
-        worst_range=worst_range(together[worst]),
-        n=everything.n,
+        worst_range=worst_range(replace(together[worst], clusters=None)),
+        n=everything.rows,
+        clusters="" if everything.clusters is None else everything.clusters.words,
         warnings=tuple(too_good(everything)),
     )
 
 
-def _partitions(columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Each column, and each pair of columns."""
-    return [*((name,) for name in columns), *combinations(columns, 2)]
-
-
-def _joined(
-    columns: tuple[str, ...], names: tuple[str, ...], found: Mapping[tuple[str, ...], Summary]
-) -> dict[str, Summary]:
-    """The rows of every segment of one partition, by its name."""
-    places = [columns.index(name) for name in names]
-    parts: dict[str, list[Summary]] = {}
-    for values, part in found.items():
-        called = ", ".join(f"{columns[place]}={values[place]}" for place in places)
-        parts.setdefault(called, []).append(part)
-    return {name: _sum(each) for name, each in parts.items()}
-
-
-def _sum(parts: list[Summary]) -> Summary:
-    return parts[0].plus(*parts[1:], disjoint=True)
-
-
 def _segments(partition: Mapping[str, Summary], level: float) -> list[Segment]:
-    """The segments of one partition, each limit at half the level: D4 for the mean probability, given the scores."""
+    """The segments of one partition: limits at half the level each for the mean probability, given the scores."""
     rows, observed = (np.array([getattr(part, name) for part in partition.values()]) for name in ("n", "positives"))
     mean = np.array([part.mean_score for part in partition.values()])
+    if all(part.clusters is None for part in partition.values()):
+        least, most = share_lower(observed, rows, level / 2), share_upper(observed, rows, level / 2)  # D4
+    else:
+        most = np.array([_share_upper(part, part.positives, level / 2) for part in partition.values()])
+        least = 1 - np.array([_share_upper(part, part.n - part.positives, level / 2) for part in partition.values()])
     # The mean score is low by less than the resolution.
-    lower = share_lower(observed, rows, level / 2) / np.maximum(mean + RESOLUTION, 1e-300)
-    upper = np.where(mean > 0, share_upper(observed, rows, level / 2) / np.maximum(mean, 1e-300), math.inf)
+    lower = least / np.maximum(mean + RESOLUTION, 1e-300)
+    upper = np.where(mean > 0, most / np.maximum(mean, 1e-300), math.inf)
     columns = (rows, observed, mean * rows, lower, upper)
     return [Segment(name, *of) for name, *of in zip(partition, *(column.tolist() for column in columns), strict=True)]
+
+
+def _share_upper(part: Summary, hits: int, level: float) -> float:
+    """An upper limit for the mean probability where rows of a cluster may depend on each other in any way.
+
+    D1 for the hits of clusters over the most that one can have, and Hoeffding: both fail where the hits are few, so
+    that one of the two events contains the other.
+    """
+    clusters = part.clusters
+    assert clusters is not None
+    whole = clusters.number * clusters.largest
+    even = mean_upper(hits / whole, clusters.number, level) * whole
+    return min((even * (1 + 1e-12)) / part.n, hits / part.n + _spread(float(clusters.squares), level) / part.n, 1.0)
+
+
+def _spread(squares: float, level: float) -> float:
+    return math.sqrt(squares * math.log(1 / level) / 2) * (1 + 1e-12)

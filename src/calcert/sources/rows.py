@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calcert.sources.classes.class_rows import ClassRows
     from calcert.sources.files.reading_account import Account
     from calcert.sources.groups.overlapping_groups import Listed
+    from calcert.sources.groups.segments import Segments
 
 
 LARGEST_GROUP = 1 << 53
@@ -243,11 +244,11 @@ class Rows:
         summaries = summarize_groups(self.source.value, self.labels, self.groups, **told)
         return Listed(summaries, (), sum(group.rows for group in summaries.values()))
 
-    def by_segment(self) -> tuple[tuple[str, ...], dict[tuple[str, ...], Summary]]:
-        """The names of several columns, and the rows of every combination of their values, counted."""
-        from calcert.sources.groups.segments import summarize_combinations
+    def by_segment(self) -> Segments:
+        """The rows of every value of several columns, and of every pair of values, counted."""
+        from calcert.sources.groups.segments import summarize_segments
 
-        return summarize_combinations(self.source, self.labels, self.groups, self.score, self.label)
+        return summarize_segments(self.source, self.labels, self.groups, self.score, self.label, self.sampling)
 
     def by_class(self) -> ClassRows:
         """The probabilities of all classes."""
@@ -279,8 +280,9 @@ class Rows:
         check_count("smallest_group", self.smallest_group, 1, LARGEST_GROUP)
         if self.source.kind == "summary":
             raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
-        if self.has_segments and (self.sampling.given or self.smallest_group != 1):
-            name = (*self.sampling.given, "smallest_group")[0]
+        others = [name for name in self.sampling.given if name not in ("clusters", "pair_sums")]
+        if self.has_segments and (others or self.smallest_group != 1):
+            name = (*others, "smallest_group")[0]
             many = "must not come with several columns of groups: not proved together"
             raise WrongType(Argument(name), many, None, "", "Name one.")
         if self.largest_weight is not None:

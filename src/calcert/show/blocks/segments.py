@@ -27,7 +27,11 @@ def segment_blocks(report: SegmentReport) -> list[Block]:
     kind = "miscalibrated" if report.proven else ""
     pairs = " and all pairs of them" if len(report.columns) > 1 else ""
     return [
-        Verdict(verdict(report), f"{rows_text(report.n)} in {counted(len(report.segments), 'segment')}", kind),
+        Verdict(
+            verdict(report),
+            f"{rows_text(report.n)}{report.clusters} and {counted(len(report.segments), 'segment')}",
+            kind,
+        ),
         *map(Warned, report.warnings),
         shown,
         Paragraph(f"Segments are all values of {', '.join(report.columns)}{pairs}."),
