@@ -11,7 +11,6 @@ import pytest
 import calcert
 from calcert import published
 from calcert.commands.simulated_rows import simulate, true_errors, truth
-from calcert.foundation import compiled
 from calcert.foundation.number_text import at_most, number
 from calcert.perturbation.noise import Noise
 from calcert.published.compare import compare
@@ -162,15 +161,3 @@ def test_the_demo_prints_a_truth_beside_every_bound_that_it_lies_between() -> No
         assert report.statement(name).lower <= value <= report.statement(name).upper
     finer = truth(points=4_000)
     assert all(finer[name] == pytest.approx(value, abs=1e-4) for name, value in known.items())
-
-
-def test_compiling_is_announced_once_and_only_where_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Empty:
-        def _load_overload(self, signature: object, target: object) -> None:
-            return None
-
-    said: list[str] = []
-    monkeypatch.setattr(compiled, "announce", lambda: said.append("compiling"))
-    for _ in range(2):
-        assert compiled.Forgiving(Empty()).load_overload(None, None) is None
-    assert said == ["compiling"]

@@ -11,7 +11,7 @@ import click
 from calcert.commands import options
 from calcert.commands.filed_facts import facts, filed
 from calcert.commands.options_given_once import Once
-from calcert.commands.output import Written
+from calcert.commands.output import Shown, shown, working
 from calcert.commands.repeated_command import repeat
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ Examples:
     help="Certify this statement only; may be given more than once.",
 )
 @options.workers("groups or classes")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+@shown()
 @click.option("--details", is_flag=True, help="Also print all statements, their terms and evidence, and estimates.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
-@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
 @click.option(
     "--curve",
     type=click.Choice(["current", "perturbed"]),
@@ -71,20 +69,16 @@ def command(
     settings: Settings,
     statements: tuple[str, ...],
     workers: int | None,
-    as_json: bool,
+    shown: Shown,
     details: bool,
-    html: str | None,
-    picture: str | None,
     curve: str | None,
     said: dict[str, str],
 ) -> None:
     """Rows in files become a report."""
-    from calcert.commands.output import picture_path, refuse_overwriting, show, working, write_page, write_picture
     from calcert.reports.certify import certify_rows
 
-    refuse_overwriting(rows.source.value, {"--html": html, "--plot": picture, "--json": "-" if as_json else None})
-    drawn = None if picture is None else picture_path(picture, "--plot")
-    if curve is not None and (drawn is None or rows.groups is not None):
+    shown.refuse(rows.source.value)
+    if curve is not None and (shown.picture is None or rows.groups is not None):
         raise ValueError("--curve says what --plot draws of a report without groups; got --curve without it.")
     if curve == "perturbed" and statements and "perturbed" not in statements:
         raise ValueError(
@@ -97,17 +91,6 @@ def command(
         options.refuse_of_many(workers)
     with nullcontext() if many else working("certifying"):
         report = filed(certify_rows(rows, settings, workers), said, rows)
-    if drawn is not None:
-        chosen_curve: dict[str, Any] = {} if curve is None else {"curve": curve}
-        write_picture(report.plot(**chosen_curve), drawn)
-    # After the picture: a curve that was asked for is on the page as well.
-    if html is not None and write_page(report, html, again):
-        return
-    if as_json:
-        import json
-
-        click.echo(json.dumps(report.to_dict(), indent=2, allow_nan=False))
-    else:
-        show(report)
-        if details:
-            click.echo(f"\n{report.details()}")
+    drawn: dict[str, Any] = {} if curve is None else {"curve": curve}
+    if shown.deliver(report, again, **drawn) and details:
+        click.echo(f"\n{report.details()}")

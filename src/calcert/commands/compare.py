@@ -12,7 +12,7 @@ import click
 from calcert.commands import options
 from calcert.commands.filed_facts import facts, filed
 from calcert.commands.options_given_once import OPTIONS, Once
-from calcert.commands.output import Written
+from calcert.commands.output import Shown, shown, working
 from calcert.commands.repeated_command import repeat
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ Examples:
     multiple=True,
     help="Compare this statement only; may be given more than once.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
-@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a picture (.png, .svg, .pdf).")
+@shown()
 @facts
 @options.debug.option
 def command(
@@ -57,9 +55,7 @@ def command(
     own_labels: bool,
     settings: Settings,
     statements: tuple[str, ...],
-    as_json: bool,
-    html: str | None,
-    picture: str | None,
+    shown: Shown,
     said: dict[str, str],
 ) -> None:
     """Certify which of several models is better calibrated, on the same rows.
@@ -67,11 +63,9 @@ def command(
     Models are columns of FILE that --scores lists, or else each FILE is a model, called like the file. What is proven
     is "no worse than"; for each statement all of it holds at once with the confidence that is asked for.
     """
-    from calcert.commands.output import picture_path, refuse_overwriting, show, working, write_page, write_picture
     from calcert.reports.comparison import compare
 
-    refuse_overwriting(rows.source.value, {"--html": html, "--plot": picture, "--json": "-" if as_json else None})
-    drawn = None if picture is None else picture_path(picture, "--plot")
+    shown.refuse(rows.source.value)
     again, settings = repeat(), replace(settings, statements=statements)
     if scores is not None:
         click.get_current_context().meta[OPTIONS]["score"] = "--scores"
@@ -79,17 +73,7 @@ def command(
     with working("comparing"):
         # A Summary brings the labels that all share; Rows may bring labels of their own.
         found = compare(models if own_labels else {m: one.summary() for m, one in models.items()}, settings=settings)
-    comparison = filed(found, said, rows)
-    if drawn is not None:
-        write_picture(comparison.plot(), drawn)
-    if html is not None and write_page(comparison, html, again):
-        return
-    if as_json:
-        import json
-
-        click.echo(json.dumps(comparison.to_dict(), indent=2, allow_nan=False))
-    else:
-        show(comparison)
+    shown.deliver(filed(found, said, rows), again)
 
 
 def _columns(rows: Rows, scores: list[str], own_labels: bool) -> dict[str, Rows]:

@@ -9,7 +9,7 @@ import click
 from calcert.commands import options
 from calcert.commands.filed_facts import facts
 from calcert.commands.options_given_once import Once
-from calcert.commands.output import Written
+from calcert.commands.output import Shown, Written, shown
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -105,9 +105,7 @@ def add(
 @click.option(
     "--alarm", metavar="LIMIT", type=Limit(), help="Raise the alarm once the error is proven to have exceeded this."
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
-@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw a figure (.png, .svg, .pdf).")
+@shown()
 @click.option(
     "--prometheus",
     metavar="PATH",
@@ -116,49 +114,24 @@ def add(
 )
 @facts
 @options.debug.option
-@click.pass_context
-def status(
-    ctx: click.Context,
-    state: str,
-    alarm: float | None,
-    as_json: bool,
-    html: str | None,
-    picture: str | None,
-    prometheus: str | None,
-    said: dict[str, str],
-) -> None:
+def status(state: str, alarm: float | None, shown: Shown, prometheus: str | None, said: dict[str, str]) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
-    from calcert.commands.output import picture_path, refuse_overwriting, show, write_page, write_picture
+    import shlex
+
+    from calcert.foundation.number_text import given
     from calcert.monitoring.monitor import Monitor
 
-    written = {"--html": html, "--plot": picture, "--prometheus": prometheus, "--json": "-" if as_json else None}
-    refuse_overwriting([state], written)
-    figure = None if picture is None else picture_path(picture, "--plot")
+    shown.refuse([state], prometheus=prometheus)
     found = Monitor(state).status(alarm=alarm)
     if said:
         found = found.with_facts(said)
-    printed = False
-    if html is not None:
-        import shlex
-
-        from calcert.foundation.number_text import given
-
-        limit = [] if alarm is None else ["--alarm", given(alarm)]
-        filed = [word for name, value in said.items() for word in (f"--{name}", value)]
-        again = shlex.join(["calcert", "monitor", "status", state, *limit, *filed, "--html", html])
-        printed = write_page(found, html, again)
-    if figure is not None:
-        write_picture(found.plot(), figure)
-    if prometheus is not None:
-        printed |= _write_metrics(found, prometheus, said.get("model"))
-    if as_json:
-        import json
-
-        click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False))
-    elif not printed:
-        show(found)
+    limit = [] if alarm is None else ["--alarm", given(alarm)]
+    filed = [word for name, value in said.items() for word in ("--fact", f"{name}={value}")]
+    again = shlex.join(["calcert", "monitor", "status", state, *limit, *filed, "--html", shown.html or ""])
+    metrics = prometheus is not None and _write_metrics(found, prometheus, said.get("model"))
+    shown.deliver(found, again, "" if metrics and not shown.as_json else None)
     if found.alarm is not None:
-        ctx.exit(ALARMED)
+        click.get_current_context().exit(ALARMED)
 
 
 def _write_metrics(status: Status, path: str, model: str | None) -> bool:

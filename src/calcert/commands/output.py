@@ -6,8 +6,10 @@ import glob
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,14 +113,6 @@ NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outc
 """What files might be called, by the option that names them."""
 
 
-def picture_path(name: str, argument: str) -> Path:
-    """The path of a picture, checked before anything is computed."""
-    path = Path(name)
-    if path.suffix.lower() not in PICTURE_FORMATS:
-        raise ValueError(f"{argument} must end in .png, .svg or .pdf; got {name!r}.")
-    return path
-
-
 def write_page(result: Result, path: str, command: str) -> bool:
     """Write it, and say where; True where it went to standard output, which then holds nothing else."""
     if path != STANDARD_OUTPUT:
@@ -136,3 +130,58 @@ def write_picture(figure: Figure, path: Path) -> None:
     with replacing(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:].lower())
     note(f"picture written to {path}")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Where a result goes: to standard output as a table or as JSON, and to the files that were named."""
+
+    as_json: bool
+    html: str | None = None
+    picture: str | None = None
+
+    def refuse(self, read: Iterable[str], **written: str | None) -> None:
+        """Refuse what cannot be written, before anything is computed; `written` is what else is, by option."""
+        beside = {f"--{name}": path for name, path in written.items()}
+        json_too = {"--json": STANDARD_OUTPUT if self.as_json else None}
+        refuse_overwriting(read, {**beside, "--html": self.html, "--plot": self.picture, **json_too})
+        if self.picture is not None and Path(self.picture).suffix.lower() not in PICTURE_FORMATS:
+            raise ValueError(f"--plot must end in .png, .svg or .pdf; got {self.picture!r}.")
+
+    def deliver(self, result: Result, again: str = "", instead: str | None = None, **plot: Any) -> bool:
+        """Write and print the result, or the text `instead`, if any; False where it was not printed as a table."""
+        if self.picture is not None:
+            write_picture(result.plot(**plot), Path(self.picture))
+        # After the picture: a curve that was asked for is on the page as well.
+        if self.html is not None and write_page(result, self.html, again):
+            return False
+        if instead is None and not self.as_json:
+            show(result)
+            return True
+        if instead is None:
+            import json
+
+            instead = json.dumps(result.to_dict(), indent=2, allow_nan=False)
+        if instead:
+            click.echo(instead)
+        return False
+
+
+def shown(*, files: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """``--json`` and, where `files` are written, ``--html`` and ``--plot``, as one :class:`Shown`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_shown(as_json: bool, html: str | None = None, picture: str | None = None, **options: Any) -> None:
+            command(shown=Shown(as_json, html, picture), **options)
+
+        asked = [click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")]
+        if files:
+            page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
+            asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))
+            asked.append(click.option("--plot", "picture", metavar="PATH", type=Written(), help=drawn))
+        for option in reversed(asked):
+            with_shown = option(with_shown)
+        return with_shown
+
+    return decorate

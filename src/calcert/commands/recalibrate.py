@@ -9,7 +9,7 @@ import click
 
 from calcert.commands import options
 from calcert.commands.options_given_once import Once
-from calcert.commands.output import Written
+from calcert.commands.output import Shown, Written, note, shown, working
 from calcert.reports.fitted_maps import CURVES
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ Examples:
 )
 @click.option("--out", metavar="PATH", type=Written(), help="Write the map, and its certificates, as JSON.")
 @click.option("--sql", "column", metavar="COLUMN", help="Print the map as a SQL expression of this column instead.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
-@click.option("--html", metavar="PATH", type=Written(), help="Also write a page; - is standard output.")
-@click.option("--plot", "picture", metavar="PATH", type=Written(), help="Also draw both curves (.png, .svg, .pdf).")
+@shown()
 @options.debug.option
 def command(
     rows: Rows,
@@ -52,9 +50,7 @@ def command(
     levels: int | None,
     out: str | None,
     column: str | None,
-    as_json: bool,
-    html: str | None,
-    picture: str | None,
+    shown: Shown,
 ) -> None:
     """Fit a map on a random half of the rows, and certify the recalibrated scores on the other half.
 
@@ -63,27 +59,16 @@ def command(
     """
     import json
 
-    from calcert.commands.output import note, picture_path, refuse_overwriting, show, working, write_page, write_picture
     from calcert.commands.repeated_command import repeat
     from calcert.foundation.whole_regular_file import replacing
     from calcert.reports.recalibrate import recalibrate
 
-    refuse_overwriting(rows.source.value, {"--out": out, "--html": html, "--plot": picture})
-    drawn = None if picture is None else picture_path(picture, "--plot")
+    shown.refuse(rows.source.value, out=out)
     with working("recalibrating"):
         fixed = recalibrate(rows, curve=curve, levels=levels, settings=settings)
-    content = json.dumps(fixed.to_dict(), indent=2, allow_nan=False)
     if out is not None:
         with replacing(Path(out)) as unfinished:
+            content = json.dumps(fixed.to_dict(), indent=2, allow_nan=False)
             unfinished.write_text(content + "\n", encoding="utf-8")
         note(f"map written to {out}")
-    if drawn is not None:
-        write_picture(fixed.plot(), drawn)
-    if html is not None and write_page(fixed, html, repeat()):
-        return
-    if column is not None:
-        click.echo(fixed.sql(column))
-    elif as_json:
-        click.echo(content)
-    else:
-        show(fixed)
+    shown.deliver(fixed, repeat(), None if column is None else fixed.sql(column))
