@@ -41,22 +41,22 @@ def mark(name):
 mark("Python")
 import numpy, numpy.random, numpy.fft; mark("import numpy")
 import click, rich.console, rich.table, rich.text; mark("import click and rich")
-import duckdb; mark("import duckdb")
+import pyarrow.parquet; mark("import pyarrow")
 import calcert.cli; mark("import calcert")
-from calcert.commands.reading import summarize
+from calcert import summarize
 from calcert.certificates.distances import distance
 from calcert.certificates import perturbed
 from calcert.certificates.l1 import l1
 from calcert.reports.certify import certify
 from calcert.certificates.witnesses.random_splits import thrown
-summary = summarize(["rows.parquet"], "score", "label"); mark("read the file")
+summary = summarize("rows.parquet", score="score", label="label"); mark("read the file")
 thrown(summary.cell_points, 0); mark("throw rows into batches")
 from calcert.perturbation.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
 from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
 l1(summary); mark("l1")
-from calcert.certificates.distances.distance_lower import distance_lower; mark("import numba")
+from calcert.certificates.distances.distance_lower import distance_lower; mark("import distance")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")
 """
@@ -78,8 +78,10 @@ YARDSTICK = [
 ]
 
 
-LIBRARIES = [sys.executable, "-c", "import numpy, numba, duckdb, click, rich.console, rich.table"]
-"""What the command is made of: arrays, kernels, files, options and tables."""
+LIBRARIES = [sys.executable, "-c", "import numpy, pyarrow.parquet, click, rich.console, rich.table"]
+"""What the command is made of: arrays, files, options and tables."""
+
+IMPORTS = [sys.executable, "-c", "import numpy, pyarrow.parquet"]
 
 
 def ours() -> list[str]:
@@ -95,6 +97,19 @@ def write_rows(folder: str) -> None:
         "COPY (SELECT (hash(i) % 1000003) / 1000003 AS score, (hash(i + 1e9::BIGINT) % 1000003 "
         f"< hash(i) % 1000003)::TINYINT AS label FROM range({ROWS}) t(i)) TO '{folder}/rows.parquet'"
     )
+
+
+def first_verdicts(folder: str, rounds: int) -> tuple[float, float]:
+    """`calcert check` of 100,000 rows of Parquet, and of 1,000 rows of CSV, over importing NumPy and pyarrow."""
+    chosen = f"FROM '{folder}/rows.parquet' LIMIT"
+    duckdb.sql(f"COPY (SELECT * {chosen} 100000) TO '{folder}/some.parquet'")
+    duckdb.sql(f"COPY (SELECT * {chosen} 1000) TO '{folder}/few.csv'")
+    judged = ["--score", "score", "--label", "label", "--max", "0.5"]
+    checks = [[*ours()[:-6], "check", name, *judged] for name in ("some.parquet", "few.csv")]
+    commands = [IMPORTS, *checks]
+    times = [[seconds(command, folder)[0] for command in commands] for _ in range(rounds)]
+    alone, some, few = (min(turn[side] for turn in times) for side in range(3))
+    return some / alone, few / alone
 
 
 def check_answers(folder: str) -> None:

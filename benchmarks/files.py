@@ -48,7 +48,7 @@ def measure(what: str, files: list[str]) -> dict[str, Any]:
     if what == "calcert":
         import calcert
 
-        # As in a process that has counted before; a cold one counts small files without numba instead of loading it.
+        # As in a process that has counted before.
         calcert.summarize([0.5], [1])
 
         def run() -> int:

@@ -30,6 +30,7 @@ BEGIN, END = "<!-- what benchmarks/speed.py measures begins here -->", "<!-- and
 LIMIT = 240.0
 """Seconds for one measurement."""
 
+IMPORTS = "importing NumPy and pyarrow"
 SORT, CURVE, AVERAGE = "`np.sort` of 1,000,000", "`calibration_curve(n_bins=15)`", "DuckDB's average of a column"
 
 
@@ -48,13 +49,14 @@ class Figure(NamedTuple):
 
 
 FIGURES = (
-    Figure("curve", "certify 1e5", f"`certify`, all statements, 100,000 rows / {CURVE}", 4),
+    Figure("curve", "certify 1e5", f"`certify`, all statements, 100,000 rows / {CURVE}", 3),
     Figure("curve", "certify 1e6", "the same, 1,000,000 rows", 1),
     Figure("curve", "certify 1e7", "the same, 10,000,000 rows", 0.25),
     Figure("groups", "certify 1e3", f"`certify`, 1,000 rows / {SORT}", 0.2),
     Figure("groups", "groups, one core", "1,000 groups of 1,000 rows, one core / `certify` of each", 1),
     Figure("groups", "groups, two cores", "the same on two cores / on one", 0.6),
     Figure("classes", "classes", f"1,000 classes, 50,000 rows, all cores / {CURVE} on each of 1,000 columns", 5),
+    Figure("classes", "100 classes", f"100 classes, 20,000 rows / {CURVE} on each of 100 columns", 8),
     *(
         Figure(f"queries of {name}", f"queries, {number}", f"queries for {number:,} groups, {name}", 3)
         for name in ("DuckDB", "Spark", "PostgreSQL")
@@ -64,7 +66,9 @@ FIGURES = (
     Figure("summarising", "uniform", "`summarize`, 10,000,000 uniform scores / `np.histogram(15)`", 0.45),
     Figure("summarising", "beta", "the same, Beta(0.3, 0.3)", 0.8),
     Figure("cold", "cold start", f"`calcert certify`, 1,000,000 rows of Parquet, new process / {AVERAGE}", 2.5),
-    Figure("cold", "libraries alone", "of that, importing NumPy, numba, DuckDB, click and Rich", None),
+    Figure("cold", "libraries alone", "of that, importing NumPy, pyarrow, click and Rich", None),
+    Figure("cold", "first verdict", f"`calcert check`, 100,000 rows of Parquet, new process / {IMPORTS}", 3),
+    Figure("cold", "small check", "the same, 1,000 rows of CSV", 2),
     Figure("smECE", "smECE", "smECE of relplot / `certify`, 1,000,000 rows", 6, most=False),
     Figure("tightness", "wider", "bounds wider than they were, by at most", 1, unit="%"),
     *(
@@ -134,9 +138,7 @@ def machine(minutes: float) -> str:
     info = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*: (.*)", info.read_text() if info.exists() else "")
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn", "duckdb")
-    )
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scikit-learn", "duckdb"))
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return (
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({model[1].strip() if model else platform.machine()}), "

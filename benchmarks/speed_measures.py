@@ -23,6 +23,9 @@ BOUNDS = HERE / "bounds.json"
 FRESH = 6
 """Different sets of rows that are certified in turns: nothing that was kept of the same ones may help."""
 
+SIZES = {"classes": (1_000, 50_000), "100 classes": (100, 20_000)}
+"""Numbers of classes and rows."""
+
 Found = dict[str, float]
 
 
@@ -86,10 +89,14 @@ def groups(quick: bool) -> Found:
 
 
 def classes(quick: bool) -> Found:
-    """A thousand classes, and calibration_curve on each of their columns."""
+    """A thousand classes and a hundred, and calibration_curve on each of their columns."""
+    sizes = {"classes": (4, 400), "100 classes": (3, 300)} if quick else SIZES
+    return {name: _classes(*size) for name, size in sizes.items()}
+
+
+def _classes(number: int, rows: int) -> float:
     from sklearn.calibration import calibration_curve
 
-    number, rows = (4, 400) if quick else (1_000, 50_000)
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.full(number, 0.3), rows)
     parts = [(rng.random((part.shape[0], 1)) > part.cumsum(axis=1)).sum(axis=1) for part in np.array_split(p, 20)]
@@ -104,7 +111,7 @@ def classes(quick: bool) -> Found:
 
     seconds = best(ours, 1)
     assert len(report.classes) == number
-    return {"classes": seconds / theirs}
+    return seconds / theirs
 
 
 @contextmanager
@@ -194,7 +201,8 @@ def cold(quick: bool) -> Found:
         cold_start.write_rows(folder)
         cold_start.check_answers(folder)
         theirs, alone, mine = cold_start.shortest(cold_start.in_turns(folder, 1 if quick else 9), 0)
-    return {"cold start": mine / theirs, "libraries alone": alone / theirs}
+        some, few = cold_start.first_verdicts(folder, 1 if quick else 9)
+    return {"cold start": mine / theirs, "libraries alone": alone / theirs, "first verdict": some, "small check": few}
 
 
 def smece(quick: bool) -> Found:
