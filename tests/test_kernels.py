@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import calcert
@@ -92,6 +94,22 @@ def test_everything_works_in_a_read_only_installation_without_a_home(tmp_path: P
     ).stdout.splitlines()
     assert place.startswith(str(package))
     assert [line for line in found if line in {f"{name} 0" for name in cli.COMMANDS}] == [f"{c[0]} 0" for c in commands]
+
+
+@pytest.mark.parametrize("command", [["certify"], ["check", "--max", "0.5"]], ids=lambda command: command[0])
+def test_the_program_loads_no_library_that_it_has_no_use_for(command: list[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(20_000)
+    rows = pa.table({"p": scores, "y": rng.random(20_000) < scores})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    start = [sys.executable, "-X", "importtime", "-m", "calcert", command[0], "rows.parquet", "--score", "p"]
+    done = subprocess.run(
+        [*start, "--label", "y", *command[1:]], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "20,000 rows" in done.stdout
+    assert "calcert.certificates.l1" in loaded
+    assert not [name for name in loaded if name.startswith(("scipy", "duckdb", "pandas", "narwhals"))]
 
 
 @pytest.mark.skipif(not counting.compiled, reason="The package was built without a compiler.")

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from scipy.stats import beta
-
 from calcert.foundation.number_text import at_least, at_most, confidence, fraction, number, percent
 from calcert.reports.estimates import FEW_SCORES, log_loss, score_quantiles
 from calcert.show import certificate_words as words
@@ -213,13 +211,15 @@ def score_tests(report: Report) -> list[dict[str, Any]]:
         return []
     if rows.clusters is not None and not (rows.clusters.design.clustered and rows.n == rows.clusters.rows):
         return []
+    from scipy.special import betainc  # Here, because few reports need it and it takes long to load.
+
     limits: Iterable[tuple[Any, Any]] = [(None, None)] * rows.values.size
     if report.has_few_scores:
         limits = [(line["lower"], line["upper"]) for line in report.curve._rows()]
     lines = []
     for x, count, (lower, upper) in zip(rows.values.tolist(), rows.points.count.tolist(), limits, strict=True):
         size, positives = int(sum(count)), int(count[1])
-        below = float(beta.cdf(x, positives + 0.5, size - positives + 0.5))
+        below = float(betainc(positives + 0.5, size - positives + 0.5, x))
         verdict = None if lower is None else "too low" if lower > x else "too high" if upper < x else "cannot tell"
         lines.append(
             {"score": x, "rows": size, "positives": positives, "estimate": positives / size, "lower": lower}
