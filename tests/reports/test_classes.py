@@ -14,14 +14,13 @@ import calcert
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.cutoff import largest_sum
 from calcert.certificates.cutoff import upper_terms as cutoff_terms
-from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
+from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed, mean_squares
 from calcert.certificates.perturbed import upper_terms
 from calcert.certificates.running_excess import Excess
 from calcert.foundation.number_text import at_most, short_at_most
 from calcert.perturbation.noise import Noise
 from calcert.perturbation.sech_kernel import density
 from calcert.reports.classes import ClassReport
-from calcert.sources.classes.class_rows import rows_of_arrays
 from tests.lab.distributions import Law, summary_of, too_many
 from tests.lab.sums import range_truth
 from tests.shared_data import real_data
@@ -131,7 +130,8 @@ def mean_bound(counts: tuple[int, int, int]) -> tuple[float, float]:
     n = sum(counts)
     certificates = [one_class(number, count, n) for number, count in enumerate(counts)]
     y = np.repeat(np.arange(3), counts)
-    found = mean_perturbed(np.tile(SCORE, (n, 1)), y, certificates, Noise("additive", BANDWIDTH), DELTA)
+    squares = mean_squares(np.tile(SCORE, (n, 1)), y, Noise("additive", BANDWIDTH))
+    found = mean_perturbed(squares, certificates, DELTA)
     return found.upper, found.terms["sampling"]
 
 
@@ -186,7 +186,8 @@ def missed_as_it_is(shrink: float) -> float:
     total = 0.0
     for counts in ((a, b, ROWS - a - b) for a in range(ROWS + 1) for b in range(ROWS + 1 - a)):
         certificates = [one_class_as_it_is(number, count) for number, count in enumerate(counts)]
-        found = mean_as_it_is(np.tile(SCORE, (ROWS, 1)), np.repeat(np.arange(3), counts), certificates, DELTA)
+        squares = mean_squares(np.tile(SCORE, (ROWS, 1)), np.repeat(np.arange(3), counts))
+        found = mean_as_it_is(squares, certificates, DELTA)
         below = found.upper - shrink * found.terms["sampling"] < truth - 1e-9
         total += float(multinomial.pmf(counts, ROWS, CHANCES)) if below else 0.0
     return total
@@ -225,7 +226,7 @@ def test_the_mean_bound_as_it_is_covers_thousands_of_data_sets_with_several_scor
                     Certificate("miscount", "with its current scores", "none", 1.0, 0.0, DELTA, n, "Theorem 9", seen)
                 )
             p, y = np.repeat(VECTORS, counts.sum(axis=1), axis=0), np.repeat(np.tile(np.arange(3), 3), counts.ravel())
-            misses += bool(mean_as_it_is(p, y, each, DELTA).upper < truth - 1e-9)
+            misses += bool(mean_as_it_is(mean_squares(p, y), each, DELTA).upper < truth - 1e-9)
         assert not too_many(misses, 2000, DELTA)
 
 
@@ -246,9 +247,8 @@ def test_the_mean_names_the_theorem_that_assumes_something() -> None:
 
 def test_torch_tensors_are_probabilities_too() -> None:
     torch = pytest.importorskip("torch")
-    p, y, _ = rows_of_arrays(torch.full((4, 5), 0.2), torch.arange(4))
-    assert p.shape == (4, 5)
-    assert y.tolist() == [0, 1, 2, 3]
+    found = calcert.Rows(torch.full((4, 5), 0.2), torch.arange(4)).by_class({})
+    assert [found.of_class(number).positives for number in range(5)] == [1, 1, 1, 1, 0]
 
 
 def test_bad_probabilities_are_refused_in_words() -> None:

@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import json
 import logging
+import tracemalloc
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
+import calcert
 from calcert.foundation.refusal import WrongValue
 from calcert.sources.classes.class_names import ClassNumbers
-from calcert.sources.classes.class_reader import read_classes
-from calcert.sources.classes.class_rows import ClassRows, rows_of_arrays
+from calcert.sources.classes.class_rows import ClassRows
+from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.reading_account import Files
 from calcert.sources.parsed_values import Reading
-from calcert.sources.source_argument import source_of
 
 NAMES = ("cat", "dog", "bird")
 ROWS = 200
 COLUMNS = [f"p_{name}" for name in NAMES]
 
 
+class Wanted(NamedTuple):
+    """Probabilities and classes."""
+
+    p: Any
+    y: Any
+
+
 @pytest.fixture(scope="module")
-def wanted() -> ClassRows:
+def wanted() -> Wanted:
     rng = np.random.default_rng(0)
     p = rng.dirichlet([2.0, 1.0, 0.2], ROWS)
     p[0] = [0.1, 0.7, 0.2]  # Adds up to 0.9999999999999999.
-    return ClassRows(p, rng.integers(0, 3, ROWS), NAMES)
+    return Wanted(p, rng.integers(0, 3, ROWS))
 
 
 @pytest.fixture(scope="module")
-def frame(wanted: ClassRows) -> pl.DataFrame:
-    p, y, _ = wanted
+def frame(wanted: Wanted) -> pl.DataFrame:
+    p, y = wanted
     columns: dict[str, Any] = {name: p[:, k] for k, name in enumerate(COLUMNS)}
     return pl.DataFrame(columns | {"animal": [NAMES[k] for k in y], "number": y, "all": p.tolist()})
 
@@ -53,15 +61,25 @@ def folder(frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return where
 
 
+MEASURED = {
+    **{name: lambda p, y, k=k: p[:, k].copy() for k, name in enumerate(NAMES)},
+    "label": lambda p, y: y.astype(float),
+}
+"""All probabilities and labels, as they come."""
+
+
 def read(source: Any, columns: Any, label: str | None, names: Any = None) -> ClassRows:
-    return read_classes(source_of(source), columns, label, names)
+    return calcert.Rows(source, class_columns=columns, label=label, class_names=names).by_class(MEASURED)
 
 
-def same(found: ClassRows, wanted: ClassRows, names: tuple[str, ...] | None = NAMES) -> None:
-    assert found.probabilities.dtype == np.float64
-    assert found.probabilities.tobytes() == wanted.probabilities.tobytes()
-    assert found.labels.tolist() == wanted.labels.tolist()
-    assert found.names == names
+def same(found: ClassRows, wanted: Wanted, names: tuple[str, ...] | None = NAMES) -> None:
+    p, y = wanted
+    for k, name in enumerate(NAMES):
+        assert found.measured[name].tobytes() == p[:, k].tobytes()
+        assert found.of_class(k) == calcert.summarize(p[:, k], y == k)
+    assert found.measured["label"].tolist() == y.tolist()
+    assert found.prediction == calcert.summarize(p.max(axis=1), p.argmax(axis=1) == y)
+    assert (found.size, found.names) == (3, names)
 
 
 KINDS = ("polars", "pandas", "arrow", "lazy", "duckdb", "rows.parquet", "rows.csv", "rows.jsonl")
@@ -69,7 +87,7 @@ KINDS = ("polars", "pandas", "arrow", "lazy", "duckdb", "rows.parquet", "rows.cs
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_the_rows_of_the_array(
-    kind: str, frame: pl.DataFrame, folder: Path, wanted: ClassRows
+    kind: str, frame: pl.DataFrame, folder: Path, wanted: Wanted
 ) -> None:
     sources: dict[str, Any] = {
         "polars": lambda: frame,
@@ -87,20 +105,21 @@ def test_every_kind_of_table_gives_the_rows_of_the_array(
     same(read(source, "all", "animal", NAMES), wanted)
 
 
-def test_objects_inside_of_objects_are_columns(folder: Path, wanted: ClassRows) -> None:
+def test_objects_inside_of_objects_are_columns(folder: Path, wanted: Wanted) -> None:
     same(read(folder / "nested.jsonl", "p.*", "truth"), wanted)
 
 
 def test_a_label_column_with_a_telling_name_is_found_and_announced(
-    folder: Path, wanted: ClassRows, caplog: pytest.LogCaptureFixture
+    folder: Path, wanted: Wanted, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "calcert"):
         same(read(folder / "nested.jsonl", "p.*", None), wanted)
     assert "classes of rows from column 'truth'" in caplog.text
 
 
-def test_batches_are_put_together(folder: Path, wanted: ClassRows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_are_put_together(folder: Path, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calcert.sources.classes.class_reader.VALUES", 90)
+    monkeypatch.setattr("calcert.sources.classes.class_reader.LARGE", 70)
     for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
         same(read(folder / name, "p_*", "animal"), wanted)
         same(read([folder / name], "all", "number"), wanted, None)
@@ -110,9 +129,9 @@ def test_files_are_spelled_as_they_say(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a;b;c;y\n50,5%;20%;29,5%;b\n;1%;99%;c\n10%;20%;70%;c\n")
     files = Files([path], Reading(decimal=",", percent=True, drop_missing=True))
-    found = read_classes(source_of(files), "a,b,c", "y", None)
-    assert found.probabilities.tolist() == [[0.505, 0.2, 0.295], [0.1, 0.2, 0.7]]
-    assert found.labels.tolist() == [1, 2]
+    found = read(files, "a,b,c", "y").measured
+    assert [found[name].tolist() for name in NAMES] == [[0.505, 0.1], [0.2, 0.2], [0.295, 0.7]]
+    assert found["label"].tolist() == [1, 2]
     assert files.account.left_out == "1 of 3 rows were left out: 1 without a"
 
 
@@ -131,7 +150,7 @@ HEADER = "p_a,p_b,p_c,y"
         ("0.5,0.25,0.25,", "labels must have no missing values; got one on line 3"),
         ("0.5,0.25,0.25,d", "names of classes, 'a', 'b', 'c', or whole numbers from 0 to 2; got 'd' on line 3"),
         ("0.5,0.25,0.25,3", "got '3' on line 3"),
-        ("0.5,0.25,0.25,1", "names of classes throughout, or numbers; got '1' on line 3 .* and 'a' on line 2"),
+        ("0.5,0.25,0.25,1", "names of classes throughout, or numbers; got '1' on line 3 .* and 'a' before"),
         ("0.5,0.25,0.25", "as many values as there are columns, 4; got 3 on line 3"),
     ],
 )
@@ -206,7 +225,7 @@ def test_columns_that_are_none_are_refused(
 
 def test_what_is_no_table_has_no_columns_of_classes() -> None:
     with pytest.raises(TypeError, match="class_columns must name columns of a table; got list"):
-        read([0.5, 0.5], "p_*", "y")
+        calcert.Rows([0.5, 0.5], [0, 1], class_columns="p_*").by_class({})
     with pytest.raises(TypeError, match="names of columns, or a pattern"):
         read(pl.DataFrame({"p": [0.5]}), 3, "y")
     with pytest.raises(TypeError, match=r"of numbers in .* got 'p_b' of the data frame, which has type String"):
@@ -216,7 +235,7 @@ def test_what_is_no_table_has_no_columns_of_classes() -> None:
 
 
 def test_names_for_classes_that_nobody_named_are_told_the_way_out() -> None:
-    way_out = r"got 'cat' at row 0\. For names pass class_names, in the order of the probabilities"
+    way_out = r"got 'cat' at row 0\. For names pass class_names, in the order of the columns"
     with pytest.raises(WrongValue, match=way_out) as told:
         ClassNumbers(None, 3).of(["cat"], "at row {}".format)
     assert "For names pass --class-names, in" in told.value.words({"class_names": "--class-names"})
@@ -236,8 +255,34 @@ def test_where_classes_are_called_by_numbers_a_number_is_a_name() -> None:
             ClassNumbers(NAMES, 3).of([wrong], at)
 
 
-def test_labels_of_an_array_may_be_names(wanted: ClassRows) -> None:
+def test_labels_of_an_array_may_be_names(wanted: Wanted) -> None:
     names = np.array(NAMES)
-    same(rows_of_arrays(wanted.probabilities, names[wanted.labels], NAMES), wanted)
+    same(calcert.Rows(wanted.p, names[wanted.y], class_names=NAMES).by_class(MEASURED), wanted)
     with pytest.raises(TypeError, match="class_names must be a list of texts"):
-        rows_of_arrays(wanted.probabilities, names[wanted.labels], "abc")
+        calcert.Rows(wanted.p, names[wanted.y], class_names="abc").by_class(MEASURED)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_classes_of_files_are_counted_without_holding_all_probabilities(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty classes: 100,000 rows more are 16 MB of probabilities, and take less than a quarter of that."""
+    monkeypatch.setattr("calcert.sources.classes.class_reader.LARGE", 1)
+    monkeypatch.setattr("calcert.sources.classes.class_reader.VALUES", 1 << 17)
+    monkeypatch.setattr("calcert.sources.files.fast_text.BLOCK", 1 << 16)
+    monkeypatch.setattr(CsvFile, "rows", None)  # A sound file is not read row by row.
+    rng, size, peaks = np.random.default_rng(0), 20, []
+    for rows in (50_000, 150_000):
+        p = rng.integers(1, 8, (rows, size)).astype(float)
+        p = np.round(p / p.sum(axis=1, keepdims=True), 5)
+        frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(size)} | {"y": rng.integers(0, size, rows)})
+        path = tmp_path / f"rows.{kind}"
+        (frame.write_parquet if kind == "parquet" else frame.write_csv)(path)
+        tracemalloc.start()
+        try:
+            found = calcert.Rows(path, class_columns="p_*", label="y").by_class({})
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert found.of_class(3) == calcert.summarize(p[:, 3], frame["y"] == 3)
+    assert peaks[1] - peaks[0] < 8 * size * 100_000 / 4

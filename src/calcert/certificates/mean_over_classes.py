@@ -41,7 +41,7 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
     )
 
 
-def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], noise: Noise, delta: float) -> Certificate:
+def mean_perturbed(squares: Floats, certificates: list[Certificate], delta: float) -> Certificate:
     """Certify the mean over classes of the L1 calibration errors of the perturbed probabilities, at once.
 
     Guarantee
@@ -52,12 +52,14 @@ def mean_perturbed(p: Floats, y: Integers, certificates: list[Certificate], nois
         G_i are i.i.d., their mean is the mean error, and |G_i| is at most the mean over k of a_i^k, which is at most 1.
         The mean over k of the plug-ins is at least the mean of the G_i. So Theorem 1 applies with the mean plug-in and
         the D1 limit for the mean square of mean_k a_i^k: no union over classes, and a smaller second moment.
+    Parameters
+        `squares` are what :func:`mean_squares` says of every row with the noise.
     """
     found = mean_of(certificates, delta)
-    return _at_once(found, _mean_squares(p, y, noise), delta, theorem="Theorem 1, mean over classes")
+    return _at_once(found, Squares.of(squares), delta, theorem="Theorem 1, mean over classes")
 
 
-def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta: float) -> Certificate:
+def mean_as_it_is(squares: Floats, certificates: list[Certificate], delta: float) -> Certificate:
     """Certify the mean over classes of errors that are each the largest mean of gains, at once.
 
     Guarantee
@@ -68,9 +70,11 @@ def mean_as_it_is(p: Floats, y: Integers, certificates: list[Certificate], delta
         A gain of each class, and their mean is a gain of the row; it is at most the mean over k of |x^k - y^k| in size.
         The mean over classes of the largest mean gains is the largest mean of such gains, for the distribution and for
         the rows: Theorem W, means, with that second moment.
+    Parameters
+        `squares` are what :func:`mean_squares` says of every row without noise.
     """
     found = mean_of(certificates, delta)
-    return _at_once(found, _mean_squares(p, y), delta, theorem="Theorem W, mean over classes")
+    return _at_once(found, Squares.of(squares), delta, theorem="Theorem W, mean over classes")
 
 
 def _at_once(found: Certificate, squares: Squares, delta: float, *, theorem: str) -> Certificate:
@@ -92,8 +96,8 @@ def _at_once(found: Certificate, squares: Squares, delta: float, *, theorem: str
     )
 
 
-def _mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Squares:
-    """Of every row the squared mean over classes of |y^k - E[S^k|x^k]|; of |y^k - x^k| without noise."""
+def mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Floats:
+    """Of every row at least the squared mean over classes of |y^k - E[S^k|x^k]|; of |y^k - x^k| without noise."""
     rows, size = p.shape
     step = max(ROWS_AT_ONCE // size, 1)
     squares = np.empty(rows)
@@ -104,4 +108,4 @@ def _mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Squares
         right, taken = (np.take_along_axis(bound, own, axis=1)[:, 0] for bound in (least, most))
         # Of the right class 1 - E[S], of the others E[S].
         squares[part] = ((most.sum(axis=1) - taken + 1 - right) / size) ** 2 + 4 * ROUNDING
-    return Squares.of(squares)
+    return squares

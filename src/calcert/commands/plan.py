@@ -44,7 +44,7 @@ def command(rows: Rows, target: float, statement: str | None, settings: Settings
     with fresh rows and not with those that you planned with: they have chosen how many there are.
     """
     from calcert.commands.output import show, working
-    from calcert.reports.classes import certify_of, summary_of
+    from calcert.reports.classes import certify_of, read_classes
     from calcert.reports.plan import plan
 
     if of not in (None, USUAL):
@@ -54,8 +54,8 @@ def command(rows: Rows, target: float, statement: str | None, settings: Settings
         )
     if of is not None and not rows.has_classes:
         raise click.UsageError("--of must come with --class-columns; got it alone.")
-    classes = rows.by_class() if rows.has_classes else None
-    summary = rows.summary() if classes is None else summary_of(classes)
+    classes = read_classes(rows, settings, statement) if rows.has_classes else None
+    summary = rows.summary() if classes is None else classes.prediction
     with working("estimating"):
         found = plan(summary, target, statement=statement, settings=settings)
         if classes is not None:

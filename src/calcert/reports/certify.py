@@ -129,9 +129,9 @@ def certify(
 def certify_rows(rows: Rows, settings: Settings, workers: int | None = None) -> Any:
     """The report that the rows ask for: of all of them, of their groups, or of their classes."""
     if rows.has_classes:
-        from calcert.reports.classes import certify_classes
+        from calcert.reports.classes import certify_classes, read_classes
 
-        return certify_classes(rows.by_class(), settings, workers)
+        return certify_classes(read_classes(rows, settings), settings, workers)
     if rows.has_segments:
         from calcert.reports.segments import certify_segments
 

@@ -6,23 +6,22 @@ its probability against "it is this class". Both are binary statements, and all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, overload
-
-import numpy as np
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
+from calcert.certificates.mean_over_classes import mean_squares
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_one_of
-from calcert.perturbation.top_label import forecast, score
 from calcert.reports.many import Many, Part, certify_entries, certify_parts, lines_of_all
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_all_there, statements_of
-from calcert.sources.arrays import summarize_arrays
 from calcert.sources.classes.class_rows import ClassRows
-from calcert.summary.summary import Summary
+from calcert.sources.rows import Rows
 
 OF = ("prediction", "worst", "mean")
 """Whose error a gate may bound: that of the prediction, of the worst class, or the mean over classes."""
@@ -94,28 +93,35 @@ def positives_of(report: Report) -> int:
 
 
 @dataclass(frozen=True)
-class _Columns(Sequence[Part]):
-    """Every class against the rest, made when it is asked for: its column, and which rows are of it."""
+class _EachClass(Sequence[Part]):
+    """Every class against the rest, made when it is asked for."""
 
     rows: ClassRows
     settings: Settings
     first: int = 0
 
     def __len__(self) -> int:
-        return int(self.rows.probabilities.shape[1]) - self.first
+        return self.rows.size - self.first
 
     @overload
     def __getitem__(self, at: int) -> Part: ...
     @overload
-    def __getitem__(self, at: slice) -> _Columns: ...
+    def __getitem__(self, at: slice) -> _EachClass: ...
     def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return replace(self, first=self.first + (at.start or 0))
         if at >= len(self):
             raise IndexError(at)
-        (p, y, _), number = self.rows, self.first + at
-        rows = (np.ascontiguousarray(p[:, number]), y == number)
-        return Part(rows, self.settings.shared(p.shape[1]), self.settings)
+        rows = self.rows.of_class(self.first + at)
+        return Part(rows, self.settings.shared(self.rows.size), self.settings)
+
+
+def read_classes(rows: Rows, settings: Settings, statement: str | None = None) -> ClassRows:
+    """The rows of all classes, counted, and what the settings, or a statement beside them, must know of each row."""
+    measured: dict[str, Callable[[Floats, Integers], Floats]] = {"current": mean_squares}
+    if "perturbed" in (statement, *statements_of(settings)):
+        measured["perturbed"] = partial(mean_squares, noise=settings.noise)
+    return rows.by_class(measured)
 
 
 def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = None) -> ClassReport:
@@ -130,9 +136,9 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
     >>> round(report.l1.upper, 3), round(report.mean["l1"].upper, 3)
     (0.019, 0.014)
     """
-    report = certify_summary(summary_of(rows), settings)
+    report = certify_summary(rows.prediction, settings)
     report = replace(report, warnings=(*report.warnings, *_first_class(rows)))
-    found = certify_parts(_Columns(rows, settings), "classes", workers)
+    found = certify_parts(_EachClass(rows, settings), "classes", workers)
     entries = [of_class for _, of_class in found]
     mean, worst = (
         {name: _over(rows, of, name, entries, settings) for name in statements_of(settings)} for of in ("mean", "worst")
@@ -144,7 +150,7 @@ def certify_classes(rows: ClassRows, settings: Settings, workers: int | None = N
 
 def names_of(rows: ClassRows) -> Sequence[str]:
     """What the classes are called; their numbers where nobody said."""
-    return rows.names or [str(number) for number in range(rows.probabilities.shape[1])]
+    return rows.names or [str(number) for number in range(rows.size)]
 
 
 def certify_of(
@@ -159,31 +165,25 @@ def certify_of(
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([2.0, 1.0, 1.0], 5_000)
     >>> y = (rng.random((5_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
-    >>> worst, highest = certify_of(ClassRows(p, y), "worst", "distance", Settings())
+    >>> rows = read_classes(calcert.Rows(p, y), Settings())
+    >>> worst, highest = certify_of(rows, "worst", "distance", Settings())
     >>> worst == calcert.certify(p, y).worst["distance"], highest
     (True, 0)
     """
     check_one_of("of", of, OF)
     if of == "prediction":
-        found, size = STATEMENTS[statement].certify(summary_of(rows), settings), rows.probabilities.shape[1]
-        return replace(found, quantity=f"{found.quantity}, prediction among {size} classes"), None
-    each = certify_entries(_Columns(rows, settings.only(statement)), "classes", workers)
+        found = STATEMENTS[statement].certify(rows.prediction, settings)
+        return replace(found, quantity=f"{found.quantity}, prediction among {rows.size} classes"), None
+    each = certify_entries(_EachClass(rows, settings.only(statement)), "classes", workers)
     highest = max(range(len(each)), key=lambda number: each[number][statement].upper)
     return _over(rows, of, statement, each, settings), highest if of == "worst" else None
 
 
-def summary_of(rows: ClassRows, number: int | None = None) -> Summary:
-    """The rows of the prediction or, with its number, of one class against the rest."""
-    p, y, _ = rows
-    if number is None:
-        return summarize_arrays(score(p), forecast(p) == y)
-    return summarize_arrays(np.ascontiguousarray(p[:, number]), y == number)
-
-
 def _first_class(rows: ClassRows) -> list[str]:
     """A warning where the first class never occurs and often should: labels may begin with 1."""
-    expected = float(rows.probabilities[:, 0].sum())
-    if expected < SURELY or rows.labels.min() == 0:
+    first = rows.of_class(0)
+    expected = first.mean_score * first.n
+    if expected < SURELY or first.positives:
         return []
     return [
         f"no row is of the first class, {names_of(rows)[0]}, of which probabilities expect about "
@@ -197,6 +197,6 @@ def _over(
     """The mean over classes, or the worst of them, from what each says of both."""
     entries = [of_class[name] for of_class in found]
     if of == "worst":
-        return worst_of(entries, "classes", settings.delta, rows.labels.size)
+        return worst_of(entries, "classes", settings.delta, rows.prediction.n)
     each = [entry.found for entry in entries]
-    return STATEMENTS[name].over_classes(rows.probabilities, rows.labels, each, settings)
+    return STATEMENTS[name].over_classes(rows.measured, each, settings)

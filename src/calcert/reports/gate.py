@@ -254,12 +254,12 @@ def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings)
 def _of_classes(
     rows: Rows, largest: float, of: str, statement: str, settings: Settings, workers: int | None
 ) -> Outcome:
-    from calcert.reports.classes import certify_classes, certify_of, names_of, summary_of
+    from calcert.reports.classes import certify_classes, certify_of, names_of, read_classes
 
-    read = rows.by_class()
+    read = read_classes(rows, settings, statement)
     found, highest = certify_of(read, of, statement, settings, workers)
     called = None if highest is None else names_of(read)[highest]
-    summary = None if of == "mean" else summary_of(read, highest)
+    summary = None if of == "mean" else read.prediction if highest is None else read.of_class(highest)
     report = partial(certify_classes, read, settings, workers)
-    doubt = " ".join(too_good(summary_of(read) if summary is None else summary))
-    return Outcome(found, largest, statement, settings, read.labels.size, summary, report, class_=called, doubt=doubt)
+    doubt, n = " ".join(too_good(read.prediction if summary is None else summary)), read.prediction.n
+    return Outcome(found, largest, statement, settings, n, summary, report, class_=called, doubt=doubt)

@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany
-from calcert.foundation.array_types import Floats
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certificate_rows, certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import certificates_of, check_statement, entries_of, judged_by
-from calcert.sources.arrays import summarize_arrays
 from calcert.summary.summary import Summary
 
 WITH_RANGES = 20
@@ -110,19 +105,11 @@ def with_rows(report: Report, summary: Summary) -> Report:
 
 
 class Part(NamedTuple):
-    """The rows of one of many, which are summarised where they are certified.
+    """The rows of one of many; `each` has the level of one of many, `settings` that of all."""
 
-    `rows` are a Summary, or scores and labels; `each` has the level of one of many, `settings` that of all.
-    """
-
-    rows: Summary | tuple[Floats, NDArray[np.bool_]]
+    rows: Summary
     each: Settings
     settings: Settings
-
-    @property
-    def summary(self) -> Summary:
-        """The rows, summarised."""
-        return self.rows if isinstance(self.rows, Summary) else summarize_arrays(*self.rows)
 
 
 def certify_parts(parts: Sequence[Part], many: str, workers: int | None) -> list[tuple[Report, dict[str, OneOfMany]]]:
@@ -132,9 +119,8 @@ def certify_parts(parts: Sequence[Part], many: str, workers: int | None) -> list
 
 def certify_part(part: Part) -> tuple[Report, dict[str, OneOfMany]]:
     """The report of one part, and what it says of the worst."""
-    summary = part.summary
-    report = certify_summary(summary, part.each)
-    return told(report), entries_of(summary, report.certificates, part.settings)
+    report = certify_summary(part.rows, part.each)
+    return told(report), entries_of(part.rows, report.certificates, part.settings)
 
 
 def certify_entries(parts: Sequence[Part], many: str, workers: int | None) -> list[dict[str, OneOfMany]]:
@@ -144,5 +130,4 @@ def certify_entries(parts: Sequence[Part], many: str, workers: int | None) -> li
 
 def certify_entry(part: Part) -> dict[str, OneOfMany]:
     """What one part says of the worst."""
-    summary = part.summary
-    return entries_of(summary, certificates_of(summary, part.each), part.settings)
+    return entries_of(part.rows, certificates_of(part.rows, part.each), part.settings)

@@ -15,14 +15,14 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.distances import distance
 from calcert.certificates.limits.worst_of_many import OneOfMany
 from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
-from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.array_types import Floats
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 
 Value = TypeVar("Value")
 Certify = Callable[[Summary, Settings], Certificate]
 UpperTerms = Callable[[Summary, Settings, Certificate], dict[str, float]]
-OverClasses = Callable[[Floats, Integers, list[Certificate], Settings], Certificate]
+OverClasses = Callable[[Mapping[str, Floats], list[Certificate], Settings], Certificate]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Statement:
     upper_terms
         The terms of the upper bound alone, for what a certificate of the same rows at another delta assumes.
     over_classes
-        The mean over classes, from probabilities, labels and the certificates of the classes.
+        The mean over classes, from the squares of the rows and the certificates of the classes.
     in_lines
         True where tables with a line for each group, or class, show it; all statements of each are in the report.
     """
@@ -55,21 +55,21 @@ STATEMENTS: Mapping[str, Statement] = {
         "Theorem 1, Theorem 1L",
         lambda rows, s: perturbed.perturbed(rows, **s.noise.parameters, delta=s.delta, seed=s.seed),
         lambda rows, s, found: perturbed.upper_terms(rows, s.noise, s.delta),
-        over_classes=lambda p, y, each, s: mean_perturbed(p, y, each, s.noise, s.delta),
+        over_classes=lambda squares, each, s: mean_perturbed(squares["perturbed"], each, s.delta),
         in_lines=True,
     ),
     "in_the_large": Statement(
         "Theorem 11",
         lambda rows, s: in_the_large.in_the_large(rows, delta=s.delta),
         lambda rows, s, found: in_the_large.upper_terms(rows, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+        over_classes=lambda squares, each, s: mean_as_it_is(squares["current"], each, s.delta),
     ),
     "l1": Statement(
         "Theorem 2, Theorem 4, Theorem 10",
         lambda rows, s: l1.l1(rows, crossings=s.crossings, variation=s.variation, delta=s.delta, seed=s.seed),
         lambda rows, s, found: l1.upper_terms(rows, s.crossings, s.variation, s.delta, found.assumption),
-        over_classes=lambda p, y, each, s: (
-            mean_as_it_is(p, y, each, s.delta) if s.variation is None else mean_of(each, s.delta)
+        over_classes=lambda squares, each, s: (
+            mean_as_it_is(squares["current"], each, s.delta) if s.variation is None else mean_of(each, s.delta)
         ),
         in_lines=True,
     ),
@@ -77,21 +77,21 @@ STATEMENTS: Mapping[str, Statement] = {
         "Theorem 9",
         lambda rows, s: cutoff.cutoff(rows, delta=s.delta, seed=s.seed),
         lambda rows, s, found: cutoff.upper_terms(rows, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+        over_classes=lambda squares, each, s: mean_as_it_is(squares["current"], each, s.delta),
         in_lines=True,
     ),
     "distance": Statement(
         "Theorem 6",
         lambda rows, s: distance.distance(rows, delta=s.delta, seed=s.seed),
         lambda rows, s, found: distance.upper_terms(rows, s.delta),
-        over_classes=lambda p, y, each, s: mean_as_it_is(p, y, each, s.delta),
+        over_classes=lambda squares, each, s: mean_as_it_is(squares["current"], each, s.delta),
         in_lines=True,
     ),
     "regret": Statement(
         "Theorem 16",
         lambda rows, s: regret.regret(rows, threshold=s.threshold, costs=s.costs, delta=s.delta, seed=s.seed),
         lambda rows, s, found: regret.upper_terms(rows, regret.Decision.of(s.threshold, s.costs), s.delta),
-        over_classes=lambda p, y, each, s: mean_of(each, s.delta),
+        over_classes=lambda squares, each, s: mean_of(each, s.delta),
     ),
 }
 """By name, in the order of the table of a report."""

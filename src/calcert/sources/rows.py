@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from calcert.sources.source_argument import Source, refuse_ignored, source_of
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
+    from calcert.foundation.array_types import Floats, Integers
     from calcert.sources.classes.class_rows import ClassRows
     from calcert.sources.files.reading_account import Account
     from calcert.sources.groups.overlapping_groups import Listed
@@ -250,14 +251,11 @@ class Rows:
 
         return summarize_segments(self.source, self.labels, self.groups, self.score, self.label, self.sampling)
 
-    def by_class(self) -> ClassRows:
-        """The probabilities of all classes."""
-        from calcert.sources.classes.class_reader import read_classes
-        from calcert.sources.classes.class_rows import rows_of_arrays
+    def by_class(self, measured: Mapping[str, Callable[[Floats, Integers], Floats]]) -> ClassRows:
+        """The rows of every class against the rest, counted; and what is `measured` of probabilities and class."""
+        from calcert.sources.classes.class_reader import ClassReader
 
-        if self.class_columns is not None:
-            return read_classes(self.source, self.class_columns, self.label, self.class_names)
-        return rows_of_arrays(self.source.value, self.labels, self.class_names)
+        return ClassReader(self.class_columns, self.label, self.class_names, measured).of(self.source, self.labels)
 
     def _check_classes(self) -> None:
         """What does not go together with classes."""

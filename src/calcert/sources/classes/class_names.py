@@ -58,31 +58,37 @@ class ClassNumbers:
         self._called: dict[Any, int] = {value: read.index(value) for value in single}
         self._by_number = self._names == counted or all(value is None for value in read)
         self._both_ways = self._by_number and self._names != counted
-        self._first: tuple[str, str] | None = None
+        self._first: tuple[str, Any] | None = None
 
     def of(self, labels: Sequence[Any] | NDArray[Any], place: Place) -> NDArray[np.int64]:
         """The number of the class of every row; `place` says in words where a row stands."""
+        if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and self._by_number and not self._both_ways:
+            wrong = (labels < 0) | (labels >= self._size)
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                raise self._complaint(labels[row].item(), place(row))
+            return labels.astype(np.int64)
         found = np.empty(len(labels), np.int64)
         seen: dict[tuple[type, Any], int] = {}
         for row, label in enumerate(labels.tolist() if isinstance(labels, np.ndarray) else labels):
             key = (type(label), label)
             if key not in seen:
-                seen[key] = self._one(label, place(row))
+                seen[key] = self._one(label, row, place)
             found[row] = seen[key]
         return found
 
-    def _one(self, label: Any, where: str) -> int:
+    def _one(self, label: Any, row: int, place: Place) -> int:
         text = label.strip() if isinstance(label, str) else None
         way, found = "name", self._known.get(text) if text is not None else None
         if found is None:
             way, found = "number", self._numbered(label if text is None else number_in_text(text))
         if found is None:
-            raise self._complaint(label, where)
-        self._first = self._first or (way, f"{label!r} {where}")
+            raise self._complaint(label, place(row))
+        self._first = self._first or (way, label)
         if self._both_ways and way != self._first[0]:
             raise ValueError(
-                f"labels must be names of classes throughout, or numbers; got {label!r} {where}, and {self._first[1]}. "
-                "Write all of them one way."
+                f"labels must be names of classes throughout, or numbers; got {label!r} {place(row)}, and "
+                f"{self._first[1]!r} before. Write all of them one way."
             )
         return found
 
@@ -96,21 +102,19 @@ class ClassNumbers:
     def _complaint(self, label: Any, where: str) -> WrongValue:
         if is_gap(label):
             return missing_value("labels", where, label)
-        numbers = f", or whole numbers from 0 to {self._size - 1}" if self._by_number else ""
         text = str(label).strip()
-        around = next((name for name in self._names if text and text in name), None)
         hint: Phrase = ""
+        around = next((name for name in self._names if text and text in name), None)
         if around is not None:
             pattern = around.partition(text)
             hint = ("If that is its class, pass ", Argument("class_columns", f"{pattern[0]}{STAR}{pattern[2]}"), ".")
         if self._by_number and number_in_text(text) == self._size:
-            hint = from_one(self._size).strip()
-        if self._names == list(map(str, range(self._size))) and number_in_text(text) is None:
-            hint = ("For names pass ", Argument("class_names"), ", in the order of the probabilities.")
-        wanted = f"must be names of classes, {listing(self._names)}{numbers}"
+            hint = f"For labels from 1 to {self._size} subtract 1, or name the classes 1 to {self._size}."
+        if self._by_number and not self._both_ways:
+            wanted = f"must be whole numbers from 0 to {self._size - 1}, the columns of probabilities"
+            before = f"{hint} " if isinstance(hint, str) and hint else ""
+            hint = (before, "For names pass ", Argument("class_names"), ", in the order of the columns.")
+        else:
+            numbers = f", or whole numbers from 0 to {self._size - 1}" if self._by_number else ""
+            wanted = f"must be names of classes, {listing(self._names)}{numbers}"
         return WrongValue("labels", wanted, repr(label), where, hint)
-
-
-def from_one(size: int) -> str:
-    """The way out for labels that begin with 1."""
-    return f"For labels from 1 to {size} subtract 1, or name the classes 1 to {size}. "

@@ -1,13 +1,15 @@
-"""Frames, engines and files with columns of probabilities of many classes, read exactly and in one pass.
+"""Arrays, frames, engines and files with probabilities of many classes, read exactly and in one pass.
 
-All of them are in memory then, eight bytes a row and class.
+Files are counted batch by batch; the rows of arrays, frames and engines are in memory.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +18,10 @@ from numpy.typing import NDArray
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.refusal import WrongValue, about_files, reading
 from calcert.foundation.refused_values import Place, missing_value
-from calcert.sources.arrays import checked_array
+from calcert.foundation.validation import check_scores
+from calcert.sources.arrays import array_of_any_shape, checked_array, refuse_rounding
 from calcert.sources.classes.class_columns import FEWEST, ClassColumns, choose_classes
-from calcert.sources.classes.class_rows import AT_ROW, ClassCollector, ClassRows
+from calcert.sources.classes.class_rows import LARGE, ClassCollector, ClassRows, Measured
 from calcert.sources.files.value_columns import Coded, Numbers, Values, coded, is_dictionary
 from calcert.sources.parsed_values import Reader, Reading, Unreadable, is_gap, score_in_json
 from calcert.sources.source_argument import Source
@@ -29,43 +32,114 @@ if TYPE_CHECKING:
 VALUES = 1 << 21
 """Probabilities that are read at a time."""
 
-
-def read_classes(source: Source, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    """The rows of a whole table, with its columns of probabilities and of labels."""
-    if source.kind == "files":
-        return _from_files(source.value, columns, label, names)
-    if source.kind == "table":
-        return _from_frame(source.value, columns, label, names)
-    raise TypeError(
-        f"class_columns must name columns of a table; got {type(source.value).__name__}, which has none. "
-        "Pass an array of shape (rows, K) without it, or a data frame or file."
-    )
+AT_ROW = "at row {}".format
+"""Where a row in memory stands: its number is all there is to say."""
 
 
-def _from_frame(frame: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    """Of an engine, the columns are fetched by one query."""
-    import narwhals as nw
+@dataclass(frozen=True)
+class ClassReader:
+    """Which columns are asked for, what classes are called, and what is to be measured of every row."""
 
-    from calcert.sources.engines.tables import column_of, columns_in, remark
+    asked: Any
+    label: str | None
+    names: Sequence[str] | None
+    measured: Measured
 
-    source = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
-    chosen = choose_classes(columns_in(frame), columns, label, names, source)
-    remark(frame, *chosen.all_names)
-    rows = frame.select(**{name: column_of(frame, name) for name in chosen.all_names}).lazy().collect()
-    collector = ClassCollector(chosen, AT_ROW, len(rows))
-    if not len(rows):
+    def of(self, source: Source, labels: Any = None) -> ClassRows:
+        """The rows of a whole table, with its columns of probabilities and of labels; or of arrays and `labels`."""
+        if self.asked is None:
+            return self._in_arrays(source.value, labels)
+        if source.kind == "files":
+            return self._in_files(source.value)
+        if source.kind == "table":
+            return self._in_frame(source.value)
+        raise TypeError(
+            f"class_columns must name columns of a table; got {type(source.value).__name__}, which has none. "
+            "Pass an array of shape (rows, K) without it, or a data frame or file."
+        )
+
+    def _in_arrays(self, probabilities: Any, labels: Any) -> ClassRows:
+        raw = array_of_any_shape(probabilities)
+        refuse_rounding("probabilities", raw)
+        p = raw.astype(np.float64, copy=False) if raw.dtype.kind in "fiu" else check_scores(raw)
+        if labels is None:
+            raise TypeError("labels must be given: the number of the class of every row, 0 to K - 1; got None.")
+        y = array_of_any_shape(labels)
+        if y.ndim != 1 or y.size != p.shape[0]:
+            raise ValueError(
+                f"labels must be one number a row; got shape {y.shape} for {p.shape[0]} rows of probabilities. "
+                "For one-hot labels pass labels.argmax(axis=1)."
+            )
+        collector = ClassCollector(self.names, AT_ROW, self.measured, large=math.inf)
+        if p.size:
+            collector.add(p.T, y)
+        return collector.found("probabilities")
+
+    def _in_frame(self, frame: Any) -> ClassRows:
+        """Of an engine, the columns are fetched by one query."""
+        import narwhals as nw
+
+        from calcert.sources.engines.tables import column_of, columns_in, remark
+
+        source = "the data frame" if isinstance(frame, nw.DataFrame) else "the table"
+        chosen = choose_classes(columns_in(frame), self.asked, self.label, self.names, source)
+        remark(frame, *chosen.all_names)
+        rows = frame.select(**{name: column_of(frame, name) for name in chosen.all_names}).lazy().collect()
+        collector = self._collector(chosen, AT_ROW, math.inf)
+        if not len(rows):
+            return collector.found(source)
+        if chosen.listed:
+            p = probabilities_in_lists(_as_arrow(rows[chosen.scores[0].name]), AT_ROW).T
+        else:
+            p = np.empty((len(chosen.scores), len(rows)))
+            for place, one in enumerate(chosen.scores):
+                p[place] = checked_array(f"probabilities {one.name!r}", rows[one.name].to_native())
+        series = rows[chosen.label.name]
+        if series.null_count():
+            raise missing_value("labels", f"at row {int(series.is_null().arg_true()[0])}")
+        collector.add(p, series.to_list())
         return collector.found(source)
-    if chosen.listed:
-        p = probabilities_in_lists(_as_arrow(rows[chosen.scores[0].name]), AT_ROW).T
-    else:
-        p = np.empty((len(chosen.scores), len(rows)))
-        for place, one in enumerate(chosen.scores):
-            p[place] = checked_array(f"probabilities {one.name!r}", rows[one.name].to_native())
-    series = rows[chosen.label.name]
-    if series.null_count():
-        raise missing_value("labels", f"at row {int(series.is_null().arg_true()[0])}")
-    collector.add(p, series.to_list())
-    return collector.found(source)
+
+    @about_files
+    def _in_files(self, paths: Any) -> ClassRows:
+        from calcert.sources.files.file_table import FileTable
+
+        table = FileTable(paths)
+        if table.reading.positive is not None:
+            raise WrongValue(reading("positive"), "must not come with classes: labels are names or numbers of classes")
+        with table.named_columns():
+            chosen = choose_classes(table.columns(), self.asked, self.label, self.names, table.name)
+        table.look_at((*chosen.scores, chosen.label), chosen.account, remark=True)
+        collector = table.read(lambda place, fast: self._collected(table, chosen, place, fast=fast))
+        table.finish(chosen.label.name)
+        return collector.found(table.name)
+
+    def _collector(self, chosen: ClassColumns, place: Place, large: float) -> ClassCollector:
+        columns = None if chosen.listed else chosen.all_names
+        return ClassCollector(chosen.names, place, self.measured, columns, large)
+
+    def _collected(self, table: FileTable, chosen: ClassColumns, place: Place, *, fast: bool) -> ClassCollector:
+        """All rows of some files; a row that is none is refused when those before it have been looked at."""
+        collector, size = self._collector(chosen, place, LARGE), len(chosen.scores)
+        kind = table.number_kind if not chosen.listed else "words"
+        batches = table.batches(
+            chosen.all_names, size + 1, [*[kind] * size, "words"], fast=fast, most=max(VALUES // size, 1)
+        )
+
+        def here(row: int) -> str:
+            return place(collector.rows + row)
+
+        with closing(batches), RowProgress(f"reading {table.name}") as progress:
+            for batch in batches:
+                *scores, labels = batch.values
+                read = table.readers(batch.file, chosen.all_names[0], chosen.all_names[-1]).score
+                p, trouble = _lists(scores[0], here) if chosen.listed else _columns(scores, read, chosen, table.reading)
+                known = coded(labels)
+                collector.add(p, [known.values[code] for code in known.codes[: p.shape[1]].tolist()])
+                if trouble is not None:
+                    raise trouble(here(0))
+                progress.advance_to(collector.rows, table.share_read())
+        return collector
 
 
 def _as_arrow(series: Any) -> Any:
@@ -75,45 +149,6 @@ def _as_arrow(series: Any) -> Any:
         return series.to_arrow()
     except pyarrow.ArrowException as error:
         raise TypeError(f"probabilities must be lists of numbers in [0, 1]; {series.name!r} holds others.") from error
-
-
-@about_files
-def _from_files(paths: Any, columns: Any, label: str | None, names: Sequence[str] | None) -> ClassRows:
-    from calcert.sources.files.file_table import FileTable
-
-    table = FileTable(paths)
-    if table.reading.positive is not None:
-        raise WrongValue(reading("positive"), "must not come with classes: labels are names or numbers of classes")
-    with table.named_columns():
-        chosen = choose_classes(table.columns(), columns, label, names, table.name)
-    table.look_at((*chosen.scores, chosen.label), chosen.account, remark=True)
-    collector = table.read(lambda place, fast: _collected(table, chosen, place, fast=fast))
-    table.finish(chosen.label.name)
-    return collector.found(table.name)
-
-
-def _collected(table: FileTable, chosen: ClassColumns, place: Place, *, fast: bool) -> ClassCollector:
-    """All rows of some files; a row that is none is refused when those before it have been looked at."""
-    collector, size = ClassCollector(chosen, place), len(chosen.scores)
-    kind = table.number_kind if not chosen.listed else "words"
-    batches = table.batches(
-        chosen.all_names, size + 1, [*[kind] * size, "words"], fast=fast, most=max(VALUES // size, 1)
-    )
-
-    def here(row: int) -> str:
-        return place(collector.rows + row)
-
-    with closing(batches), RowProgress(f"reading {table.name}") as progress:
-        for batch in batches:
-            *scores, labels = batch.values
-            read = table.readers(batch.file, chosen.all_names[0], chosen.all_names[-1]).score
-            p, trouble = _lists(scores[0], here) if chosen.listed else _columns(scores, read, chosen, table.reading)
-            known = coded(labels)
-            collector.add(p, [known.values[code] for code in known.codes[: p.shape[1]].tolist()])
-            if trouble is not None:
-                raise trouble(here(0))
-            progress.advance_to(collector.rows, table.share_read())
-    return collector
 
 
 def _columns(

@@ -1,75 +1,70 @@
-"""Rows of a classifier with many classes: probabilities that add up to 1, and which class is right, in memory."""
+"""Rows of a classifier with many classes: checked, and each counted once for every class and once for the prediction.
+
+A class is a group to which every row belongs, with a score and a label of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.array_types import Floats
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refused_values import Place
-from calcert.foundation.validation import check_scores
-from calcert.sources.arrays import SUM_TOLERANCE, array_of_any_shape, refuse_rounding
-from calcert.sources.classes.class_columns import ClassColumns
-from calcert.sources.classes.class_names import ClassNumbers, check_names, from_one
+from calcert.sources.arrays import SUM_TOLERANCE
+from calcert.sources.classes.class_names import ClassNumbers, check_names
+from calcert.sources.groups.rows_by_group import RowsOfGroup
+from calcert.summary.summary import Summary
 
-AT_ROW = "at row {}".format
-"""Where a row in memory stands: its number is all there is to say."""
+Measured = Mapping[str, Callable[[Floats, Integers], Floats]]
+"""What is to be known of every row, from its probabilities, shape (rows, K), and the numbers of classes."""
 
-
-class ClassRows(NamedTuple):
-    """Probabilities, shape (rows, K), the class of every row, 0 to K - 1, and what the classes are called, if known."""
-
-    probabilities: Floats
-    labels: NDArray[np.int64]
-    names: tuple[str, ...] | None = None
+LARGE = 1 << 17
+"""Rows of a class that are kept; more of them are counted. Of arrays, which are in memory anyhow, all are kept."""
 
 
-def rows_of_arrays(probabilities: Any, labels: Any, names: Sequence[str] | None = None) -> ClassRows:
-    """Probabilities in an array, shape (rows, K), and labels: 0 to K - 1 or, where there are names, these as well."""
-    raw = array_of_any_shape(probabilities)
-    refuse_rounding("probabilities", raw)
-    if raw.dtype.kind in "fiu":
-        _check_range(raw.T, AT_ROW, None)
-        p = raw.astype(np.float64, copy=False)
-    else:
-        p = check_scores(raw)
-    if p.shape[0] == 0:
-        raise ValueError("probabilities must hold at least one row; got none.")
-    _check_sums(p.T, AT_ROW)
-    if labels is None:
-        raise TypeError("labels must be given: the number of the class of every row, 0 to K - 1; got None.")
-    y = array_of_any_shape(labels)
-    if y.ndim != 1 or y.size != p.shape[0]:
-        raise ValueError(
-            f"labels must be one number a row; got shape {y.shape} for {p.shape[0]} rows of probabilities. "
-            "For one-hot labels pass labels.argmax(axis=1)."
-        )
-    if names is not None:
-        called = check_names(names, p.shape[1])
-        return ClassRows(p, ClassNumbers(called, p.shape[1]).of(y, AT_ROW), called)
-    bad = (y != np.floor(y)) | (y < 0) | (y >= p.shape[1]) if y.dtype.kind in "fiub" else np.ones(y.size, bool)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"labels must be whole numbers from 0 to {p.shape[1] - 1}, the columns of probabilities; got "
-            f"{y.tolist()[row]!r} at row {row}. {from_one(p.shape[1]) if y[row] == p.shape[1] else ''}For names pass "
-            "class_names=[...], in the order of the columns."
-        )
-    return ClassRows(p, y.astype(np.int64))
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """The rows of the prediction (top-label), those of each class against the rest, and what was measured of each row.
+
+    `names` are what the classes are called, if known.
+    """
+
+    prediction: Summary
+    classes: Sequence[RowsOfGroup]
+    names: tuple[str, ...] | None
+    measured: Mapping[str, Floats]
+
+    @property
+    def size(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    def of_class(self, number: int) -> Summary:
+        """The rows of one class against the rest."""
+        return self.classes[number].summary()
 
 
 class ClassCollector:
-    """Takes rows batch by batch, checks them, and keeps them class by class."""
+    """Takes rows batch by batch, checks and counts them."""
 
-    def __init__(self, chosen: ClassColumns, place: Place, total: int | None = None) -> None:
-        self._chosen, self._place, self._total = chosen, place, total
+    def __init__(
+        self,
+        names: Sequence[str] | None,
+        place: Place,
+        measured: Measured,
+        columns: Sequence[str] | None = None,
+        large: float = LARGE,
+    ) -> None:
+        self._names, self._place, self._columns = names, place, columns
+        self._measure, self._measured = measured, {name: [np.zeros(0)] for name in measured}
         self._numbers: ClassNumbers | None = None
-        self._size = 0
-        self._parts: list[Floats] = []
-        self._labels: list[NDArray[np.int64]] = []
+        self._large = large
+        self._classes: list[RowsOfGroup] = []
+        self._prediction = RowsOfGroup()
         self.rows = 0
 
     def add(self, p: NDArray[Any], labels: Sequence[Any] | NDArray[Any]) -> None:
@@ -80,31 +75,31 @@ class ClassCollector:
             return self._place(before + row)
 
         if self._numbers is None:
-            if self._chosen.names is not None:
-                check_names(self._chosen.names, len(p))
-            self._size, self._numbers = len(p), ClassNumbers(self._chosen.names, len(p))
-            if self._total is not None:
-                self._parts = [np.empty((len(p), self._total))]
-        if len(p) != self._size:
+            called = None if self._names is None else check_names(self._names, len(p))
+            self._numbers = ClassNumbers(called, len(p))
+            self._classes = [RowsOfGroup(large=self._large) for _ in p]
+        if len(p) != len(self._classes):
             raise ValueError(
-                f"probabilities must be as many in every row; got {len(p)} {place(0)}, and {self._size} before."
+                f"probabilities must be as many in every row; got {len(p)} {place(0)}, and {len(self._classes)} before."
             )
-        columns = None if self._chosen.listed else self._chosen.all_names
-        _check_range(p, place, columns)
+        _check_range(p, place, self._columns)
         _check_sums(p, place)
-        self._labels.append(self._numbers.of(labels, place))
-        if self._total is None:
-            self._parts.append(p.astype(np.float64, copy=False))
-        else:
-            self._parts[0][:, before : before + p.shape[1]] = p
+        y = self._numbers.of(labels, place)
+        for number, rows in enumerate(self._classes):
+            rows.add({"scores": p[number], "labels": y == number})
+        # The first of classes that tie is the prediction.
+        self._prediction.add({"scores": p.max(axis=0), "labels": p.argmax(axis=0) == y})
+        for name, measure in self._measure.items():
+            self._measured[name].append(measure(p.T, y))
         self.rows += p.shape[1]
 
     def found(self, source: str) -> ClassRows:
         """All rows."""
         if not self.rows:
             raise ValueError(f"{source} must hold at least one row; got none.")
-        joined = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts, axis=1)
-        return ClassRows(joined.T, np.concatenate(self._labels), self._chosen.names)
+        measured = {name: np.concatenate(parts) for name, parts in self._measured.items()}
+        names = None if self._names is None else check_names(self._names, len(self._classes))
+        return ClassRows(self._prediction.summary(), self._classes, names, measured)
 
 
 def _check_range(p: NDArray[Any], place: Place, columns: Sequence[str] | None) -> None:

@@ -14,7 +14,7 @@ from calcert.foundation.refused_values import Place, refuse_bad
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighed_columns import summaries_alike
-from calcert.sources.clusters.weighing_options import Weighing
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.collector import Collector
 from calcert.sources.groups.group_names import rows_of_groups
 from calcert.summary.summary import Summary
@@ -42,7 +42,7 @@ class RowsByGroup:
         self._rows = 0
         self._waiting: list[Columns] = []
         self._waiting_rows = 0
-        self._groups: defaultdict[int, _RowsOfGroup] = defaultdict(lambda: _RowsOfGroup(sampling))
+        self._groups: defaultdict[int, RowsOfGroup] = defaultdict(lambda: RowsOfGroup(sampling))
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
         """Add rows."""
@@ -77,19 +77,20 @@ class RowsByGroup:
         return dict(summaries_alike({name: group.weigher(name) for name, group in groups.items()}).items())
 
 
-class _RowsOfGroup:
-    """The rows of a group."""
+class RowsOfGroup:
+    """The rows of a group or a class: kept while they are few, counted when there are `large` numbers of them."""
 
-    def __init__(self, sampling: Weighing) -> None:
-        self._sampling = sampling
+    def __init__(self, sampling: Weighing = PLAIN_ROWS, large: float = LARGE) -> None:
+        self._sampling, self._large = sampling, large
         self._rows = 0
         self._kept: list[Columns] = []
         self._sink: Collector | Weigher | None = None
 
     def add(self, columns: Columns) -> None:
+        """Add rows."""
         self._rows += columns["scores"].size
         self._kept.append(columns)
-        if self._rows >= LARGE:
+        if self._rows >= self._large:
             self._count()
 
     def _count(self) -> None:
@@ -108,6 +109,7 @@ class _RowsOfGroup:
         return self._sink
 
     def summary(self) -> Summary:
+        """The Summary of all rows, which have no weights."""
         if self._sink is None:
             columns = _joined(self._kept)
             return summarize_arrays(columns["scores"], columns["labels"])
