@@ -94,7 +94,7 @@ def probmetrics(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 INTERVALS: dict[str, tuple[Callable[[Distribution], float], Method]] = {
     "Sun et al., reimplemented, 50 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL)[0]),
     "Sun et al., reimplemented, 200 bins: squared error": (squared, lambda _, x, y: sun(x, y, LEVEL, bins=200)[0]),
-    "calcert `squared`: squared error, served": (
+    "calcert `squared`: squared error, perturbed": (
         lambda law: law.perturbed_squared_error,
         ours("squared", bandwidth=BANDWIDTH),
     ),
@@ -102,7 +102,7 @@ INTERVALS: dict[str, tuple[Callable[[Distribution], float], Method]] = {
         lambda law: law.error,
         ours("bounded_variation", variation=lambda law: law.variation),
     ),
-    "calcert `ranges`: cutoff error": (cutoff, ours("cutoff")),
+    "calcert `cutoff`: cutoff error": (cutoff, ours("cutoff")),
 }
 """Name, what it speaks of, and the interval. Estimates have one end or none: see `measure`."""
 
@@ -240,8 +240,8 @@ def page(measured: dict[str, Measured], sets: int, sizes: list[int]) -> list[str
         [f"{law.name}, {size}" for law in SHOWN for size in counted],
     )
     return [
-        *table(["law", "speaks of", "method", "truth", *heads[0]], first, 3),
-        *table(["law", "band", *heads[1]], second, 2),
+        *table(["distribution", "quantity", "method", "truth", *heads[0]], first, 3),
+        *table(["distribution", "band", *heads[1]], second, 2),
         *table(["rejects calibration", *heads[2]], third, 1),
     ]
 
@@ -281,7 +281,7 @@ def main() -> None:
                     unfinished.write_text(json.dumps(kept, indent=1))
     lines = page(kept, arguments.sets, arguments.rows)
     if not lacking:
-        lines = [f"{arguments.sets} data sets a law and size; {versions()}.", "", *lines]
+        lines = [f"{arguments.sets} data sets per distribution and size; {versions()}.", "", *lines]
     print("\n".join(lines))
     if arguments.publish:
         publish(lines)
