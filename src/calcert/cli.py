@@ -180,7 +180,7 @@ First steps:
   calcert certify demo.csv --score score --label label
 
 \b
-Completion of commands and options by the Tab key, in bash (zsh and fish likewise):
+Tab completion in bash (zsh and fish likewise):
   eval "$(_CALCERT_COMPLETE=bash_source calcert)"
 """,
 )

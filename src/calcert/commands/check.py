@@ -62,7 +62,7 @@ Examples:
     help="Let rows pass that agree with the scores better than fresh rows can: no score was fitted on these rows.",
 )
 @options.workers("groups or classes")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of words.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.option(
     "--html", metavar="PATH", type=Written(), help="Also write the page of all statements; - is standard output."
 )
@@ -84,13 +84,13 @@ def command(
 ) -> None:
     """Pass if a calibration error is certified to be at most --max, and fail otherwise.
 
-    With --max-ratio, pass if observed / expected is certified to be near 1: the limit for rare events, where every
-    model that says 0 has a small error. A failure says whether the error is certainly larger, or about how many fresh
-    rows would tell (an estimate). Fix --max,
-    --statement, --groups, --confidence and all other settings, and the number of rows, before you see the rows; trying
-    values until one passes voids the guarantee. So does adding rows: that is a second look, unless a policy says
-    beforehand at which numbers of rows there are looks, which share the probability of failure. With --groups the worst
-    group must pass; their number costs nothing.
+    A failure says whether the error is proven to be larger, or about how many fresh rows would tell. For rare events
+    use --max-ratio, which passes if observed / expected is certified to be near 1: a model that always says 0 has a
+    small error. With --groups the worst group must pass; their number costs nothing.
+
+    Fix all settings and the number of rows before you see the rows. Trying values until one passes voids the
+    guarantee, and so does adding rows. Interim analyses ("looks") are fine if a --policy fixes them beforehand; they
+    share the probability of failure.
     """
     from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, working, write_page
     from calcert.commands.repeated_command import repeat

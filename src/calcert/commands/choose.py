@@ -57,10 +57,10 @@ def command(
     overwrite: bool,
     reading: Reading,
 ) -> None:
-    """Choose rows of FILE by a coin for each, and copy them to OUT with their weights.
+    """Choose rows of FILE at random, and copy them to OUT with their weights.
 
     FILE is Parquet, CSV, TSV or JSON lines (text also as .gz), and OUT has the same format; left out, it is FILE with
-    .chosen in its name. OUT appears when it is complete, or not at all. All columns stay as they are.
+    .chosen in its name. OUT appears when it is complete, or not at all. All other columns are copied unchanged.
 
     Without --label, rows whose labels are in doubt are chosen more often, where that pays: label every row of OUT. With
     --label, rows that are far from their score are. The command that certifies OUT is printed, with what it must

@@ -30,9 +30,7 @@ columns = click.option(
     help="A classifier with many classes: columns of their probabilities, as p_cat,p_dog,p_bird or as p_*, or one "
     "column that holds lists. --label then names classes, or numbers them from 0.",
 )
-names = click.option(
-    "--class-names", metavar="NAMES", type=Names(), help="What the classes are called, with commas between them."
-)
+names = click.option("--class-names", metavar="NAMES", type=Names(), help="Names of the classes, separated by commas.")
 
 
 of = click.option(

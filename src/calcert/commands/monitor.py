@@ -41,11 +41,13 @@ Examples:
 """
 )
 def command() -> None:
-    """Monitor a deployed classifier: add labelled batches as they come, and look as often as you like.
+    """Monitor a deployed classifier, batch by batch.
+
+    Add labelled batches as they come, and look as often as you like.
 
     STATE is one file, started by the first batch. Adding is safe against crashes, and the same batch twice counts once.
-    Each kind of bound holds at all times together, if batches are independent given the past and their sizes do not
-    respond to rows. The alarm is false with probability at most 1 - confidence in a lifetime.
+    Bounds hold at all times simultaneously, if batches are independent given the past and their sizes do not respond to
+    rows. Over its whole life the alarm is false with probability at most 1 - confidence.
     """
 
 
@@ -90,7 +92,7 @@ def add(
     variation: float | None,
     **batch: Any,
 ) -> None:
-    """Add the rows of FILE as one batch; once this returns, it is safe on the disk."""
+    """Add the rows of FILE as one batch, and save it safely to disk."""
     from calcert.commands.output import say
     from calcert.monitoring.monitor import Monitor
 

@@ -113,7 +113,7 @@ confidence = click.option(
     type=Decimal(),
     default=0.95,
     show_default=True,
-    help="Probability with which a bound holds.",
+    help="Confidence level of each bound.",
 )
 odds = click.option(
     "--odds",
@@ -139,7 +139,7 @@ variation = click.option(
     help="For l1, instead of --crossings: assumed bound on the total variation of the calibration function.",
 )
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Splits the rows for the lower bounds."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random split of rows."
 )
 
 
@@ -238,16 +238,16 @@ WEIGHING = (
     click.option(
         "--largest-weight",
         type=Ratio(),
-        help="Known bound on the weight of a row, or of a cluster: bounds then speak of the whole population.",
+        help="Known bound on the weight of a row, or of a cluster: bounds then apply to the whole population.",
     ),
     click.option(
         "--largest-gain",
         type=Ratio(),
         help="Known bound on the weight times |label - score| of a row, or of a cluster.",
     ),
-    click.option("--weight-unit", type=Ratio(), help="What all weights are whole multiples of. [default: 1]"),
+    click.option("--weight-unit", type=Ratio(), help="The unit that every weight is a whole multiple of. [default: 1]"),
     click.option("--soft-labels", is_flag=True, help="Labels are shares between 0 and 1."),
-    click.option("--pair-sums", is_flag=True, help="Narrower bounds for clusters whose rows depend little."),
+    click.option("--pair-sums", is_flag=True, help="Narrower bounds for clusters whose rows are nearly independent."),
 )
 """Options for rows in clusters, with weights or with shares for labels."""
 
@@ -268,7 +268,7 @@ class Costs(CostsType):
 
 
 threshold = click.option(
-    "--threshold", type=Probability(), help="Certify regret, too: what acting on scores from this one on loses."
+    "--threshold", type=Probability(), help="Also certify regret: what acting on scores at or above this one loses."
 )
 costs = click.option(
     "--costs",

@@ -175,7 +175,7 @@ def shown(*, files: bool = True) -> Callable[[Callable[..., None]], Callable[...
         def with_shown(as_json: bool, html: str | None = None, picture: str | None = None, **options: Any) -> None:
             command(shown=Shown(as_json, html, picture), **options)
 
-        asked = [click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")]
+        asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]
         if files:
             page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
             asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))

@@ -14,7 +14,7 @@ from calcert.perturbation.noise import Noise
 
 @click.command(
     cls=Once,
-    short_help="Copy a file, with the scores to serve in a new column.",
+    short_help="Copy a file, with perturbed scores in a new column.",
     epilog="""\b
 Examples:
   calcert perturb predictions.parquet perturbed.parquet --score p --odds 1/16
@@ -47,13 +47,13 @@ def command(
     encoding: str,
     overwrite: bool,
 ) -> None:
-    """Copy IN to OUT with one more column: the scores to serve.
+    """Copy IN to OUT with one more column: perturbed scores.
 
     Both are Parquet, CSV, TSV or JSON lines (text also as .gz), of the same format; - is text on standard input or
-    output. All columns stay as they are. OUT appears when it is complete, or not at all.
+    output. All other columns are copied unchanged. OUT appears when it is complete, or not at all.
 
-    Serve the new column, each value once. To certify, use the original column: `calcert certify` averages over all
-    draws that could have been.
+    Deploy the new column, and use each value once. To certify, use the original column: `calcert certify`
+    averages over all draws.
     """
     import secrets
 

@@ -40,8 +40,8 @@ Examples:
 def command(rows: Rows, target: float, statement: str | None, settings: Settings, of: str | None) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
-    An estimate, not a certificate: a distribution is fitted to the rows and rows drawn from it are certified. Certify
-    with fresh rows and not with those that you planned with: they have chosen how many there are.
+    An estimate, not a certificate: a distribution is fitted to the rows, and samples from it are certified. Certify
+    fresh rows in the end, without those that you planned with.
     """
     from calcert.commands.output import show, working
     from calcert.reports.classes import certify_of, read_classes

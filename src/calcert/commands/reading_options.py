@@ -44,18 +44,22 @@ def reading_of(options: dict[str, Any]) -> Reading:
 
 lines = click.IntRange(min=0)
 skip_lines = click.option(
-    "--skip-lines", metavar="N", type=lines, default=0, help="Pass over so many lines, such as titles, above the names."
+    "--skip-lines",
+    metavar="N",
+    type=lines,
+    default=0,
+    help="Number of lines, such as titles, to skip above the column names.",
 )
 sheet = click.option("--sheet", metavar="NAME", help="The sheet of an .xlsx workbook that has several.")
 encoding = click.option(
-    "--encoding", metavar="NAME", default="utf-8", help="What text is written in, such as cp1252 or utf-16."
+    "--encoding", metavar="NAME", default="utf-8", help="Text encoding of the file, such as cp1252 or utf-16."
 )
 log_filter = click.option(
     "--filter", metavar="NAME", help="The filter of a log of lm-evaluation-harness that has several."
 )
 READING = (
     click.option(
-        "--decimal", type=click.Choice([".", ","]), default=".", help="What stands before decimals.  [default: .]"
+        "--decimal", type=click.Choice([".", ","]), default=".", help="Decimal separator of the file.  [default: .]"
     ),
     click.option("--percent", is_flag=True, help="Scores are percentages, written 7.56 or 7.56%."),
     click.option(
@@ -68,7 +72,7 @@ READING = (
         help="Leave out, and count, rows without a score or a label: empty, NA, N/A, #N/A, NaN, null or None.",
     ),
     click.option(
-        "--missing", metavar="TEXT", multiple=True, help="Also this stands for a missing value; may be repeated."
+        "--missing", metavar="TEXT", multiple=True, help="Another text that means a missing value; may be repeated."
     ),
     skip_lines,
 )

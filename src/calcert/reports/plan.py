@@ -142,7 +142,7 @@ def plan(
     sizes are drawn from them and certified. A number of rows is one at which the mean of the upper bound is the target.
     None is below that of rows that have just failed. More rows in clusters, or with weights, are more of the same:
     clusters of these sizes, rows kept by the same rule. Rows of a cluster are taken for as dependent as they can be, so
-    that fewer may do. Leave the rows at hand out of those that certify in the end: they have chosen how many there are.
+    that fewer may do. Leave the rows at hand out of those that certify in the end: they decided how many there are.
 
     Parameters
     ----------
