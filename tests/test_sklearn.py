@@ -216,6 +216,16 @@ def test_sample_weight_and_keys_are_routed():
         assert pipeline[-1].estimator_.intercept_ > unweighted[-1].intercept_
 
 
+def test_the_scorer_counts_rows_by_their_sample_weight():
+    X, y = make_classification(3000, flip_y=0.2, random_state=0)
+    model = LogisticRegression().fit(X[:1500], y[:1500])
+    weight = np.arange(1500) % 3 + 1
+    rows = calcert.Rows(model.predict_proba(X[1500:]), y[1500:], weights=weight)
+    found = -certified_upper_scorer(model, X[1500:], y[1500:], statement="cutoff", sample_weight=weight)
+    assert found == calcert.certify(rows).cutoff.upper
+    assert found != -certified_upper_scorer(model, X[1500:], y[1500:], statement="cutoff")
+
+
 def test_scorer_is_minus_the_certified_upper_bound():
     X, y = rows(3_000)
     served = PerturbedClassifier(LogisticRegression(), bandwidth=1 / 32)

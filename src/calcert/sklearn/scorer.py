@@ -23,6 +23,7 @@ def certified_upper_scorer(
     crossings: int = 3,
     variation: float | None = None,
     seed: int = 0,
+    sample_weight: Any = None,
 ) -> float:
     """Minus the certified upper bound of a statement, so that greater is better.
 
@@ -53,6 +54,8 @@ def certified_upper_scorer(
         The name of a statement of :class:`calcert.Report`; "perturbed" is for a PerturbedClassifier alone.
     confidence, crossings, variation, seed
         As in :class:`calcert.Settings`.
+    sample_weight
+        How much each row counts: `weights` of :class:`calcert.Rows`.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def certified_upper_scorer(
     if not serves:
         check_estimator(estimator)
     proba = estimator._original(X) if serves else np.asarray(estimator.predict_proba(X), np.float64)
-    rows = Rows(*rows_to_certify(estimator.classes_, proba, y)).summary()
+    rows = Rows(*rows_to_certify(estimator.classes_, proba, y), weights=sample_weight).summary()
     noise = estimator._noise.parameters if serves else {}
     settings = Settings(confidence=confidence, crossings=crossings, variation=variation, seed=seed, **noise)
     return -STATEMENTS[statement].certify(rows, settings).upper

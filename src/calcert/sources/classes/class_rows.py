@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.refusal import Way, WrongValue
 from calcert.foundation.refused_values import Place
 from calcert.sources.arrays import SUM_TOLERANCE
 from calcert.sources.classes.class_names import ClassNumbers, check_names
@@ -108,11 +109,9 @@ def _check_range(p: NDArray[Any], place: Place, columns: Sequence[str] | None) -
         good = (p >= 0) & (p <= 1)
         row = int(np.argmin(good.all(axis=0)))
         column = int(np.argmin(good[:, row]))
-        raise ValueError(
-            f"probabilities must lie in [0, 1]; got {float(p[column, row])!r} {place(row)}, column "
-            f"{column if columns is None else repr(columns[column])}. "
-            "For logits pass scipy.special.softmax(logits, axis=1)."
-        )
+        where = f"{place(row)}, column {column if columns is None else repr(columns[column])}"
+        way = Way(f"{SOFTMAX}.", f"{WRITE}.")
+        raise WrongValue("probabilities", "must lie in [0, 1]", repr(float(p[column, row])), where, way)
 
 
 def _check_sums(p: NDArray[Any], place: Place) -> None:
@@ -121,8 +120,11 @@ def _check_sums(p: NDArray[Any], place: Place) -> None:
     wrong = np.abs(total - 1) > SUM_TOLERANCE
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(
-            f"probabilities must add up to 1 in every row, within {SUM_TOLERANCE:g}; got {total[row]:.6g} "
-            f"{place(row)}. For logits pass scipy.special.softmax(logits, axis=1); where classes do not exclude each "
-            "other, certify each column on its own."
-        )
+        wanted, apart = f"must add up to 1 in every row, within {SUM_TOLERANCE:g}", "certify each column on its own."
+        way = Way(f"{SOFTMAX}; {APART}, {apart}", f"{WRITE}; {APART}, {apart}")
+        raise WrongValue("probabilities", wanted, f"{total[row]:.6g}", place(row), way)
+
+
+SOFTMAX = "For logits pass scipy.special.softmax(logits, axis=1)"
+WRITE = "If they are logits, write their softmax to the file"
+APART = "where classes do not exclude each other"
