@@ -24,8 +24,8 @@ def segment_cutoff(
         over the rows and the random split set by the seed, it is at least lower for some. The name is that of the
         segment that is worst in these rows: an estimate.
     Assumes
-        Independent rows, or clusters; what might be a segment, as all values of some attributes and all pairs of values, was fixed
-        before the rows were seen, and whether a row belongs depends on its own attributes alone.
+        Independent rows, or clusters; what might be a segment, as all values of some attributes and all pairs of
+        values, was fixed before the rows were seen, and whether a row belongs depends on its own attributes alone.
     Terms
         As in :func:`calcert.bounds.cutoff`.
 

@@ -146,8 +146,8 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
         its positives by more than `bound.upper` per row of all rows (Theorem 18). With the same probability, given all
         scores and attributes, the limits for observed over expected hold for all segments that have rows.
     Assumes
-        Independent rows, or clusters. The columns were named before the rows were seen, and hold attributes of their own row that
-        depend neither on labels nor on other rows.
+        Independent rows, or clusters. The columns were named before the rows were seen, and hold attributes of their
+        own row that depend neither on labels nor on other rows.
     """
     columns, parts, everything = rows.by_segment()
     segments = []
