@@ -190,7 +190,7 @@ def test_what_looks_wrong_of_a_model_is_said_of_it(comparison: Comparison) -> No
     assert "Warning" not in str(comparison)
     found = calcert.compare({"a": CHANCE, "b": 1 - CHANCE}, LABELS)
     for text in (str(found), as_page(found)):
-        assert "Warning, b: scores rank labels backwards" in " ".join(text.split())
+        assert "Warning: b: scores rank labels backwards" in " ".join(text.split())
 
 
 def test_a_mistake_names_the_model_and_the_way_out() -> None:

@@ -90,7 +90,7 @@ def test_scores_that_rank_backwards_become_one_level() -> None:
     fixed = calcert.recalibrate(1 - x, y, settings=FAST)
     assert np.ptp(fixed([0.01, 0.99])) < 0.2
     assert any("backwards" in said for said in fixed.before.warnings)
-    assert str(fixed).startswith("Warning, before the map: scores rank labels backwards")
+    assert "\nWarning: before the map, scores rank labels backwards" in str(fixed)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 1.0])

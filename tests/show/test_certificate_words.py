@@ -62,8 +62,8 @@ def test_intervals() -> None:
 
 def test_confidence_names_one_bound_and_both() -> None:
     assert words.confidence(0.05) == (
-        "Each bound holds with probability at least 95% over the choice of the rows, the lower one over that of rows "
-        "and throws; both together with 90%."
+        "Each bound holds with 95% confidence over the rows, the lower one over the rows and the random split set by "
+        "the seed; both together with 90%."
     )
     assert "99.9%" in words.confidence(0.001)
 

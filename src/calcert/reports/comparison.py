@@ -10,9 +10,9 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import number, rows_text
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence
-from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import LEADING, ByStatement, check_all_there
+from calcert.reports.statements import LEADING, ByStatement, certificate_rows, check_all_there
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -195,7 +195,7 @@ def compare(
         try:
             summaries[name] = Rows.of(scores, labels).summary()
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name}: {error}") from None
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}: {error}") from None
     check_same_rows(summaries, own_labels=all(isinstance(scores, Rows) for scores in models.values()))
     reports = {name: certify_summary(rows, fixed.shared(2 * len(models) - 2)) for name, rows in summaries.items()}
     # What is not proved for the scores of one model, with weights of a population, is not compared.

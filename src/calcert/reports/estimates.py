@@ -21,6 +21,9 @@ FEW_SCORES = 40
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
+ENOUGH_VARIANCE, ENOUGH_SHARE = 20, 1 / 8
+"""Which error shows is known if the number of labels 1 varies so much, given scores, also next to not given them."""
+
 
 def estimates(scores: Any, labels: Any = None) -> dict[str, float]:
     """Base rate, mean score, Brier score, ECE with 15 equal-width bins, AUROC, and what reviewers ask for by name.
@@ -172,3 +175,13 @@ def sample_words(summary: Summary) -> str:
         f"{shown}{clusters.words}{most}; they count as {clusters.rows / max(effect, 1e-300):,.0f} independent rows "
         f"(design effect {effect:.3g})"
     )
+
+
+def detectable_error(summary: Summary, delta: float) -> float | None:
+    """About the error to one side that every other sample of as many plain rows shows; None where that is not known."""
+    points, n = summary.points, summary.n
+    ones = float((points.count * points.positions).sum())
+    variance = float((points.count * points.positions * (1 - points.positions)).sum())
+    if variance < max(ENOUGH_VARIANCE, ENOUGH_SHARE * ones * (1 - ones / n)):
+        return None
+    return math.sqrt(2 * variance * math.log(1 / delta)) / n

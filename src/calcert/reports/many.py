@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.worst_of_many import OneOfMany
 from calcert.foundation.workers import check_workers, spread
-from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
-from calcert.reports.statements import certificates_of, check_statement, entries_of, judged_by
+from calcert.reports.statements import certificate_rows, certificates_of, check_statement, entries_of, judged_by
 from calcert.summary.summary import Summary
 
 WITH_RANGES = 20

@@ -16,8 +16,9 @@ from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_one_of
 from calcert.perturbation.score_map import ScoreMap
 from calcert.reports.fitted_maps import CURVES, Tallied, chosen_curve, fitted_map, most_levels
-from calcert.reports.report import Report, certificate_rows, certify_summary
+from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings
+from calcert.reports.statements import certificate_rows
 from calcert.sources.rows import Rows
 from calcert.sources.rows_in_memory import RowsInMemory, rows_in_memory
 

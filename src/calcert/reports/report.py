@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,9 +16,9 @@ from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import warnings_of
-from calcert.reports.estimates import FEW_SCORES, estimates, sample_words
+from calcert.reports.estimates import FEW_SCORES, detectable_error, estimates, sample_words
 from calcert.reports.settings import Settings
-from calcert.reports.statements import Certified, certificates_of
+from calcert.reports.statements import Certified, certificate_rows, certificates_of
 from calcert.reports.verdict import Verdict, is_rare, verdict_of
 from calcert.summary.summary import Summary
 
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from calcert.reports.transport_plan import TransportPlan
 
 Curve = Literal["current", "perturbed"]
-
-ENOUGH_VARIANCE, ENOUGH_SHARE = 20, 1 / 8
-"""Which error shows is known if the number of labels 1 varies so much, given scores, also next to not given them."""
 
 NO_ROWS = (
     "the report must hold the Summary of its rows for its {}; it has none, as after a round trip through JSON. Certify "
@@ -177,12 +173,7 @@ class Report(Certified, Result):
         """
         if self.summary is None or self.summary.clusters is not None:
             return None
-        points, n = self.summary.points, self.summary.n
-        ones = float((points.count * points.positions).sum())
-        variance = float((points.count * points.positions * (1 - points.positions)).sum())
-        if variance < max(ENOUGH_VARIANCE, ENOUGH_SHARE * ones * (1 - ones / n)):
-            return None
-        return math.sqrt(2 * variance * math.log(1 / self.settings.delta)) / n
+        return detectable_error(self.summary, self.settings.delta)
 
     def known_rows(self, purpose: str) -> Summary:
         """The Summary of the rows; an error where there is none for what is asked."""
@@ -324,12 +315,3 @@ def certify_summary(summary: Summary, settings: Settings, beside: Sequence[str] 
         warnings=(*warnings_of(summary, certificates, settings), *beside),
         summary=summary,
     )
-
-
-def certificate_rows(about: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> list[dict[str, Any]]:
-    """Lines of a frame, one a certificate, that begin with what they are `about`."""
-    shown = ("quantity", "subject", "assumption", "lower", "upper", "confidence", "n", "theorem", "e_value")
-    return [
-        {**about, "statement": name} | {column: getattr(c, column) for column in shown}
-        for name, c in certificates.items()
-    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from calcert.certificates import cutoff, in_the_large, l1, perturbed, regret
 from calcert.certificates.certificate import Certificate
@@ -169,6 +169,15 @@ def entries_of(summary: Summary, found: Mapping[str, Certificate], settings: Set
         name: OneOfMany(certificate, STATEMENTS[name].upper_terms(summary, settings, certificate))
         for name, certificate in found.items()
     }
+
+
+def certificate_rows(about: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> list[dict[str, Any]]:
+    """Lines of a frame, one a certificate, that begin with what they are `about`."""
+    shown = ("quantity", "subject", "assumption", "lower", "upper", "confidence", "n", "theorem", "e_value")
+    return [
+        {**about, "statement": name} | {column: getattr(c, column) for column in shown}
+        for name, c in certificates.items()
+    ]
 
 
 class ByStatement(Generic[Value]):

@@ -116,9 +116,9 @@ MEASURE = {
 """What the number of a statement is called in a sentence or beside an axis."""
 
 NEVER_PROMISED = (
-    "It is an average over all rows. For a group of people or a single row the error can be larger; of score "
-    "ranges only the cutoff calibration error speaks.",
-    "It speaks of rows like these. If the population, the labels or the classifier change, it no longer applies.",
+    "It is an average over all rows. For a group of people or a single row the error can be larger; only the "
+    "cutoff calibration error covers single score ranges.",
+    "It applies to rows like these. If the population, the labels or the classifier change, it no longer applies.",
     "It needs independent rows that were not used to train, select or recalibrate the classifier, and a "
     "number of rows and settings (below) that were fixed before the rows were seen.",
     "It is not accuracy: a calibrated classifier can still rank badly.",
@@ -167,8 +167,8 @@ def confidence(delta: float) -> str:
     """How sure: of one bound, and of both."""
     one, both = percent_sure(delta), percent_sure(2 * delta)
     return (
-        f"Each bound holds with probability at least {one} over the choice of the rows, the lower one over that of "
-        f"rows and throws; both together with {both}."
+        f"Each bound holds with {one} confidence over the rows, the lower one over the rows and the random split set "
+        f"by the seed; both together with {both}."
     )
 
 

@@ -66,7 +66,7 @@ def group_blocks(report: GroupReport) -> list[Block]:
     again = call(first.settings.at(report.delta), more=named)
     promised = (
         "Each bound is an average over the rows of one group. For a part of a group or a single row the error can be "
-        "larger; of score ranges only the cutoff calibration error speaks.",
+        "larger; only the cutoff calibration error covers single score ranges.",
         *NEVER_PROMISED[1:],
     )
     code = f'report = {again}\nreport.to_html("groups.html")\nreport.groups[NAME].to_html("group.html")  # one alone'

@@ -127,7 +127,7 @@ def power(report: Report) -> str:
     """What so many rows can show; nothing where that is not known."""
     if report.detectable is None:
         return ""
-    return f"So many rows show an error of about {report.detectable:.2g} in one direction in every other sample."
+    return f"Every other sample of this size would show an error of about {report.detectable:.2g} in one direction."
 
 
 def _terms(report: Report) -> list[Block]:
