@@ -12,9 +12,8 @@ import numpy as np
 from calcert.certificates.limits.three_values import Gain
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
-from calcert.foundation.decision_arguments import check_threshold
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.foundation.validation import check_delta, check_summary, check_threshold, complement
 from calcert.summary.summary import Summary
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)

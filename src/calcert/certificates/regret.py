@@ -15,9 +15,8 @@ from calcert.certificates.limits.three_values import Gain
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.joined_cells import middles
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.decision_arguments import check_costs, check_threshold
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
+from calcert.foundation.validation import check_costs, check_delta, check_seed, check_summary, check_threshold
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 

@@ -11,8 +11,7 @@ import click
 from calcert.commands import options
 from calcert.commands.filed_facts import facts, filed
 from calcert.commands.options_given_once import Once
-from calcert.commands.output import Shown, shown, working
-from calcert.commands.repeated_command import repeat
+from calcert.commands.output import Shown, repeat, shown, working
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings

@@ -92,8 +92,7 @@ def command(
     guarantee, and so does adding rows. Interim analyses ("looks") are fine if a --policy fixes them beforehand; they
     share the probability of failure.
     """
-    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, working, write_page
-    from calcert.commands.repeated_command import repeat
+    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, repeat, working, write_page
     from calcert.show.exports.junit import JUnitOutcome
     from calcert.show.outcome import outcome_dict, outcome_facts, outcome_words
 

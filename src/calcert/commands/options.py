@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from calcert.commands import class_options, reading_options
-from calcert.foundation.decision_arguments import check_costs
 from calcert.foundation.number_text import fraction
+from calcert.foundation.validation import check_costs
 from calcert.perturbation.noise import DEFAULT, choose_noise
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from calcert.foundation.escaped_text import visible
+from calcert.foundation.number_text import rows_text
 
 if TYPE_CHECKING:
     from calcert.sources.parsed_values import Reading
@@ -23,6 +27,46 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed([*READING, encoding]):
         with_reading = option(with_reading)
     return with_reading
+
+
+def copying(column: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """What a copy of a file with one more column is told, as ``wanted``; OUT must be new, or may be replaced."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_copy(target: str, score: str | None, column: str, overwrite: bool, **said: Any) -> None:
+            from calcert.perturbation.copies.appended_column import Wanted
+            from calcert.sources.parsed_values import Reading
+
+            if target != "-" and os.path.exists(target) and not overwrite:
+                way = "Choose another name, or pass --overwrite."
+                raise FileExistsError(f"OUT must not exist; got {visible(target)}. {way}")
+            how = Reading(skip_lines=said.pop("skip_lines"), encoding=said.pop("encoding"))
+            command(target=target, wanted=Wanted(score, column, how), **said)
+
+        added = "Name of the column that is added."
+        asked = [
+            click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1]."),
+            click.option("--column", metavar="NAME", default=column, show_default=True, help=added),
+            skip_lines,
+            encoding,
+            click.option("--overwrite", is_flag=True, help="Replace OUT where it exists."),
+        ]
+        for option in reversed(asked):
+            with_copy = option(with_copy)
+        return with_copy
+
+    return decorate
+
+
+def copy_and_say(source: str, target: str, how: Any, what: str) -> None:
+    """Make the copy, and say what is in its new column."""
+    from calcert.commands.output import say
+    from calcert.perturbation.copies.file_copy import copy_file
+
+    done, place = copy_file(source, target, how), "standard output" if target == "-" else visible(target)
+    words = f"{rows_text(done.rows)} in {place}; column {how.wanted.column!r} is {done.score!r} {what}"
+    say(words, err=target == "-")
 
 
 READ_ALIKE = ("decimal", "percent", "mixed_percent", "filter", "drop_missing", "skip_lines", "sheet", "encoding")

@@ -59,7 +59,7 @@ def command(
     """
     import json
 
-    from calcert.commands.repeated_command import repeat
+    from calcert.commands.output import repeat
     from calcert.foundation.whole_regular_file import replacing
     from calcert.reports.recalibrate import recalibrate
 

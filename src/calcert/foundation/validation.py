@@ -115,6 +115,27 @@ def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise WrongValue(Argument(name), f"must be {listed} or {allowed[-1]!r}", repr(value))
 
 
+def check_threshold(threshold: float) -> float:
+    """A score from which on somebody acts: between 0 and 1, where acting and not acting both make sense."""
+    value = real("threshold", threshold, "a number strictly between 0 and 1, such as 0.3")
+    if not 0 < value < 1:
+        hint = f"For {value:g}% pass {value / 100:g}." if 1 <= value < 100 else ""
+        raise WrongValue(Argument("threshold"), "must lie strictly between 0 and 1", f"{value:g}", "", hint)
+    return value
+
+
+def check_costs(costs: Any) -> tuple[float, float, str]:
+    """What a false positive and a false negative cost, and the currency, "" where none is named."""
+    wanted = 'must be those of a false positive and a false negative, such as (30, 70) or (30, 70, "EUR")'
+    if isinstance(costs, str) or not hasattr(costs, "__len__") or len(costs) not in (2, 3):
+        raise WrongType(Argument("costs"), wanted, repr(costs))
+    false_positive, false_negative, *currency = costs
+    values = [real("costs", cost, "two positive numbers") for cost in (false_positive, false_negative)]
+    if not all(0 < value < math.inf for value in values) or not all(isinstance(word, str) for word in currency):
+        raise WrongValue(Argument("costs"), f"{wanted}, both positive", repr(costs))
+    return values[0], values[1], currency[0] if currency else ""
+
+
 def check_rng(rng: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a secret, a generator or None.
 

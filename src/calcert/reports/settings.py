@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calcert.certificates.limits.union_bound import share
-from calcert.foundation.decision_arguments import check_costs, check_threshold
 from calcert.foundation.validation import (
     check_confidence,
+    check_costs,
     check_crossings,
     check_seed,
+    check_threshold,
     check_tolerance,
     check_variation,
     complement,
