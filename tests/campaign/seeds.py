@@ -103,7 +103,7 @@ def judge(counts: Counts, laws: list[Law], rows: int) -> None:
     tables = sorted({table for law in laws for table in likely_tables(law, rows)})
     if len(tables) > MOST_TABLES:
         return
-    random_splits.thrown.cache_clear()
+    random_splits.splits.cache_clear()
     summaries = [summary_of(laws[0].score, np.array(table).reshape(-1, 2)) for table in tables]
     chances = [law.probability.ravel() / law.probability.sum() for law in laws]
     probability = np.array([multinomial.pmf(tables, rows, chance) for chance in chances]).reshape(len(laws), -1)

@@ -19,20 +19,20 @@ ROWS = RNG.integers(0, 2 * FEW, GAIN.shape)
 
 @pytest.mark.parametrize(("n", "delta"), [(10**6, 0.05), (5, 0.01)])
 def test_stakes_suit_the_rows_before_and_moments_are_sums_of_powers_over_the_rows_judged(n: int, delta: float) -> None:
-    thrown = RNG.integers(0, 2 * FEW, (2, 3, *GAIN.shape))
-    thrown[1, 0] = 0
+    splits = RNG.integers(0, 2 * FEW, (2, 3, *GAIN.shape))
+    splits[1, 0] = 0
     gain = RNG.uniform(-1, 1, (2, 2, *GAIN.shape))
-    found = judged(gain, thrown, n, delta)
-    written = as_python(judged)(gain, thrown, n, delta)  # type: ignore[attr-defined]
+    found = judged(gain, splits, n, delta)
+    written = as_python(judged)(gain, splits, n, delta)  # type: ignore[attr-defined]
     assert found == pytest.approx(written, rel=1e-12, abs=1e-11)
     assert found[1, 0, 0] == 0  # Nothing is known yet, and nothing staked.
     for t, b in ((0, 0), (0, 1), (1, 1)):
-        known = thrown[t, : b + 1].sum(axis=0)
+        known = splits[t, : b + 1].sum(axis=0)
         rows = np.repeat(gain[t, b].ravel(), known.ravel())
         best = math.sqrt(2 * math.log(1 / delta) / (n * (rows.var() + 1 / rows.size)))
         assert found[t, b, 0] == pytest.approx(min(best, LARGEST_STAKE), rel=1e-9)
         for power, value in enumerate(found[t, b, 1:]):
-            assert value == pytest.approx(math.fsum((thrown[t, b + 1] * gain[t, b] ** power).ravel()), rel=1e-12)
+            assert value == pytest.approx(math.fsum((splits[t, b + 1] * gain[t, b] ** power).ravel()), rel=1e-12)
 
 
 @pytest.mark.parametrize("rows", [ROWS, np.minimum(ROWS, FEW), 1000 * ROWS], ids=["all", "few", "many"])

@@ -11,7 +11,7 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates.clusters.cluster_bets import CHANGES, EVERY, SHARES, USED, Bets, lower_with_bets
 from calcert.summary.design import Design
-from calcert.summary.pair_sums import SIGNS, STAKES
+from calcert.summary.pair_sums import BET_SIZES, SIGNS
 from tests.lab.clusters import Kind, units_at, units_of
 
 PAIRED = Design(clustered=True, paired=True)
@@ -72,14 +72,14 @@ def test_bets_own_at_least_what_is_said_and_nearly_that_at_small_stakes(q: float
     bets = Bets.of(rows, units_of(rows), sums)
     quarter = np.minimum((4 * x).astype(int), 3)
     weight = np.bincount(cluster)
-    used = STAKES[STAKES * weight.max() <= 0.98][:USED]
+    used = BET_SIZES[BET_SIZES * weight.max() <= 0.98][:USED]
     for place, signs in enumerate(SIGNS):
         gain = np.bincount(cluster, signs[quarter] * (x - y))
         for row, stake in enumerate(used):
-            only = Bets(bets.wealth[place : place + 1, row : row + 1], bets.stake[row : row + 1], bets.weights)
+            only = Bets(bets.wealth[place : place + 1, row : row + 1], bets.size[row : row + 1], bets.weights)
             factors = 1 + stake * (gain - q * weight)
             truth = math.log(SHARES[place] / USED) + float(np.log(factors).sum()) if factors.min() > 0 else -math.inf
-            said = only.owned(q, np.ones(1))
+            said = only.log_wealth(q, np.ones(1))
             assert said <= truth
             if row == USED - 1:
                 assert said >= truth - 0.15

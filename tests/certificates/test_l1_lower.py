@@ -48,7 +48,7 @@ def bets(summary: Summary, batches: NDArray[np.int64], lower: Callable[[Summary]
 
     real = betting.Round
     with (
-        mock.patch.object(random_splits, "thrown", return_value=batches if batches.ndim == 4 else batches[None]),
+        mock.patch.object(random_splits, "splits", return_value=batches if batches.ndim == 4 else batches[None]),
         mock.patch.object(betting, "Round", note),
     ):
         lower(summary)
@@ -88,7 +88,7 @@ def test_bets_of_one_throw_do_not_depend_on_those_of_another(subject: str) -> No
         _, cells = joined["odds" if "odds" in subject else "additive"].by_joined_cell(summary)
     else:
         cells = middles(summary)
-    throws = random_splits.thrown(cells, 0)
+    throws = random_splits.splits(cells, 0)
     assert len(throws) > 1
     together = iter(bets(summary, throws, LOWER[subject]))
     for throw in throws:
@@ -105,7 +105,7 @@ def test_stakes_never_risk_more_than_there_is(subject: str) -> None:
     x = np.array([0.9] * 500 + [0.0] * 3)
     y = np.array([0] * 500 + [1] * 3)
     summary = calcert.summarize(x, y)
-    for stake, gain, _ in bets(summary, random_splits.thrown(summary.cell_points, 0), LOWER[subject]):
+    for stake, gain, _ in bets(summary, random_splits.splits(summary.cell_points, 0), LOWER[subject]):
         assert 0 < stake < 0.5
         assert (gain >= -1).all()
         assert (gain <= 1).all()

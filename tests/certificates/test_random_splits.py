@@ -15,13 +15,13 @@ from calcert.certificates.witnesses.random_splits import (
     MANY,
     OF_LIKELY,
     OF_MANY,
-    THROWS,
+    SPLITS,
     TRIED,
     Parts,
     in_eighths,
     largest_probability,
+    splits,
     throw,
-    thrown,
 )
 from calcert.foundation.array_types import Integers
 from calcert.summary.points import at_scores
@@ -32,7 +32,7 @@ EIGHTHS = (0, 1, 2, 3, 4, 5, 6, 7)
 
 def thrown_counts(count: Integers, seed: int, parts: Parts = ALIKE, first: float = 0.0) -> Integers:
     """The rows of so many points thrown, the first of which is at `first`."""
-    return thrown(at_scores(np.linspace(first, 1.0, len(count)), count), seed, parts)
+    return splits(at_scores(np.linspace(first, 1.0, len(count)), count), seed, parts)
 
 
 def test_batches_add_up_and_are_not_negative() -> None:
@@ -40,7 +40,7 @@ def test_batches_add_up_and_are_not_negative() -> None:
     count = np.concatenate(
         [rng.integers(0, 5, (300, 2)), rng.integers(60, 70, (50, 2)), [[MANY, MANY + 1], [10**9, 0]]]
     )
-    for rows, shape in ((count, (OF_MANY, 2)), (count[:350], (THROWS, 4)), (count[:300], (THROWS, 4))):
+    for rows, shape in ((count, (OF_MANY, 2)), (count[:350], (SPLITS, 4)), (count[:300], (SPLITS, 4))):
         batches = thrown_counts(rows, 0)
         assert batches.shape == (*shape, *rows.shape)
         assert (batches.sum(axis=1) == rows).all()
@@ -139,7 +139,7 @@ def test_no_table_is_likelier_than_is_said_and_the_likeliest_is_nearly(rows: int
     assert largest_probability(np.ones((300, 2), np.int64)) < 1e-40
 
 
-@pytest.mark.parametrize(("rows", "unlikely"), [(1_000, THROWS), (10_000, THROWS), (100_000, OF_MANY)])
+@pytest.mark.parametrize(("rows", "unlikely"), [(1_000, SPLITS), (10_000, SPLITS), (100_000, OF_MANY)])
 def test_tables_that_may_well_come_again_are_thrown_more_often(rows: int, unlikely: int) -> None:
     assert len(thrown_counts(np.array([[rows - 9, 9]]), 0)) == OF_LIKELY >= 8
     assert len(thrown_counts(np.full((10, 2), rows // 20), 0)) == unlikely

@@ -111,7 +111,7 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
     summary = calcert.summarize(x, rng.random(400) < x**2)
     points, asked = middles(summary), dict[str, Any]()
     for module in (crossings, cutoff):
-        monkeypatch.setattr(module, "lower_limit", lambda *given, thrown, **_: asked.update(bet=given[3], rows=thrown))
+        monkeypatch.setattr(module, "lower_limit", lambda *given, splits, **_: asked.update(bet=given[3], rows=splits))
 
     def best_range(net: Floats) -> Floats:
         first, stop, sign = best_run(net, 0)
@@ -122,12 +122,12 @@ def test_bets_of_every_throw_are_on_what_the_rows_of_its_earlier_batches_suggest
         (lambda: cutoff.cutoff_lower(summary, 0.05, 0), best_range),
     ):
         lower()
-        thrown = asked["rows"].copy()
-        thrown[0, 0] = 0
-        found = asked["bet"](thrown)
+        splits = asked["rows"].copy()
+        splits[0, 0] = 0
+        found = asked["bet"](splits)
         assert not found[0, 0].any(), "nothing is bet where nothing is known"
-        for t, b in itertools.product(range(len(thrown)), range(thrown.shape[1] - 1)):
-            known = thrown[t, : b + 1].sum(axis=0)
+        for t, b in itertools.product(range(len(splits)), range(splits.shape[1] - 1)):
+            known = splits[t, : b + 1].sum(axis=0)
             middle = (points.low + points.high) / 2
             net = middle * known.sum(axis=1) - known[:, 1]
             assert net_of(points, known) == pytest.approx(net, abs=1e-12)

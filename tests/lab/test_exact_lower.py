@@ -23,7 +23,7 @@ from calcert.certificates.distances import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses import betting, random_splits
 from calcert.certificates.witnesses import l1_lower as lower_module
-from calcert.certificates.witnesses.betting import SMALL_STAKE, Game, Round, in_turn, lower_limit
+from calcert.certificates.witnesses.betting import SMALL_BET, Game, Round, in_turn, lower_limit
 from calcert.certificates.witnesses.l1_lower import l1_lower
 from calcert.perturbation.noise import Noise
 from calcert.summary.points import merged
@@ -69,10 +69,10 @@ def judged(
             return games[-1]
 
         with (
-            mock.patch.object(random_splits, "thrown", return_value=np.stack(each)),
+            mock.patch.object(random_splits, "splits", return_value=np.stack(each)),
             mock.patch.object(betting, "Game", note),
         ):
-            found.append((chance, lower(summary_of(law.score, count)), games[0].throws))
+            found.append((chance, lower(summary_of(law.score, count)), games[0].splits))
     return found
 
 
@@ -166,7 +166,7 @@ def one_score(n: int, delta: float) -> Callable[[int], tuple[float, float]]:
         table = np.zeros((10, 1, 2), np.int64)
         table[0], table[1] = taught, [[n - positives, positives]]
         summary = summary_of((0.9,), table.sum(axis=0))
-        limit = lower_limit(summary, delta, 0, in_turn(lambda *_: gain), thrown=table[None]).limit
+        limit = lower_limit(summary, delta, 0, in_turn(lambda *_: gain), splits=table[None]).limit
         return 0.9 - positives / n, limit
 
     return bound
@@ -211,7 +211,7 @@ def test_log_wealth_is_never_above_the_sum_of_logarithms(stake: float) -> None:
             assert found <= exact + 1e-9 * abs(exact)
             # Of the logarithm of 1 + z the series drops z^5/5 and what its last term has too much of.
             z = np.abs(stake * (gain - c))
-            lost = 0.0 if stake > SMALL_STAKE else (rows * (z**5 / 5 + z**4 / 4 * (1 / (1 - 2 * stake) - 1))).sum()
+            lost = 0.0 if stake > SMALL_BET else (rows * (z**5 / 5 + z**4 / 4 * (1 / (1 - 2 * stake) - 1))).sum()
             assert found >= exact - lost - 1e-9 * rows.sum()
 
 

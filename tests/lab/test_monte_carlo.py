@@ -165,7 +165,7 @@ def thrown_for(seed: int) -> Iterator[None]:
         yield
         return
     with (
-        mock.patch.object(random_splits, "THROWS", 2 if seed % 2 else 1),
+        mock.patch.object(random_splits, "SPLITS", 2 if seed % 2 else 1),
         mock.patch.object(random_splits, "OF_MANY", 2 if seed % 2 else 1),
         mock.patch.object(random_splits, "OF_LIKELY", 2 if seed % 2 else 1),
         mock.patch.object(random_splits, "GROWING", few),

@@ -115,7 +115,7 @@ def test_a_lower_bound_without_its_margin_is_caught() -> None:
     """What the witness earned on the batches it was judged by, without the price of certainty, is no lower bound."""
 
     def bold(summary: Summary, law: Law | Continuous, seed: int) -> bool:
-        split = random_splits.thrown(summary.cell_points, seed)[0]
+        split = random_splits.splits(summary.cell_points, seed)[0]
         points = summary.cell_points
         known, judged = split[:2].sum(axis=0), split[2:].sum(axis=0)
         middle = (points.low + points.high) / 2

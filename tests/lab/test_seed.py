@@ -41,7 +41,7 @@ LAWS = [
 
 def limits(statement: str, score: float, rows: int, seed: int = 0) -> NDArray[np.float64]:
     """The lower bound for every number of positives."""
-    random_splits.thrown.cache_clear()
+    random_splits.splits.cache_clear()
     lower = STATEMENTS[statement].lower
     return np.array([lower(summary_of((score,), np.array([[rows - k, k]])), seed) for k in POSITIVES])
 

@@ -1,7 +1,7 @@
 """A simultaneous band for the calibration function of the perturbed classifier: what the reliability picture shows.
 
 Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the perturbed score t. The probability of
-label 1 given the perturbed score t is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted coin tosses,
+label 1 given the perturbed score t is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted Bernoulli trials,
 
     product over rows of [ (p/c)^y ((1-p)/(1-c))^(1-y) ]^w,
 
@@ -190,8 +190,8 @@ def calibration_band(
 def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:
     """The band for what the noise serves; arguments were checked."""
     where = coordinate_of(noise)
-    # Rows of a cluster are one toss between them, whatever their number (Theorem 8U).
-    tosses = summary.n if summary.clusters is None else summary.n / summary.clusters.heaviest
+    # Rows of a cluster count as one trial, whatever their number (Theorem 8U).
+    trials = summary.n if summary.clusters is None else summary.n / summary.clusters.heaviest
     grid = where.grid(FINENESS)
     index = where.reported(grid, _stride(grid, points))
     # By cell even where distinct scores are listed: weights must not depend on which rows were drawn.
@@ -200,10 +200,10 @@ def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 1
     place = index / grid.size
     top = where.ceiling(grid, place)
     # The true sums of weights are not below these, and above them by at most `excess` in all.
-    error = tosses * (2 * rounding / top + CUT_OFF)
-    hits = np.maximum(tosses * positive / top - error, 0.0)
-    misses = np.maximum(tosses * (density - positive) / top - error, 0.0)
-    excess = 4 * error + where.end_weight(view, place) * (tosses / summary.n)
+    error = trials * (2 * rounding / top + CUT_OFF)
+    hits = np.maximum(trials * positive / top - error, 0.0)
+    misses = np.maximum(trials * (density - positive) / top - error, 0.0)
+    excess = 4 * error + where.end_weight(view, place) * (trials / summary.n)
     known = math.log((index.size + 2 * where.atoms) / delta)  # With each atom goes the mean of an end.
     lower, upper = share_limits(hits, misses, known + excess * (2 + np.log1p(hits + misses + excess)))
     slack = float(np.diff(place).max()) / grid.h + odds_slack(where.weight_change(grid, place))
@@ -226,8 +226,8 @@ def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 1
     if not where.atoms:
         return middle
     outermost = where.score(np.array([place[0], place[-1]]))
-    found = _with_ends(middle, outermost, _rows_at_0_and_1(summary), view, tosses, known)
-    return replace(found, ends=end_means(view, summary.cell_points, noise.size, tosses, known))
+    found = _with_ends(middle, outermost, _rows_at_0_and_1(summary), view, trials, known)
+    return replace(found, ends=end_means(view, summary.cell_points, noise.size, trials, known))
 
 
 def _rows_at_0_and_1(summary: Summary) -> Integers:
@@ -238,10 +238,10 @@ def _rows_at_0_and_1(summary: Summary) -> Integers:
 
 
 def _with_ends(
-    band: CalibrationBand, outermost: Floats, atoms: Integers, view: View, tosses: float, evidence: float
+    band: CalibrationBand, outermost: Floats, atoms: Integers, view: View, trials: float, evidence: float
 ) -> CalibrationBand:
     """The band with a stretch on either side about which nothing is said, and with scores 0 and 1 as points."""
-    misses, hits = atoms.T * (tosses / view.n)
+    misses, hits = atoms.T * (trials / view.n)
     lower, upper = share_limits(hits, misses, evidence)
     share = np.where(hits + misses > 0, hits / np.maximum(hits + misses, 1e-300), np.nan)
     low_end = view.ends.high < 0.5
@@ -263,7 +263,7 @@ def _with_ends(
     )
 
 
-def end_means(view: View, points: Points, b: float, tosses: float, evidence: float) -> tuple[RangeMean, ...]:
+def end_means(view: View, points: Points, b: float, trials: float, evidence: float) -> tuple[RangeMean, ...]:
     """The mean probability over perturbed scores within `END` of 0, and of 1, which are counted."""
     found, rounding = [], 1e-11  # Logarithms of odds are good to 1e-14, and divided by 1/256 at the least.
     ends = ((0.0, END, points.high, points.low), (1 - END, 1.0, 1 - points.low, 1 - points.high))
@@ -272,12 +272,12 @@ def end_means(view: View, points: Points, b: float, tosses: float, evidence: flo
         # knows.
         weight = distribution(END, farthest, b) * (1 - rounding)
         missed = distribution(END, nearest, b) * (1 + rounding) - weight
-        misses, hits = (points.count * weight[:, None]).sum(axis=0, keepdims=True).T * (tosses / view.n)
-        unknown = float((points.count.sum(axis=1) * missed).sum()) * tosses / view.n
+        misses, hits = (points.count * weight[:, None]).sum(axis=0, keepdims=True).T * (trials / view.n)
+        unknown = float((points.count.sum(axis=1) * missed).sum()) * trials / view.n
         lower, upper = share_limits(hits, misses, evidence + unknown * (2 + np.log1p(hits + misses + unknown)))
         total = float(hits[0] + misses[0])
         estimate = float(hits[0]) / max(total, 1e-300)
-        found.append(RangeMean(low, high, estimate, float(lower[0]), float(upper[0]), total / tosses))
+        found.append(RangeMean(low, high, estimate, float(lower[0]), float(upper[0]), total / trials))
     return tuple(found)
 
 

@@ -5,8 +5,8 @@ given the scores. So where the labels that were seen rank among such draws is a 
 every statistic. The statistic here is the plug-in of ranges, Kuiper's (1960) for calibration.
 
 From a Summary, rows are known to their cell: labels are drawn as if all scores of a cell were their mean, which makes
-the number of its positives binomial where it is a sum of coins that differ. How far apart the two distributions are was
-bounded by Ehm (1991); as much is added to the p-value. Where scores are listed there is nothing to add.
+the number of its positives binomial where it is a sum of trials that differ. How far apart the two distributions are
+was bounded by Ehm (1991); as much is added to the p-value. Where scores are listed there is nothing to add.
 """
 
 from __future__ import annotations
@@ -113,20 +113,20 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
     """
     check_summary(summary)
     draws, seed = check_count("draws", draws, 1, LARGEST), check_seed(seed)
-    coins = _coins(summary, 0.5 / (1 + draws))
-    expected = coins.rows * coins.probability
-    seen = float(_spread(coins.positives[None, :] - expected)[0])
+    trials = _trials(summary, 0.5 / (1 + draws))
+    expected = trials.rows * trials.probability
+    seen = float(_spread(trials.positives[None, :] - expected)[0])
     rng, drawn = _generator(summary, seed), np.empty(draws)
-    together = max(TOGETHER // coins.rows.size, 1)
+    together = max(TOGETHER // trials.rows.size, 1)
     for start in range(0, draws, together):
         part = drawn[start : start + together]
-        part[:] = _spread(rng.binomial(coins.rows, coins.probability, (part.size, coins.rows.size)) - expected)
+        part[:] = _spread(rng.binomial(trials.rows, trials.probability, (part.size, trials.rows.size)) - expected)
     reached = int((drawn >= seen * (1 - TIES)).sum())
     return CalibrationTest(
-        p_value=min((1 + reached) / (1 + draws) + coins.hidden, 1.0),
+        p_value=min((1 + reached) / (1 + draws) + trials.hidden, 1.0),
         statistic=seen / summary.n,
         draws=draws,
-        hidden=coins.hidden,
+        hidden=trials.hidden,
         n=summary.n,
         seed=seed,
         drawn=tuple((np.quantile(drawn, np.linspace(0.0, 1.0, 101)) / summary.n).tolist()),
@@ -143,7 +143,7 @@ def _generator(summary: Summary, seed: int) -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class _Coins:
+class _Trials:
     """Per run of cells or listed score: rows, their mean score, positives; and what taking them for alike hides."""
 
     rows: Integers
@@ -152,19 +152,19 @@ class _Coins:
     hidden: float
 
 
-def _coins(summary: Summary, allowed: float) -> _Coins:
-    """The rows as coins: the fewest runs of cells that hide no more than allowed, or the cells themselves."""
+def _trials(summary: Summary, allowed: float) -> _Trials:
+    """The rows as trials: the fewest runs of cells that hide no more than allowed, or the cells themselves."""
     if summary.distinct_count is not None:
         rows = across_labels(summary.distinct_count)
-        return _Coins(rows, summary.values, summary.distinct_count[:, 1], 0.0)
+        return _Trials(rows, summary.values, summary.distinct_count[:, 1], 0.0)
     for bits in JOINED_BITS:
-        coins = _joined(summary, bits)
-        if coins.hidden <= allowed:
+        trials = _joined(summary, bits)
+        if trials.hidden <= allowed:
             break
-    return coins
+    return trials
 
 
-def _joined(summary: Summary, bits: int) -> _Coins:
+def _joined(summary: Summary, bits: int) -> _Trials:
     start = np.flatnonzero(np.diff(summary.cell >> bits, prepend=-1))
     rows, score = across_labels(summary.count), across_labels(summary.score_sum)
     mean = score / rows
@@ -177,7 +177,7 @@ def _joined(summary: Summary, bits: int) -> _Coins:
     hidden = mixing_distance(together, probability, np.add.reduceat(spread, start)).sum()
     # Every score may lie 2^-40 higher than it is known to, which moves its coin by as much; charged twice over.
     hidden += 2 * summary.n * summary.resolution
-    return _Coins(together, probability, np.add.reduceat(summary.count[:, 1], start), float(hidden))
+    return _Trials(together, probability, np.add.reduceat(summary.count[:, 1], start), float(hidden))
 
 
 def _spread(steps: Floats) -> Floats:

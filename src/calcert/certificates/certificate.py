@@ -30,8 +30,8 @@ class Lower(NamedTuple):
 class Certificate:
     """One certified statement: `lower` <= the quantity <= `upper`.
 
-    Each bound holds with probability at least 1 - delta, `upper` over the rows and `lower` over the rows and the throws
-    that the seed stands for; so both together with at least 1 - 2 delta.
+    Each bound holds with probability at least 1 - delta, `upper` over the rows and `lower` over the rows and the random
+    splits that the seed stands for; so both together with at least 1 - 2 delta.
 
     Attributes
     ----------

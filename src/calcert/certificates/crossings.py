@@ -118,7 +118,7 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
     witness = in_turn(lambda known, last: worst_gain(points, best_signs(net_of(points, known), crossings)))
     # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
-    return lower_limit(summary, delta, seed, witness, beside=beside, thrown=random_splits.thrown(points, seed))
+    return lower_limit(summary, delta, seed, witness, beside=beside, splits=random_splits.splits(points, seed))
 
 
 def crossing_pattern(summary: Summary, crossings: int) -> Pattern:

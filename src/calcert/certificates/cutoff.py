@@ -128,7 +128,7 @@ def cutoff_lower(summary: Summary, delta: float, seed: int, side: Side = "either
 
     # That no range is much too high says nothing of those too low: only both sides together are near calibration.
     beside = FOR_RANGES if side == "either" else None
-    return lower_limit(summary, delta, seed, in_turn(witness), beside=beside, thrown=random_splits.thrown(points, seed))
+    return lower_limit(summary, delta, seed, in_turn(witness), beside=beside, splits=random_splits.splits(points, seed))
 
 
 def widest_run(net: Floats, side: Side = "either") -> tuple[int, int, int]:

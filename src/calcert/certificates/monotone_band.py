@@ -134,11 +134,11 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     rows, positives = (
         np.concatenate([[0], np.cumsum(column)]) for column in (across_labels(points.count), points.count[:, 1])
     )
-    coins, hits = rows[stop] - rows[begin], positives[stop] - positives[begin]
+    trials, hits = rows[stop] - rows[begin], positives[stop] - positives[begin]
     level = delta * share / 2
     # A run says at most its upper limit of scores up to where it begins, at least its lower of those from its end on.
-    ends, lower = _best_so_far(points.high[stop - 1], share_lower(hits, coins, level))
-    begins, upper = _best_so_far(-points.low[begin], -share_upper(hits, coins, level))
+    ends, lower = _best_so_far(points.high[stop - 1], share_lower(hits, trials, level))
+    begins, upper = _best_so_far(-points.low[begin], -share_upper(hits, trials, level))
     begins, upper = -begins, -upper
     edges = np.unique(np.concatenate([[0.0], ends, begins, [1.0]]))
     lower = np.append(0.0, lower)[np.searchsorted(ends, edges, "right")]

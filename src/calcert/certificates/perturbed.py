@@ -204,5 +204,5 @@ def perturbed_lower(summary: Summary, noise: Noise, delta: float, seed: int, cut
         return np.clip(found, -1.0, 1.0)
 
     return lower_limit(
-        summary, delta, seed, in_turn(gain), thrown=random_splits.thrown(cells, seed, random_splits.GROWING)
+        summary, delta, seed, in_turn(gain), splits=random_splits.splits(cells, seed, random_splits.GROWING)
     )

@@ -200,7 +200,7 @@ def regret_lower(summary: Summary, decision: Decision, delta: float, seed: int) 
     largest, by its mean and standard error.
     """
     points = summary.points if summary.is_finite else middles(summary)
-    quarter = random_splits.thrown(points, seed)[0, 0]
+    quarter = random_splits.splits(points, seed)[0, 0]
     known, rest = int(quarter.sum()), summary.n - int(quarter.sum())
     if not known or not rest:
         return Lower(0.0)

@@ -146,8 +146,8 @@ def fit(summary: Summary, noise: Noise) -> FittedDistribution:
     noise_alone = _residual(distribution.draw(summary.rows, np.random.default_rng(0)), score, wider)
     # What the residuals have beside their mean is shrunk by the part of it that is noise (James and Stein).
     mean = share @ residual
-    shown, by_chance = (share @ (each - share @ each) ** 2 for each in (residual, noise_alone))
-    real = max(1 - by_chance / max(shown, 1e-300), 0.0)
+    shown, at_random = (share @ (each - share @ each) ** 2 for each in (residual, noise_alone))
+    real = max(1 - at_random / max(shown, 1e-300), 0.0)
     return replace(distribution, residual=mean + real * (residual - mean), strength=1.0)
 
 

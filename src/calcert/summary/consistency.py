@@ -15,7 +15,7 @@ from calcert.summary import cells
 from calcert.summary.cells import BITS_OF_ONE, DISTINCT_LIMIT
 from calcert.summary.clusters import HEAVIEST, SQUARES, Clusters
 from calcert.summary.design import CLOSE, GAIN
-from calcert.summary.pair_sums import HEAVIEST_SQUARES, PAIR_SUMS, STAKES, PairSums
+from calcert.summary.pair_sums import BET_SIZES, HEAVIEST_SQUARES, PAIR_SUMS, PairSums
 
 Arrays = tuple[Integers, Integers, Integers, Integers | None, Integers | None]
 """cell, count, offset, distinct and distinct_count of a Summary."""
@@ -151,6 +151,6 @@ def _check_pair_sums(sums: PairSums, squares: int, number: int) -> None:
         within &= bool((size >= 0).all()) and bool((table**2 <= np.outer(size, size) * (1 + 1e-9)).all())
     within &= bool((np.diagonal(sums.bins) <= sums.gains).all() and (sums.gains <= 1.01 * squares).all())
     within &= bool((np.diff(sums.beyond) <= 0).all() and (sums.beyond >= 0).all())
-    within &= bool((sums.logarithms <= math.log(1 + STAKES[0]) * number).all())
+    within &= bool((sums.logarithms <= math.log(1 + BET_SIZES[0]) * number).all())
     if not within:
         raise ValueError("pair_sums must be sums of products over clusters; got some that no clusters have")

@@ -51,7 +51,7 @@ BEYOND = 32
 SIGNS = np.array(list(product((1, -1), repeat=4)))
 """Bets: a sign for each quarter of the scores. Quarters are made of whole bins."""
 
-STAKES = 0.98 * 4.0 ** -np.arange(14)
+BET_SIZES = 0.98 * 4.0 ** -np.arange(14)
 """Of a bet, by the inverse of a quantum of weight."""
 
 LOGARITHM = 1 << 24
@@ -61,7 +61,7 @@ BLOCK = 1 << 20
 """Rows that are paired at a time, all of whose clusters are whole."""
 
 BINS = EDGES.size + 1
-SIZES = (NODES.size * (NODES.size + 1) // 2, BINS * (BINS + 1) // 2, BINS, SHARES.size, SIGNS.shape[0] * STAKES.size)
+SIZES = (NODES.size * (NODES.size + 1) // 2, BINS * (BINS + 1) // 2, BINS, SHARES.size, SIGNS.shape[0] * BET_SIZES.size)
 PAIR_SUMS = sum(SIZES)
 """How many integers there are in all."""
 
@@ -72,7 +72,7 @@ class PairSums:
 
     In quanta: of a_j a_k, a the part of w (x - y) that a node or bin holds, to 2^-24; of the squares of w |x - y| of
     each bin, to 2^-24 and rounded up; of (R - s W)_+ R^2 for each share s, to 1/32 and rounded up; and of the
-    logarithms of 1 + stake A for each bet and each stake up to 0.98 over the largest W, to 2^-24 and rounded down.
+    logarithms of 1 + size A for each bet and each size up to 0.98 over the largest W, to 2^-24 and rounded down.
     """
 
     values: Integers
@@ -108,8 +108,8 @@ class PairSums:
 
     @cached_property
     def logarithms(self) -> Floats:
-        """At most the sum over clusters of ln(1 + stake A), for each bet and stake; 0 where a stake is too large."""
-        return self._part(4).reshape(SIGNS.shape[0], STAKES.size) / LOGARITHM
+        """At most the sum over clusters of ln(1 + size A), for each bet and size; 0 where a size is too large."""
+        return self._part(4).reshape(SIGNS.shape[0], BET_SIZES.size) / LOGARITHM
 
     def _part(self, which: int) -> Integers:
         start = sum(SIZES[:which])
@@ -134,9 +134,9 @@ def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Int
         )
     nodes, bins = np.zeros((NODES.size, NODES.size), np.int64), np.zeros((BINS, BINS), np.int64)
     within, beyond = np.zeros(BINS, np.int64), np.zeros(SHARES.size, np.int64)
-    bets = np.zeros((SIGNS.shape[0], STAKES.size), np.int64)
+    bets = np.zeros((SIGNS.shape[0], BET_SIZES.size), np.int64)
     # Wealth must not be lost whatever a cluster does: its A is at most its weight in size.
-    stakes = np.flatnonzero(STAKES * clusters.largest <= STAKES[0])
+    sizes = np.flatnonzero(BET_SIZES * clusters.largest <= BET_SIZES[0])
     for rows, own in _blocks(cluster):
         score, w, number = x[rows], weight[rows], int(own[-1]) + 1
         value = np.rint(score * STEP).astype(np.int64) - label[rows] * STEP
@@ -157,8 +157,8 @@ def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Int
         quarters = np.bincount(4 * own + np.minimum((4 * score).astype(np.int64), 3), w * value, 4 * number)
         # Less than what was earned, by the half step that each row may have been rounded up.
         earned = np.maximum(quarters.reshape(-1, 4) @ SIGNS.T / STEP - heavy / (2 * STEP), -heavy)
-        for stake in stakes:
-            bets[:, stake] += np.floor(np.log1p(STAKES[stake] * earned) * LOGARITHM - 1).astype(np.int64).sum(axis=0)
+        for size in sizes:
+            bets[:, size] += np.floor(np.log1p(BET_SIZES[size] * earned) * LOGARITHM - 1).astype(np.int64).sum(axis=0)
     return PairSums.of(nodes, bins, within, beyond, bets)
 
 

@@ -1,8 +1,8 @@
-"""Theorem PU: bets on whole clusters, a lower bound and evidence against calibration; nothing is thrown or learnt.
+"""Theorem PU: bets on whole clusters, a lower bound and evidence against calibration; no row is learnt from.
 
-Bets have a sign for each quarter of the scores and a stake, all fixed in advance. A bet owns the product over clusters
-of 1 + stake (A - q W). If its mean gain is at most q, that has a mean of at most 1, whatever the distributions of the
-clusters are; so has the average over all bets, which is evidence against an error of q or less.
+Bets have a sign for each quarter of the scores and a size, all fixed in advance. The wealth of a bet is the product
+over clusters of 1 + size (A - q W). If its mean gain is at most q, that has a mean of at most 1, whatever the
+distributions of the clusters are; so has the average over all bets, which is evidence against an error of q or less.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from calcert.certificates.witnesses.betting import LARGEST_LOGARITHM
 from calcert.certificates.witnesses.betting import ROUNDING as LOST
 from calcert.foundation.array_types import Floats
 from calcert.summary.clusters import Clusters
-from calcert.summary.pair_sums import SIGNS, STAKES, PairSums
+from calcert.summary.pair_sums import BET_SIZES, SIGNS, PairSums
 from calcert.summary.summary import Summary
 
 USED = 5
-"""Stakes of each bet: the largest at which nothing can be lost for good, a quarter of it, and so on."""
+"""Sizes of each bet: the largest at which nothing can be lost for good, a quarter of it, and so on."""
 
 CHANGES = np.abs(np.diff(SIGNS, axis=1)).sum(axis=1) // 2
 """How often the signs of each bet change."""
@@ -55,30 +55,30 @@ def lower_with_bets(summary: Summary, patterns: Iterable[Pattern], times: Floats
     bets = Bets.of(summary, clusters, clusters.pair_sums)
     return Lower(
         max(clusters_lower(summary, patterns, delta / 2), bets.limit(times, delta / 2)),
-        math.exp(min(bets.owned(0.0, EVERY), LARGEST_LOGARITHM)),
+        math.exp(min(bets.log_wealth(0.0, EVERY), LARGEST_LOGARITHM)),
     )
 
 
 @dataclass(frozen=True)
 class Bets:
-    """What bets own against an error of 0, in logarithms, and stakes times the largest weight."""
+    """The wealth of bets against an error of 0, in logarithms, and bet sizes times the largest weight."""
 
     wealth: Floats
-    stake: Floats
+    size: Floats
     weights: float
 
     @classmethod
     def of(cls, summary: Summary, clusters: Clusters, sums: PairSums) -> Bets:
         """Bets go by the largest possible weight: of these clusters if weights are given, else the declared one."""
         heaviest = clusters.heaviest
-        used = np.flatnonzero(STAKES * heaviest <= STAKES[0])[:USED]
+        used = np.flatnonzero(BET_SIZES * heaviest <= BET_SIZES[0])[:USED]
         wealth = sums.logarithms[:, used] + np.log(SHARES / USED)[:, None]
-        return cls(wealth, np.asarray(STAKES[used] * heaviest, np.float64), summary.n / heaviest)
+        return cls(wealth, np.asarray(BET_SIZES[used] * heaviest, np.float64), summary.n / heaviest)
 
-    def owned(self, q: float, times: Floats) -> float:
-        """At most the logarithm of what all bets own against an error of q."""
+    def log_wealth(self, q: float, times: Floats) -> float:
+        """At most the logarithm of the wealth of all bets against an error of q."""
         # 1 + s (A - q W) >= (1 + s A) (1 - s q W / (1 - s w)), and the logarithm of the last is concave in W.
-        lost = self.stake * times[:, None] * q / (1 - self.stake)
+        lost = self.size * times[:, None] * q / (1 - self.size)
         # Bets that could lose everything, or nearly, are left out.
         left = np.where(lost < MOST, self.wealth + self.weights * np.log1p(-np.minimum(lost, MOST)), -math.inf)
         highest = float(left.max(initial=-math.inf))
@@ -88,10 +88,11 @@ class Bets:
         """The largest q that is refuted."""
         there = np.isfinite(times)
         kept = replace(self, wealth=self.wealth[there])
-        if kept.owned(0.0, times[there]) < math.log(1 / delta):
+        if kept.log_wealth(0.0, times[there]) < math.log(1 / delta):
             return 0.0
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            low, high = (middle, high) if kept.owned(middle, times[there]) >= math.log(1 / delta) else (low, middle)
+            refuted = kept.log_wealth(middle, times[there]) >= math.log(1 / delta)
+            low, high = (middle, high) if refuted else (low, middle)
         return low

@@ -1,4 +1,4 @@
-"""Theorem LU: lower bounds for clusters from lists of gains; nothing is thrown and nothing is learnt.
+"""Theorem LU: lower bounds for clusters from lists of gains; no row is split off or learnt from.
 
 A list of gains is fixed in advance, each at its Bonferroni level: whichever shows most on the rows shows at least that
 much of the error, less its own sampling limit. Signs of K groups of scores are 2^K gains, and the best of them for the

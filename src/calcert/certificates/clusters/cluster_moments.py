@@ -205,14 +205,14 @@ def perturbed_form(summary: Summary, clusters: Clusters, noise: Noise) -> float:
         return math.inf
     low, high = summary.left, summary.left + summary.width
     if noise.kind == "additive":
-        bend, moved = np.full(NODES.size - 1, CURVATURE / noise.size**2), np.full(low.size, 1.0)
+        curvature, moved = np.full(NODES.size - 1, CURVATURE / noise.size**2), np.full(low.size, 1.0)
         moved *= sech_kernel.LARGEST_MEAN_SHIFT * noise.size
     else:
-        bend = _bend_on_odds(noise.size)
+        curvature = _curvature_on_odds(noise.size)
         middle = np.clip(0.5, low, high)
         moved = relative_shift(noise.size) * middle * (1 - middle)
     # Peano: half the product of the distances from two nodes, times the curvature; never more than 2.
-    error = np.minimum(np.diff(NODES) ** 2 / 8 * bend, 2.0)
+    error = np.minimum(np.diff(NODES) ** 2 / 8 * curvature, 2.0)
     first, last = (np.clip(np.searchsorted(NODES, x, "right") - 1, 0, NODES.size - 2) for x in (low, high))
     away = np.where(last - first > 1, 2.0, np.maximum(error[first], error[last]))
     apart = clusters.pairs[:, 0] * (away * high + moved) ** 2 + clusters.pairs[:, 1] * (away * (1 - low) + moved) ** 2
@@ -225,7 +225,7 @@ def _nodes_form(sums: PairSums) -> float:
     return largest_form(sums.nodes)
 
 
-def _bend_on_odds(b: float) -> Floats:
+def _curvature_on_odds(b: float) -> Floats:
     """At least the integral of the second derivative of the kernel in x, between neighbouring nodes."""
     with np.errstate(divide="ignore"):
         steep = 1 / (NODES * (1 - NODES))

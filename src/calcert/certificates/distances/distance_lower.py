@@ -43,7 +43,7 @@ def distance_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         in_turn(lambda known, last: pair_gain(points, known)),
         beside=FOR_DISTANCE,
-        thrown=random_splits.thrown(points, seed),
+        splits=random_splits.splits(points, seed),
     )
 
 

@@ -1,9 +1,9 @@
-"""Limits for shares: the mean probability of independent coins, and the shares that weighted tosses leave possible.
+"""Limits for shares: the mean probability of independent trials, and the shares that weighted trials leave possible.
 
-Limits for a mean probability come from how many coins fell on 1 (Theorems 13 and 14). For equal coins they are those of
-Clopper and Pearson (1934). Coins that differ fall on few 1s, or on many, less often than equal ones of the same mean
-probability, as long as few means at least one fewer than expected (Hoeffding 1956). A limit that never excludes a mean
-within one of the count is therefore theirs as well.
+Limits for a mean probability come from how many trials fell on 1 (Theorems 13 and 14). For equal trials they are those
+of Clopper and Pearson (1934). Trials that differ fall on few 1s, or on many, less often than equal ones of the same
+mean probability, as long as few means at least one fewer than expected (Hoeffding 1956). A limit that never excludes a
+mean within one of the count is therefore theirs as well.
 
 Weights take likelihood ratios, averaged over Jeffreys' prior (Theorem 8).
 """
@@ -21,7 +21,7 @@ SLACK = 1e-9
 """Relative widening of every limit, far more than SciPy's inverse is wrong by; 1e-12 of it absolute."""
 
 FEW = 16.0
-"""From so many tosses on Stirling's series is good to 1e-13."""
+"""From so many trials on Stirling's series is good to 1e-13."""
 
 ALL = 700.0
 """A divergence that no share but 1 is known to reach."""
@@ -32,8 +32,8 @@ STEPS = 12
 """Ten leave less than rounding of what is spent, from 1e-8 to everything and for shares as close to 0 and 1 as any."""
 
 
-def share_upper(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
-    """D4: upper limits for the mean probability of independent coins, `hits` of which fell on 1.
+def share_upper(hits: Integers, trials: Integers, delta: ArrayLike) -> Floats:
+    """D4: upper limits for the mean probability of independent trials, `hits` of which fell on 1.
 
     Guarantee
         With probability at least 1 - delta the mean of the probabilities is at most the result, whether they differ or
@@ -41,20 +41,20 @@ def share_upper(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
     """
     from scipy.special import betainccinv  # Here, because few calls need it and it takes long to load.
 
-    hits, coins = np.asarray(hits), np.asarray(coins)
-    missed = np.maximum(coins - hits, 1)
+    hits, trials = np.asarray(hits), np.asarray(trials)
+    missed = np.maximum(trials - hits, 1)
     limit = betainccinv(hits + 1.0, missed.astype(np.float64), delta)
-    limit = np.maximum(limit * (1 + SLACK) + 1e-12, (hits + 1) / coins)
-    return np.asarray(np.where(hits < coins, np.minimum(limit, 1.0), 1.0))
+    limit = np.maximum(limit * (1 + SLACK) + 1e-12, (hits + 1) / trials)
+    return np.asarray(np.where(hits < trials, np.minimum(limit, 1.0), 1.0))
 
 
-def share_lower(hits: Integers, coins: Integers, delta: ArrayLike) -> Floats:
+def share_lower(hits: Integers, trials: Integers, delta: ArrayLike) -> Floats:
     """D4, the other tail."""
-    return 1 - share_upper(np.asarray(coins) - hits, coins, delta)
+    return 1 - share_upper(np.asarray(trials) - hits, trials, delta)
 
 
 def share_limits(hits: Floats, misses: Floats, evidence: Floats | float) -> tuple[Floats, Floats]:
-    """The shares c that weighted coin tosses do not exclude: those with likelihood ratio at most exp(evidence).
+    """The shares c that weighted Bernoulli trials do not exclude: those with likelihood ratio at most exp(evidence).
 
     Guarantee
         With hits = sum of w y and misses = sum of w (1 - y) over independent rows, weights w in [0, 1], the share

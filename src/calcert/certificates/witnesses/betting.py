@@ -1,11 +1,11 @@
 """Betting: a lower confidence limit for a mean, from batches each judged by what earlier batches taught.
 
-Rows are thrown into batches at random, independently of everything. Each batch but the first is judged by a witness
-found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a gambler who
-stakes a predictable share on every row is a nonnegative supermartingale. One throw could decide, so there are several,
-and what is owned in the end is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
+Rows are split into batches at random, independently of everything. Each batch but the first is judged by a witness
+found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a strategy
+that bets a predictable share on every row is a nonnegative supermartingale. One split could decide, so there are
+several, and the final wealth is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
 probability at most delta (Markov). The lower limit is the largest c that is rejected that way. The probability is over
-the rows and the throws: a seed stands for the latter and must not be shopped for.
+the rows and the random splits, which the seed sets: it must not be shopped for.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ LARGEST_LOGARITHM = math.log(1e300)
 PRECISION = 1e-4
 """How far a search may stop below the limit, relatively."""
 
-SMALL_STAKE = 0.2
-"""Up to this stake logarithms are bounded by four terms of their series."""
+SMALL_BET = 0.2
+"""Up to this bet logarithms are bounded by four terms of their series."""
 
 NOTHING = (0.0,) * 5
 """The series of no bet."""
 
 
 Witness = Callable[[Integers], Floats]
-"""From rows thrown, shape (throws, batches, points, 2), a guaranteed gain per bet, point and label.
+"""From split rows, shape (splits, batches, points, 2), a guaranteed gain per bet, point and label.
 
-Its shape is (throws, batches - 1, points, 2). Bet b of a throw judges the rows of batch b + 1: the witness may look at
-batches 0 to b of that throw for it, and at nothing else. What it learnt from another throw would be later rows.
+Its shape is (splits, batches - 1, points, 2). Bet b of a split judges the rows of batch b + 1: the witness may look at
+batches 0 to b of that split for it, and at nothing else. What it learnt from another split would be later rows.
 """
 
 
@@ -73,23 +73,23 @@ def lower_limit(
     seed: int,
     witness: Witness,
     beside: Beside | None = None,
-    thrown: Integers | None = None,
+    splits: Integers | None = None,
 ) -> Lower:
-    """The largest c at which what is owned in the end, in the mean over throws, reaches 1/delta.
+    """The largest c at which the final wealth, averaged over splits, reaches 1/delta.
 
-    Beside it the e-value: what is owned in the end of the bets against an error of 0, for each cluster at first.
+    Beside it the e-value: the final wealth of the bets against an error of 0, from a wealth of 1.
 
     Guarantee
         If `witness` returns at most the true gain of each row, and no gain's mean exceeds the error, the result is at
-        most the error with probability at least 1 - delta over the rows and the throws. If the error is 0, the mean of
-        the e-value is at most 1: it reaches 20 with probability at most 1/20.
+        most the error with probability at least 1 - delta over the rows and the random splits. If the error is 0, the
+        mean of the e-value is at most 1: it reaches 20 with probability at most 1/20.
 
-    The witness is told and judged by counts per cell, or as rows were `thrown` already. Where there is something
+    The witness is told and judged by counts per cell, or by `splits` that were made already. Where there is something
     `beside`, the error must be at least |E X - E Y|. Errors below a number that depends on n alone may be refuted by
     `beside` or by what is left of delta for the bet, larger ones by calibration in the large or the bet: every error
     has one test of level delta (theory, "Near calibration").
     """
-    game = play(summary, delta, seed, witness, thrown)
+    game = play(summary, delta, seed, witness, splits)
     return Lower(_limit(game, summary, delta, beside), game.e_value)
 
 
@@ -115,21 +115,21 @@ def _gap_share(c: float, n: int) -> float:
     return min(-math.expm1(-0.1 * c * math.sqrt(n)), GAP_SHARE)
 
 
-def play(summary: Summary, delta: float, seed: int, witness: Witness, thrown: Integers | None = None) -> Game:
-    """All bets of all throws, with stakes that suit a limit at `delta`."""
+def play(summary: Summary, delta: float, seed: int, witness: Witness, splits: Integers | None = None) -> Game:
+    """All bets of all splits, with sizes that suit a limit at `delta`."""
     refuse_clusters(summary)  # Rows of one cluster would be witness and judge.
-    if thrown is None:
-        thrown = random_splits.thrown(summary.cell_points, seed)
-    gain = witness(thrown)
-    bets = judged(gain, thrown, summary.n, delta).tolist()
+    if splits is None:
+        splits = random_splits.splits(summary.cell_points, seed)
+    gain = witness(splits)
+    bets = judged(gain, splits, summary.n, delta).tolist()
     return Game(
         tuple(
             tuple(
-                Round(stake, gain[t, b], thrown[t, b + 1], tuple(moments))
-                for b, (stake, *moments) in enumerate(of_throw)
-                if stake > 0
+                Round(bet, gain[t, b], splits[t, b + 1], tuple(moments))
+                for b, (bet, *moments) in enumerate(of_split)
+                if bet > 0
             )
-            for t, of_throw in enumerate(bets)
+            for t, of_split in enumerate(bets)
         )
     )
 
@@ -137,9 +137,9 @@ def play(summary: Summary, delta: float, seed: int, witness: Witness, thrown: In
 def in_turn(witness: Callable[[Integers, Integers], Floats]) -> Witness:
     """A witness that is asked for one bet after the other, with the counts of all earlier batches and of the last."""
 
-    def gains(thrown: Integers) -> Floats:
-        found = np.zeros((len(thrown), thrown.shape[1] - 1, *thrown.shape[2:]))
-        for t, batches in enumerate(thrown):
+    def gains(splits: Integers) -> Floats:
+        found = np.zeros((len(splits), splits.shape[1] - 1, *splits.shape[2:]))
+        for t, batches in enumerate(splits):
             known = np.zeros_like(batches[0])
             for b, last in enumerate(batches[:-1]):
                 known = known + last
@@ -152,12 +152,12 @@ def in_turn(witness: Callable[[Integers, Integers], Floats]) -> Witness:
 
 @dataclass(frozen=True)
 class Game:
-    """The bets of all throws; wealth against every error c."""
+    """The bets of all splits; wealth against every error c."""
 
-    throws: tuple[tuple[Round, ...], ...]
+    splits: tuple[tuple[Round, ...], ...]
 
     def log_wealth(self, c: float) -> float:
-        """The logarithm of the mean over throws of what is owned in the end."""
+        """The logarithm of the final wealth, averaged over splits."""
         final = [_series_at(c, *sums) + math.fsum(r.log_wealth(c) for r in large) for sums, large in self._final]
         largest = max(final)
         return largest + math.log(math.fsum(math.exp(w - largest) for w in final) / len(final)) - self._rounding
@@ -165,22 +165,22 @@ class Game:
     @cached_property
     def _rounding(self) -> float:
         """More than any logarithm of wealth is off (theory, "The logarithm")."""
-        return ROUNDING + sum(r.rounding for rounds in self.throws for r in rounds)
+        return ROUNDING + sum(r.rounding for rounds in self.splits for r in rounds)
 
     @cached_property
     def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
-        """For each throw the series of all rounds with small stakes, added up, and the other rounds."""
+        """For each split the series of all rounds with small bets, added up, and the other rounds."""
         return [
             (
                 tuple(math.fsum(each) for each in zip(NOTHING, *(r.series for r in rounds if r.small), strict=True)),
                 [r for r in rounds if not r.small],
             )
-            for rounds in self.throws
+            for rounds in self.splits
         ]
 
     @property
     def e_value(self) -> float:
-        """What is owned in the end of a bet against an error of 0, per cluster at first; at most 1e300."""
+        """The final wealth of bets against an error of 0, from a wealth of 1; at most 1e300."""
         return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
 
     def limit(self, delta: float, left: Callable[[float], float] = lambda c: 0.0) -> float:
@@ -192,39 +192,39 @@ class Game:
         # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
         if evidence(0.0) <= 0:
             return 0.0
-        earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.throws for r in rounds)
+        earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.splits for r in rounds)
         # At the mean of what was earned wealth has seldom grown, and at 1 never.
         return crossing(evidence, 0.0, earned if 0 < earned < 1 and evidence(earned) <= 0 else 1.0, PRECISION)[0]
 
 
 @dataclass(frozen=True)
 class Round:
-    """One batch judged: the stake, the gain per point and label, and the rows of the batch.
+    """One batch judged: the bet, the gain per point and label, and the rows of the batch.
 
     `moments` are sums over the rows of the powers 0..4 of their gains.
     """
 
-    stake: float
+    bet: float
     gain: Floats
     rows: Integers
     moments: tuple[float, ...]
 
     @property
     def small(self) -> bool:
-        """True where the stake is so small that the series will do."""
-        return self.stake <= SMALL_STAKE
+        """True where the bet is so small that the series will do."""
+        return self.bet <= SMALL_BET
 
     @property
     def rounding(self) -> float:
         """More than the logarithm is off for sums over points being rounded, of few powers or of many logarithms."""
-        return (2.0**-42 if self.small else 2.0**-32) * self.stake * self.moments[0]
+        return (2.0**-42 if self.small else 2.0**-32) * self.bet * self.moments[0]
 
     @cached_property
     def series(self) -> tuple[float, ...]:
-        """What bounds the logarithm for a small stake, as coefficients of the powers 0..4 of -c."""
+        """What bounds the logarithm for a small bet, as coefficients of the powers 0..4 of -c."""
         m0, m1, m2, m3, m4 = self.moments
-        first, second, third = self.stake, -(self.stake**2) / 2, self.stake**3 / 3
-        fourth = -(self.stake**4) / (4 * (1 - 2 * self.stake))
+        first, second, third = self.bet, -(self.bet**2) / 2, self.bet**3 / 3
+        fourth = -(self.bet**4) / (4 * (1 - 2 * self.bet))
         return (
             first * m1 + second * m2 + third * m3 + fourth * m4,
             first * m0 + 2 * second * m1 + 3 * third * m2 + 4 * fourth * m3,
@@ -234,14 +234,14 @@ class Round:
         )
 
     def log_wealth(self, c: float) -> float:
-        """The sum over rows of log(1 + stake (gain - c)), or a little less.
+        """The sum over rows of log(1 + bet (gain - c)), or a little less.
 
-        With z >= -a > -1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a); for small stakes that is as good and needs
+        With z >= -a > -1, log(1 + z) >= z - z^2/2 + z^3/3 - z^4 / 4(1 - a); for small bets that is as good and needs
         five sums instead of a logarithm a point.
         """
         if self.small:
             return _series_at(c, *self.series)
-        return float(log_growth(self.stake, self.gain, self.rows, c))
+        return float(log_growth(self.bet, self.gain, self.rows, c))
 
 
 def _series_at(c: float, a0: float, a1: float, a2: float, a3: float, a4: float) -> float:

@@ -42,5 +42,5 @@ def l1_lower(summary: Summary, delta: float, seed: int) -> Lower:
         seed,
         in_turn(lambda known, last: signed_gains(points.low, points.high, known, last, SCALES)),
         beside=FOR_L1,
-        thrown=random_splits.thrown(points, seed, random_splits.TRIED),
+        splits=random_splits.splits(points, seed, random_splits.TRIED),
     )

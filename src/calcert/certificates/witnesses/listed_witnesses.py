@@ -1,8 +1,8 @@
 """Near calibration: a short fixed list of simple witnesses finds small errors in few rows, where betting does not.
 
-If the error is at most c, the labels are coins whose chances are near the scores: the sum of the distances is at most
-n c on average. The number of positives on a fixed stretch of scores is then a sum of coins, of which everything is
-known but how far the chances have moved. Too few positives, or too many, refute an error of c. See
+If the error is at most c, the labels are trials whose probabilities are near the scores: the sum of the distances is at
+most n c on average. The number of positives on a fixed stretch of scores is then a sum of trials, of which everything
+is known but how far the probabilities have moved. Too few positives, or too many, refute an error of c. See
 :func:`calcert.certificates.witnesses.betting.lower_limit` for how delta is shared with the bet.
 """
 
@@ -27,7 +27,7 @@ from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
 
 TAILS = 0.98
-"""The share of a witness's delta for the two tails of the sum; the rest pays for chances that moved more than on
+"""The share of a witness's delta for the two tails of the sum; the rest pays for probabilities that moved more than on
 average."""
 
 Signs = tuple[int, int, int, int]
@@ -48,7 +48,8 @@ class SimpleWitnesses:
     shares
         The witnesses and their shares of delta.
     moved
-        If the error is c, the mean distance of scores and chances is at most this times c on a stretch of one sign.
+        If the error is c, the mean distance of scores and probabilities is at most this times c on a stretch of one
+        sign.
     by_stretch
         True where every stretch of one sign has to pay for itself; else all of them together move that much.
     """
@@ -74,7 +75,7 @@ class SimpleWitnesses:
             spread = sum(abs(sign) * part for sign, part in zip(signs, variance, strict=True))
             tail = TAILS / 2 * share * delta
             if seen**2 <= spread * math.log(1 / min(4 * tail, 1.0)):
-                continue  # Sums of coins are so far from their mean too often: a witness may always be left out.
+                continue  # Sums of trials are so far from their mean too often: a witness may always be left out.
             side = 1 if seen > 0 else -1
             pieces = sum(bool(sign) and sign != before for before, sign in pairwise((0, *signs)))
             scale, spare = self.moved * (pieces if self.by_stretch else 1), (1 - TAILS) * share * delta
@@ -109,15 +110,15 @@ def _stretch_of_cells() -> Integers:
 
 
 def _moved(stretches: Stretches, signs: Integers, delta: float, least: float, enough: float) -> float:
-    """By how much chances must differ from scores in all for what the witness sees to be no rarer than delta."""
+    """By how much probabilities must differ from scores in all for what the witness sees to be no rarer than delta."""
     held = (signs != 0)[:, None] & (stretches.rows > 0)
     rows, score_sum, positives = (values[held] for values in stretches)
     positive = np.repeat(signs > 0, held.sum(axis=1))
     score = score_sum / rows
     # Scores are known to 2^-40; a little less than what is promised is on the safe side.
-    chance = np.maximum(np.where(positive, score, 1 - score) - 2 * RESOLUTION, 0.0)
+    probability = np.maximum(np.where(positive, score, 1 - score) - 2 * RESOLUTION, 0.0)
     successes = round(float(np.where(positive, positives, rows - positives).sum()))
-    return largest_move(successes, chance, rows, delta, least, enough)
+    return largest_move(successes, probability, rows, delta, least, enough)
 
 
 def least_mean(total: float, n: int, delta: float) -> float:
@@ -133,7 +134,7 @@ def least_total(mean: float, n: int, delta: float) -> float:
 
 
 FOR_L1 = SimpleWitnesses({EVERYWHERE: 0.4, ONE_CHANGE: 0.2, **dict.fromkeys(QUARTERS, 0.0375)})
-"""For the L1 error as it is: chances are the calibration function, so that every witness will do."""
+"""For the L1 error as it is: probabilities are the calibration function, so that every witness will do."""
 
 FOR_DISTANCE = SimpleWitnesses({EVERYWHERE: 0.92})
 """For the distance from calibration: a score that moves a little may cross any edge, so that there is to be none."""

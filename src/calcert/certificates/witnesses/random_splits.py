@@ -1,9 +1,8 @@
-"""Rows thrown into batches, for lower bounds that look at blocks of cells.
+"""Rows split at random into batches, for lower bounds that look at blocks of cells.
 
-What is known of a batch is how many rows of each block and label it holds. All rows are thrown several times, and more
-often if their table of counts is one that may well come again: then its throws decide for all who see it. Few are
-thrown one by one; many by three tosses of a coin each, the bits of one stream: a word throws 21 rows, and three words
-throw 64 of a pile at once.
+What is known of a batch is how many rows of each block and label it holds. All rows are split several times, and more
+often if their table of counts may well come again: then its splits decide for all who see it. Few rows are drawn one
+by one; many by three random bits each, from one stream: a word splits 21 rows, three words split 64 of a pile at once.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ Words = NDArray[np.uint64]
 
 
 class Parts(NamedTuple):
-    """What part of the rows each batch of a throw gets: a choice by their number alone.
+    """What part of the rows each batch of a split gets: a choice by their number alone.
 
-    Few rows are thrown one by one, into batches with these parts; of more rows and of many each eighth goes to a batch.
+    Few rows are drawn one by one, into batches with these parts; of more rows and of many each eighth goes to a batch.
     """
 
     few: tuple[int, ...]
@@ -44,39 +43,39 @@ Witnesses that are chosen by how others did before want some batches to be tried
 
 MORE_ROWS, MANY_ROWS = 5_000, 50_000
 
-THROWS, OF_MANY, OF_LIKELY = 3, 2, 16
-"""One throw may be unlucky for a likely table of counts, and then is for all that have it; the mean of 16 seldom is."""
+SPLITS, OF_MANY, OF_LIKELY = 3, 2, 16
+"""One split may be unlucky for a likely table of counts, and then is for all that have it; the mean of 16 seldom is."""
 
 LIKELY = 1e-3
-"""Tables that no law gives this probability are thrown three times, or twice if they are of many rows."""
+"""Tables that no distribution gives this probability are split three times, or twice if they are of many rows."""
 
 
 @lru_cache(maxsize=2)
-def thrown(points: Points, seed: int, parts: Parts = ALIKE) -> Integers:
-    """Every row of the points thrown into one of some batches independently, once for all statements that look at them.
+def splits(points: Points, seed: int, parts: Parts = ALIKE) -> Integers:
+    """Every row of the points drawn into one of some batches independently, once for all statements that look at them.
 
-    Returns the counts per throw and batch, shape (throws, batches, points, 2); the batches of a throw add up to the
+    Returns the counts per split and batch, shape (splits, batches, points, 2); the batches of a split add up to the
     counts. The draws are seeded by the seed and a digest of points and counts: with the seed alone, data sets that
-    differ a little would be split almost alike, and one unlucky split would be unlucky for all of them. How many throws
-    there are may depend on the rows, because throws are alike and know nothing of them (theory, "The seed").
+    differ a little would be split almost alike, and one unlucky split would be unlucky for all of them. How many splits
+    there are may depend on the rows, because splits are alike and know nothing of them (theory, "The seed").
     """
     count = points.count
     rng = np.random.default_rng([seed, 0, *np.frombuffer(_digest(points), np.uint32).tolist()])
     rows, likely = int(count.sum()), largest_probability(count) > LIKELY
     if rows >= MANY_ROWS:
         return in_eighths(count, rng, parts.many, OF_LIKELY if likely else OF_MANY)
-    throws = OF_LIKELY if likely else THROWS
+    number = OF_LIKELY if likely else SPLITS
     if rows >= MORE_ROWS:
-        return in_eighths(count, rng, parts.more, throws)
+        return in_eighths(count, rng, parts.more, number)
     owner = np.repeat(np.arange(count.size), count.ravel())
     batch_of = np.repeat(np.arange(len(parts.few)), parts.few)
-    batch = batch_of[rng.integers(0, batch_of.size, (throws, owner.size))] + len(parts.few) * np.arange(throws)[:, None]
-    places = np.bincount((batch * count.size + owner).ravel(), minlength=throws * len(parts.few) * count.size)
-    return places.reshape(throws, len(parts.few), *count.shape)
+    batch = batch_of[rng.integers(0, batch_of.size, (number, owner.size))] + len(parts.few) * np.arange(number)[:, None]
+    places = np.bincount((batch * count.size + owner).ravel(), minlength=number * len(parts.few) * count.size)
+    return places.reshape(number, len(parts.few), *count.shape)
 
 
 def largest_probability(count: Integers) -> float:
-    """At least the probability that any law gives this table of counts, by Stirling's formula; the first points do."""
+    """At least the probability of this table of counts under any distribution, by Stirling's formula."""
     rows, piles = int(count.sum()), count[:64]
     likely = math.log(2 * math.pi * rows) - float(np.log(2 * math.pi * piles[piles > 0]).sum())
     return math.exp(likely / 2 + 1 / (12 * rows))
@@ -91,13 +90,13 @@ def _digest(points: Points) -> bytes:
 
 
 def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, ...], number: int) -> Integers:
-    """Throws into eighths, each of which goes to a batch: shape (number, batches, points, 2)."""
+    """Splits into eighths, each of which goes to a batch: shape (number, batches, points, 2)."""
     piles, into = count.ravel(), np.array(batch_of)
     parts = np.bincount(into)
     batches = np.zeros((number, parts.size, piles.size), np.int64)
     many = np.flatnonzero(piles > MANY)
     words = -(-int(piles.sum() - piles[many].sum()) // IN_A_WORD)
-    for thrown in batches:
-        thrown[:, many] = rng.multinomial(piles[many], parts / into.size).T
-        throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, thrown)
+    for split in batches:
+        split[:, many] = rng.multinomial(piles[many], parts / into.size).T
+        throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, split)
     return batches.reshape(number, parts.size, *count.shape)

@@ -68,8 +68,8 @@ def steepest(points: Points) -> Floats:
 def cell(points: Points, inside: Floats | float, far: Floats | float, b: float) -> Floats:
     """L2: interpolating linearly in x between the ends of the cell, for a row with f(1 - f) = `inside`."""
     width = (points.high - points.low) * steepest(points) / b
-    bend = 1 + b * np.maximum(np.abs(1 - 2 * points.low), np.abs(1 - 2 * points.high))
-    return np.asarray((width**2 * bend / 2)[:, None] * inside * slope(far, b))
+    curvature = 1 + b * np.maximum(np.abs(1 - 2 * points.low), np.abs(1 - 2 * points.high))
+    return np.asarray((width**2 * curvature / 2)[:, None] * inside * slope(far, b))
 
 
 def unread(points: Points, resolution: float, far: Floats | float, b: float) -> Floats:
@@ -110,8 +110,8 @@ def remainder(step: float, far: Floats | float, b: float) -> Floats:
 
 def broken_line(gap: Floats, step: float) -> float:
     """L13: the integral of what lies between the line through `gap` and the cubics through it is at most this."""
-    bends = np.abs(np.diff(gap, 2)).sum() + abs(gap[1] - gap[0]) + abs(gap[-1] - gap[-2])
-    return float(bends) * step / 12
+    curvature = np.abs(np.diff(gap, 2)).sum() + abs(gap[1] - gap[0]) + abs(gap[-1] - gap[-2])
+    return float(curvature) * step / 12
 
 
 def square(step: float, b: float) -> float:
