@@ -77,3 +77,19 @@ def test_weights_tiny_and_huge(weights: list[float], unit: float | None, message
         return
     with pytest.raises((ValueError, OverflowError), match=message):
         calcert.summarize([0.5, 0.6], [0, 1], weights=weights, weight_unit=unit)
+
+
+@pytest.mark.parametrize("told", [{}, {"weights": True}, {"soft_labels": True}])
+def test_few_rows_are_added_up_at_once_as_many_are_part_by_part(
+    told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    x, cluster, group = rng.random(3_000), rng.integers(0, 700, 3_000), rng.integers(0, 40, 3_000)
+    y = rng.integers(0, 11, 3_000) / 10 if "soft_labels" in told else rng.random(3_000) < x
+    if "weights" in told:
+        told = {"weights": rng.integers(1, 4, 3_000)}
+    at_once = calcert.summarize(x, y, clusters=cluster, **told)
+    groups = calcert.Rows(x, y, clusters=cluster, groups=group, **told).by_group().summaries
+    monkeypatch.setattr("calcert.sources.clusters.clusters_on_disk.SMALL", 0)
+    assert calcert.summarize(x, y, clusters=cluster, **told) == at_once
+    assert calcert.Rows(x, y, clusters=cluster, groups=group, **told).by_group().summaries == groups

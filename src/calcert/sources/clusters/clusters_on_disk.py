@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import tempfile
 import weakref
+from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
 
 from calcert.foundation.array_types import Integers
+
+SMALL = 1 << 21
+"""Bytes that fit the fast memory of a processor, whatever they are."""
 
 IN_MEMORY = 1 << 29
 """Bytes that are kept in memory."""
@@ -34,7 +38,15 @@ class KeptParts:
         self._bytes += sum(column.nbytes for column in columns)
         self._batches.append(_Batch(ends, columns if self._bytes <= IN_MEMORY else self._written(columns)))
 
-    def part(self, number: int) -> list[Integers]:
+    def parts(self) -> Iterator[list[Integers]]:
+        """The columns of all rows of each part; few rows are one part, as parts are for what is too large otherwise."""
+        if self._bytes <= SMALL:
+            yield [np.concatenate(columns) for columns in zip(*(batch.columns for batch in self._batches), strict=True)]
+            return
+        for number in range(self._batches[0].ends.size - 1):
+            yield self._part(number)
+
+    def _part(self, number: int) -> list[Integers]:
         """The columns of all rows of a part, in memory of their own."""
         found = [
             [self._slice(column, *batch.ends[number : number + 2].tolist()) for column in batch.columns]

@@ -197,8 +197,8 @@ class Weigher:
         if self._design.weighted and not self._design.population:
             self._by_label.refuse()
         if self._design.clustered:
-            for number in range(kernel.PARTS):
-                self._add_clusters(*self._kept.part(number))
+            for columns in self._kept.parts():
+                self._add_clusters(*columns)
         refuse_heavy(self._sums, self._design)
         pairs = self._pairs.reshape(-1, 2)[plain.cell]
         clusters = clusters_from_sums(self._sums, pairs, self.rows, self._design)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -29,17 +29,21 @@ def weigh_arrays(scores: Any, labels: Any, weighing: Weighing) -> Summary:
 def weigh_parts(columns: Columns, weighing: Weighing, parts: Mapping[str, Integers]) -> dict[str, Summary]:
     """The Summary of every part of the rows, by name: clusters are cut to the rows that they have there."""
     x, y, others = columns
-    found = {}
-    for name, part in parts.items():
-        weigher = Weigher(weighing, lambda row, part=part: f"at row {part[row]}")  # type: ignore[misc]
-        weigher.add(x[part], y[part], {name: values[part] for name, values in others.items()})
+
+    def weigher_of(name: str, part: Integers) -> Weigher:
+        weigher = Weigher(weighing, lambda row: f"at row {part[row]}")
+        weigher.add(x[part], y[part], {other: values[part] for other, values in others.items()})
         weigher.refuse_weightless(name)
-        found[name] = weigher
-    return summaries_alike(found)
+        return weigher
+
+    return summaries_alike(((name, weigher_of(name, part)) for name, part in parts.items()), weighing)
 
 
-def summaries_alike(weighers: Mapping[str, Weigher]) -> dict[str, Summary]:
+def summaries_alike(groups: Iterable[tuple[str, Weigher]], weighing: Weighing) -> dict[str, Summary]:
     """The Summaries of groups, in one quantum: that of the group whose shares have most decimals."""
+    if not weighing.soft_labels:  # Then there is one quantum, and the tables of one group are in memory at a time.
+        return {name: weigher.summary() for name, weigher in groups}
+    weighers = dict(groups)
     finest = min((weigher.quantum for weigher in weighers.values()), default=1.0)
     for weigher in weighers.values():
         if weigher.quantum > 1.5 * finest:

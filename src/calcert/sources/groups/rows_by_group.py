@@ -74,7 +74,7 @@ class RowsByGroup:
         groups = {name: self._groups[self._names[name]] for name in sorted(self._names)}
         if self._looking is None:
             return {name: group.summary() for name, group in groups.items()}
-        return dict(summaries_alike({name: group.weigher(name) for name, group in groups.items()}).items())
+        return {**summaries_alike(((name, group.weigher(name)) for name, group in groups.items()), self._sampling)}
 
 
 class RowsOfGroup:
@@ -104,9 +104,10 @@ class RowsOfGroup:
     def weigher(self, name: str) -> Weigher:
         if self._kept:
             self._count()
-        assert isinstance(self._sink, Weigher)
-        self._sink.refuse_weightless(name)
-        return self._sink
+        weigher, self._sink = self._sink, None
+        assert isinstance(weigher, Weigher)
+        weigher.refuse_weightless(name)
+        return weigher
 
     def summary(self) -> Summary:
         """The Summary of all rows, which have no weights."""
