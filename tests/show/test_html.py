@@ -299,6 +299,7 @@ def test_warnings_and_awkward_rows_are_shown() -> None:
     rare = calcert.certify(np.full(500, 0.002), np.arange(500) < 1, settings=calcert.Settings(bandwidth=1 / 64))
     assert rare.warnings
     assert '<p class="warning"><strong>Warning:</strong> bandwidth 0.015625 is large' in page(rare)
+    assert ".warning { border-left" in page(rare), "a warning stands out"
     certain = page(calcert.certify([0.0, 0.5], [1, 0]))
     assert ">infinite</td>" in certain
     assert "There are too few rows (2) to certify anything yet." in certain

@@ -39,9 +39,9 @@ NEVER_PROMISED = (
 )
 
 READING = (
-    "Black steps are the lower bound for the worst batch so far; they never fall. Dotted steps are the upper bound for "
+    "Solid steps are the lower bound for the worst batch so far; they never fall. Dotted steps are the upper bound for "
     "all rows pooled, and may lie below them. Bars are the intervals of windows: where two do not overlap, calibration "
-    "has changed. The alarm is raised where the black steps cross the dashed limit."
+    "has changed. The alarm is raised where the solid steps cross the dashed limit."
 )
 
 

@@ -31,8 +31,8 @@ WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
 def status_picture(status: Status, ax: Axes | None = None, *, size: tuple[float, float] = WIDE) -> Figure:
     """Bounds over time: the upper bound falls as rows come in, and a drift lifts the lower one.
 
-    How to read it: black steps are the lower bound for the worst batch so far, dotted steps the upper bound for all
-    rows pooled. Bars are the intervals of windows. The alarm is raised where the black steps cross the dashed limit.
+    How to read it: solid steps are the lower bound for the worst batch so far, dotted steps the upper bound for all
+    rows pooled. Bars are the intervals of windows. The alarm is raised where the solid steps cross the dashed limit.
     """
     if ax is None:
         with matplotlib.rc_context(STYLE):
