@@ -206,6 +206,14 @@ def test_print_is_short_and_light(browser: Browser, address: str, tmp_path: Path
     page.close()
 
 
+def test_a_plain_report_fills_two_sheets_of_paper(browser: Browser, tmp_path: Path) -> None:
+    plain = calcert.certify(*simulate(2_000, seed=0)).to_html(tmp_path / "plain.html")
+    page = browser.new_page()
+    page.goto(plain.as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 2, "a long narrow table had left a third"
+    page.close()
+
+
 def test_notebook_view_is_readable_on_light_and_dark(browser: Browser, report: Report, tmp_path: Path) -> None:
     for ink, paper in (("black", "white"), ("#eee", "#111")):
         view = f'<body style="color: {ink}; background: {paper}"><main>{report._repr_html_()}</main>'

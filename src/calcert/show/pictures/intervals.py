@@ -53,7 +53,7 @@ def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statem
     """A bar from the lower to the upper bound of each model."""
     found = comparison.statement(statement or comparison.leading)
     each = next(iter(comparison.models.values())).settings.delta
-    together = f"each bound with probability {confidence(each)}; what is proven, all at once with "
+    together = f"each bound with confidence {confidence(each)},\nwhat is proven simultaneously with "
     names = [f"{short(name)} ({found.certificates[name].n:,})" for name in found.order]
     certificates = [found.certificates[name] for name in found.order]
     return _plot_bars(names, certificates, together + confidence(comparison.delta), ax)
