@@ -40,7 +40,7 @@ class KeptParts:
 
     def parts(self) -> Iterator[list[Integers]]:
         """The columns of all rows of each part; few rows are one part, as parts are for what is too large otherwise."""
-        if self._bytes <= SMALL:
+        if self._bytes <= SMALL and self._file is None:
             yield [np.concatenate(columns) for columns in zip(*(batch.columns for batch in self._batches), strict=True)]
             return
         for number in range(self._batches[0].ends.size - 1):
