@@ -27,7 +27,7 @@ from calcert.sources.rows import Rows
 LOG = logging.getLogger("calcert")
 
 SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed")
-DEMAND = ("max", "max_ratio", "statement", "fitted_on_other_rows")
+DEMAND = ("max", "max_ratio", "max_observed", "statement", "fitted_on_other_rows")
 FOLDER = "calcert"
 
 

@@ -9,10 +9,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import isotonic_regression
 
 import calcert
+from calcert.cli import main
 from calcert.foundation.number_text import given
 from calcert.reports.classes import ClassReport
 
@@ -234,8 +237,8 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["rows.csv", "--max", "3", "--statement", "perturbed"], "For 3% write 0.03"),
-        (["rows.csv", "--statement", "perturbed"], "one of --max and --max-ratio must be given; got none"),
-        (["rows.csv", "--max", "0.1", "--max-ratio", "2"], "one of --max and --max-ratio must be given; got both"),
+        (["rows.csv", "--statement", "perturbed"], "--max-ratio and --max-observed must be given; got none"),
+        (["rows.csv", "--max", "0.1", "--max-ratio", "2"], "--max-ratio and --max-observed must be given; got both"),
         (["rows.csv", "--statement", "l1", "--max-ratio", "2"], "--statement must come with --max"),
         (["rows.csv", "--max-ratio", "1"], "1.0 is not in the range x>1.0"),
         (["none.csv", "--max", "0.1", "--statement", "distance"], "must hold at least one row"),
@@ -355,3 +358,36 @@ def test_rare_events_are_limited_by_observed_over_expected(run: Run, tmp_path: P
     gate = calcert.certify(calcert.Rows(str(path), score="p", label="y"), tolerance=0.03)
     assert any("a model that always says 0 passes" in warning for warning in gate.warnings)
     assert not any("always says" in warning for warning in report.warnings)
+
+
+def test_prudence_is_one_sided_and_every_grade_must_pass(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    grade = rng.integers(0, 3, 20_000)
+    score = np.array([0.01, 0.03, 0.1])[grade]
+    chance = score * np.array([0.5, 0.7, 0.9])[grade]
+    rows = pd.DataFrame({"pd": score, "y": (rng.random(20_000) < chance).astype(int), "grade": grade})
+    path = str(tmp_path / "loans.csv")
+    rows.to_csv(path, index=False)
+    asked = ["check", path, "--score", "pd", "--label", "y"]
+    done = CliRunner().invoke(main, [*asked, "--max-observed", "1"])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("Prudent (95% confidence): observed is at most 0.")
+    # Two-sided, scores that are so high do not pass.
+    assert CliRunner().invoke(main, [*asked, "--max-ratio", "1.05"]).exit_code == 1
+    by_grade = CliRunner().invoke(main, [*asked, "--max-observed", "1", "--groups", "grade", "--json"])
+    found = json.loads(by_grade.output)
+    alone = {
+        str(g): calcert.bounds.observed_over_expected(part["pd"], part["y"], side="at most").upper
+        for g, part in rows.groupby("grade")
+    }
+    worst = max(alone, key=lambda g: alone[g])
+    assert (found["group"], found["max_observed"]) == (worst, 1.0)
+    assert found["certificate"]["upper"] == alone[worst]
+    assert found["passed"] == (alone[worst] <= 1) == (by_grade.exit_code == 0)
+    strict = CliRunner().invoke(main, [*asked, "--max-observed", "0.5", "--groups", "grade"])
+    assert strict.exit_code == 1
+    assert "Not proven prudent" in strict.output
+    with pytest.raises(TypeError, match="max_observed must come without several columns of groups"):
+        calcert.check(rows.assign(age=0), score="pd", label="y", groups=["grade", "age"], max_observed=1)
+    with pytest.raises(ValueError, match="max_observed must be a positive number, such as 1; got 0"):
+        calcert.check(rows, score="pd", label="y", max_observed=0)

@@ -208,5 +208,28 @@ def test_observed_over_expected_is_missed_no_more_often_than_delta(name: str, n:
         assert ratio_miss(*RATIO[name], n, delta) <= delta
 
 
+def upper_miss(score: float, chance: float, n: int, delta: float, cut: float = 0.0) -> float:
+    """The exact probability that the upper limit alone, moved in by `cut`, is below chance / score."""
+
+    def most(positives: int) -> float:
+        rows = summary_of((score,), np.array([[n - positives, positives]]))
+        ratio = observed_over_expected.observed_over_expected(rows, delta=delta, side="at most")
+        return ratio.upper - (cut * (ratio.upper - ratio.estimate) if cut else 0.0)
+
+    few = bisect_left(range(n + 1), True, key=lambda k: most(k) >= chance / score - 1e-12)
+    return float(binom.cdf(few - 1, n, chance))
+
+
+@pytest.mark.parametrize("name", RATIO)
+@pytest.mark.parametrize("n", [12, 1000, 10**6])
+def test_observed_is_above_its_upper_limit_no_more_often_than_delta(name: str, n: int) -> None:
+    assert upper_miss(*RATIO[name], n, 0.05) <= 0.05
+
+
+def test_an_upper_limit_for_observed_over_expected_cut_by_a_fifth_is_caught() -> None:
+    assert 0.02 < upper_miss(0.9, 0.5, 10**6, 0.05)
+    assert upper_miss(0.9, 0.5, 10**6, 0.05, cut=0.2) > 0.05
+
+
 def test_an_interval_for_observed_over_expected_cut_by_a_fifth_is_caught() -> None:
     assert ratio_miss(0.9, 0.5, 10**6, 0.05, cut=0.2) > 0.05

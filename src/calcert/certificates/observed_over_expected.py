@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.foundation.validation import check_delta, check_one_of, check_summary, complement
 from calcert.kernels.search import SLACK, RuledOut, largest_candidate
 from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
@@ -77,7 +77,11 @@ class Ratio(Result):
         return [vars(self) | {"estimate": self.estimate}]
 
 
-def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
+Side = Literal["both", "at most"]
+"""Which limits are asked for; the upper one alone may have all of delta."""
+
+
+def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side = "both") -> Ratio:
     """Certify how many positives there are to each that the scores promise: E Y / E X.
 
     Guarantee
@@ -94,6 +98,9 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
         What :func:`calcert.summarize` returned.
     delta
         Probability with which the interval may miss.
+    side
+        "at most" for the upper limit alone, which is smaller then; the lower one is 0. It is what prudence asks of
+        probabilities of default: observed is at most so much of expected.
 
     Examples
     --------
@@ -105,11 +112,12 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05) -> Ratio:
     """
     check_summary(summary, clusters=is_proved(summary))
     delta = check_delta(delta)
-    excess = excess_of_ratios(summary, delta)
+    check_one_of("side", side, get_args(Side))
+    excess = excess_of_ratios(summary, delta, side)
     mean, rate = summary.mean_score, summary.base_rate
     seen = (rate / mean / 2 if rate <= mean else 1 - mean / rate / 2) if max(mean, rate) > 0 else 0.5
     # The ratios that the rows do not exclude need not be an interval: the last on either side are its ends.
-    lowest = 1 - largest_candidate(lambda a, b: excess(1 - b, 1 - a), 1 - seen, 1.0)
+    lowest = 0.0 if side == "at most" else 1 - largest_candidate(lambda a, b: excess(1 - b, 1 - a), 1 - seen, 1.0)
     highest = largest_candidate(excess, seen, 1.0)
     return Ratio(
         observed=summary.positives,
@@ -131,13 +139,15 @@ def weights(place: float) -> tuple[float, float]:
     return min(1.0, 2 - 2 * place), min(2 * place, 1.0)
 
 
-def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
+def excess_of_ratios(summary: Summary, delta: float, side: Side = "both") -> RuledOut:
     """Positive where no ratio between two places can be true, places from 0 to 1 being ratios from 0 to infinity.
 
-    At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size.
+    At the true ratio r the gain Y - r X, or Y / r - X where r exceeds 1, has mean 0 and is at most 1 in size. Ratios
+    that are too large have gains below 0, and those alone are looked for where the `side` is "at most".
     """
+    tails = 1 if side == "at most" else 2
     if summary.clusters is not None:
-        return _excess_in_clusters(summary, summary.clusters, delta)
+        return _excess_in_clusters(summary, summary.clusters, delta, tails)
     n, mean, rate = summary.n, summary.mean_score, summary.base_rate
     position, rows = rows_at_ends(summary.points)
     square, both = float(rows.sum(axis=0) @ position**2) / n, float(summary.score_sum[:, 1].sum()) / n
@@ -163,16 +173,16 @@ def excess_of_ratios(summary: Summary, delta: float) -> RuledOut:
     @cache
     def excess(a: float, b: float) -> float:
         if n < FEW:
-            return max(refutes(0.0, gain, shares, n, delta / 2) for gain in extremes(a, b))
+            return max(refutes(0.0, gain, shares, n, delta / tails) for gain in extremes(a, b)[:tails])
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
-        above, below = least_y * rate - most_x * mean, least_x * mean - most_y * rate
+        below, above = least_x * mean - most_y * rate, least_y * rate - most_x * mean
         second = limit_of_second(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
-        return max(above, below) - 2 * ROUNDING - iid_limit(second, 1.0, n, kept / 2)
+        return max((below, above)[:tails]) - 2 * ROUNDING - iid_limit(second, 1.0, n, kept / tails)
 
     return excess
 
 
-def _excess_in_clusters(summary: Summary, clusters: Clusters, delta: float) -> RuledOut:
+def _excess_in_clusters(summary: Summary, clusters: Clusters, delta: float, tails: int) -> RuledOut:
     """The same for rows in clusters, whose gains add up to at most their size (theory, "The ratio in clusters")."""
     n, mean, rate, number = summary.n, summary.mean_score, summary.base_rate, clusters.number
     low, high = summary.left, summary.left + summary.width
@@ -195,13 +205,13 @@ def _excess_in_clusters(summary: Summary, clusters: Clusters, delta: float) -> R
         if clusters.design.population:
             whole = number * clusters.cap**2
             second = mean_upper(min(seen / whole, 1.0), number, spent)
-            return clusters.cap * iid_limit(second, 1.0, number, kept / 2) * number / n
+            return clusters.cap * iid_limit(second, 1.0, number, kept / tails) * number / n
         known = FixedWeights.knowing(summary, clusters, second_limit(clusters, seen, spent))
-        return known.limit(known.second, kept / 2)
+        return known.limit(known.second, kept / tails)
 
     def excess(a: float, b: float) -> float:
         (most_y, least_x), (least_y, most_x) = weights(a), weights(b)
-        off = max(least_y * rate - most_x * mean, least_x * mean - most_y * rate)
+        off = max((least_x * mean - most_y * rate, least_y * rate - most_x * mean)[:tails])
         return off - 2 * ROUNDING - limit(math.floor(a * STRETCHES), math.ceil(b * STRETCHES))
 
     return excess

@@ -35,6 +35,7 @@ Exit codes: 0 certified, 1 not certified, 2 bad input.
 Examples:
   calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
   calcert check fraud.csv --score p --label y --max-ratio 1.25
+  calcert check loans.csv --score pd --label default --max-observed 1 --groups grade
   calcert check predictions.csv --max 0.05 --junit calibration.xml
   calcert check predictions.csv --max 0.05 --groups region --smallest-group 500
   calcert check predictions.csv --max 0.05 --class-columns 'p_*' --label animal --of worst
@@ -48,6 +49,11 @@ Examples:
     "--max-ratio",
     type=click.FloatRange(1.0, min_open=True),
     help="The largest observed / expected that passes, and 1 over it the smallest, such as 1.25; for rare events.",
+)
+@click.option(
+    "--max-observed",
+    type=click.FloatRange(0.0, min_open=True),
+    help="The most that observed may be of expected, such as 1: prudence, one-sided; by grade with --groups.",
 )
 @click.option(
     "--statement",
@@ -73,6 +79,7 @@ def command(
     rows: Rows,
     max: float | None,
     max_ratio: float | None,
+    max_observed: float | None,
     statement: str | None,
     settings: Settings,
     of: str | None,
@@ -98,9 +105,8 @@ def command(
 
     context, started = click.get_current_context(), time.monotonic()
     refuse_overwriting(rows.source.value, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})
-    about = demanded(rows, settings, max, max_ratio, statement, of)
-    limit = max_ratio if max is None else max
-    assert limit is not None
+    about = demanded(rows, settings, max, max_ratio, statement, of, max_observed)
+    limit = next(one for one in (max, max_ratio, max_observed) if one is not None)
     fixed = policy.chosen(context)
     outcome = JUnitOutcome(f"{about} at most {given(limit)}", limit, policy=None if fixed is None else fixed.version)
     if rows.groups is None and not rows.has_classes:
@@ -108,7 +114,8 @@ def command(
     if fixed is not None:
         settings = settings.at(settings.delta / fixed.shares)
     try:
-        found = gate(rows, max=max, max_ratio=max_ratio, statement=statement, of=of, settings=settings, **demand)
+        limits = {"max": max, "max_ratio": max_ratio, "max_observed": max_observed}
+        found = gate(rows, **limits, statement=statement, of=of, settings=settings, **demand)
         if fixed is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             fixed.check_look(found.rows + sum(rows.account.dropped.values()))

@@ -18,7 +18,7 @@ from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement, judged_by, statements_of
-from calcert.reports.verdict import Verdict, judge, judge_ratio
+from calcert.reports.verdict import Verdict, judge, judge_prudence, judge_ratio
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
@@ -27,6 +27,9 @@ OF = {"prediction": "the prediction among classes", "worst": "every class", "mea
 
 USUAL = "prediction"
 """Whose error it is where nobody says."""
+
+
+PRUDENCE = "observed of expected"
 
 
 @dataclass(frozen=True)
@@ -82,16 +85,19 @@ class Outcome:
     def is_small(self) -> bool:
         """True where the bound is at most `max`; of a ratio, where both are."""
         c = self.certificate
-        return c.upper <= self.max and (isinstance(c, Certificate) or c.lower >= 1 / self.max)
+        two_sided = isinstance(c, Ratio) and self.statement != PRUDENCE
+        return c.upper <= self.max and not (two_sided and c.lower < 1 / self.max)
 
     @cached_property
     def verdict(self) -> Verdict:
         """Within, beyond or cannot tell yet, and what to do next, as in :attr:`calcert.Report.verdict`."""
-        if isinstance(self.certificate, Ratio):
-            return judge_ratio(self.certificate, self.max)
         whose = "" if self.class_ is None else f" for the class {visible(self.class_)} (the largest bound)"
         if self.group is not None:
             whose = f" of the group {visible(self.group)} (the largest bound)"
+        if isinstance(self.certificate, Ratio):
+            if self.statement != PRUDENCE:
+                return judge_ratio(self.certificate, self.max)
+            return judge_prudence(self.certificate, self.max, whose.replace(" of ", " in ", 1))
         return judge(self.certificate, self.max, self.statement, self.settings, self.summary, whose=whose)
 
     @property
@@ -122,6 +128,7 @@ def check(
     *,
     max: float | None = None,
     max_ratio: float | None = None,
+    max_observed: float | None = None,
     statement: str | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
@@ -145,6 +152,9 @@ def check(
     max_ratio
         In its place, for rare events: the largest observed over expected that passes, such as 1.25, and one over it the
         smallest.
+    max_observed
+        In their place, for prudence: the most that observed may be of expected, such as 1. It is one-sided, so that
+        scores that are too high pass. With groups, such as grades, each must pass.
     statement
         Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that the verdict
         of a Report rests on: "perturbed" where the settings ask for noise, else "l1".
@@ -169,8 +179,10 @@ def check(
     (False, 'Beyond 0.05 (95% confidence): the error is at least 0.1499.')
     """
     fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
-    about = demanded(asked, fixed, max, max_ratio, statement, of)
-    if max_ratio is not None:
+    about = demanded(asked, fixed, max, max_ratio, statement, of, max_observed)
+    if max_observed is not None:
+        found = _prudent(asked, max_observed, fixed)
+    elif max_ratio is not None:
         found = _of_ratio(asked, max_ratio, fixed)
     else:
         assert max is not None
@@ -179,12 +191,21 @@ def check(
 
 
 def demanded(
-    rows: Rows, settings: Settings, max: float | None, max_ratio: float | None, statement: str | None, of: str | None
+    rows: Rows,
+    settings: Settings,
+    max: float | None,
+    max_ratio: float | None,
+    statement: str | None,
+    of: str | None,
+    max_observed: float | None = None,
 ) -> str:
     """What is demanded, in words; a demand that cannot be made is refused before any row is read."""
-    if (max is None) == (max_ratio is None):
-        one = ("one of ", Argument("max"), " and ", Argument("max_ratio"))
-        raise WrongType(one, "must be given", "none" if max is None else "both")
+    given = sum(limit is not None for limit in (max, max_ratio, max_observed))
+    if given != 1:
+        one = ("one of ", Argument("max"), ", ", Argument("max_ratio"), " and ", Argument("max_observed"))
+        raise WrongType(one, "must be given", "none" if not given else "both" if given == 2 else "all")
+    if max_observed is not None:
+        return _prudence_demanded(rows, max_observed, statement, of)
     if of is not None and not rows.has_classes:
         raise WrongType(Argument("of"), "must come with probabilities of many classes", f"{of!r}, and none")
     if max_ratio is None:
@@ -204,6 +225,17 @@ def demanded(
         way = f"Check each of the {many} apart."
         raise WrongType(Argument("max_ratio"), f"must come without {many}", "both", "", way)
     return "observed / expected"
+
+
+def _prudence_demanded(rows: Rows, limit: float, statement: str | None, of: str | None) -> str:
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < math.inf:
+        raise WrongValue(Argument("max_observed"), "must be a positive number, such as 1", repr(limit))
+    if statement is not None:
+        raise WrongType(Argument("statement"), ("must come with ", Argument("max")), "it with max_observed")
+    if rows.has_classes or rows.has_segments:
+        many = "classes" if rows.has_classes else "several columns of groups"
+        raise WrongType(Argument("max_observed"), f"must come without {many}", "both", "", "Name one column.")
+    return "observed of expected" if rows.groups is None else f"observed of expected in every group by {rows.groups}"
 
 
 def _judged(
@@ -237,6 +269,33 @@ def _of_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
     found, doubt = observed_over_expected(summary, delta=settings.delta), " ".join(too_good(summary))
     report = partial(certify_summary, summary, settings)
     return Outcome(found, limit, "observed over expected", settings, summary.rows, summary, report, doubt=doubt)
+
+
+def _prudent(rows: Rows, limit: float, settings: Settings) -> Outcome:
+    """Observed over expected from above, of the group with the largest limit where there are groups.
+
+    Each limit has all of delta: one group is the worst of the distribution, and only its limit has to hold (Theorem W).
+    """
+    if rows.groups is None:
+        summary = rows.summary()
+        found, doubt = (
+            observed_over_expected(summary, delta=settings.delta, side="at most"),
+            " ".join(too_good(summary)),
+        )
+        report = partial(certify_summary, summary, settings)
+        return Outcome(found, limit, PRUDENCE, settings, summary.rows, summary, report, doubt=doubt)
+    from calcert.reports.groups import GroupRows
+
+    among = GroupRows.read(rows)
+    uppers = {
+        name: observed_over_expected(among.summaries[name], delta=settings.delta, side="at most")
+        for name in among.counted
+    }
+    highest = max(uppers, key=lambda name: uppers[name].upper)
+    found = replace(uppers[highest], upper=math.inf) if among.empty else uppers[highest]
+    report, doubt = partial(among.certify, settings), " ".join(among.warnings)
+    chosen = among.summaries[highest]
+    return Outcome(found, limit, PRUDENCE, settings, among.n, chosen, report, group=highest, doubt=doubt)
 
 
 def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings) -> Outcome:

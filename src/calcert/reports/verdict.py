@@ -9,6 +9,7 @@ above it is beyond, and anything else cannot be told yet. The direction has a bo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +21,7 @@ from calcert.foundation.number_text import (
     at_most,
     given,
     percent_sure,
+    rounded_up,
     rows_about,
     rows_text,
     short_at_most,
@@ -153,6 +155,17 @@ def judge_ratio(ratio: Ratio, limit: float) -> Verdict:
         return Verdict("beyond", words, direction, f"{RECALIBRATE}; more rows will not bring it within {allowed}.")
     words = f"Cannot tell yet whether observed / expected is within {allowed} ({sure} confidence): it is {here}."
     return Verdict("cannot tell", words, None, "label fresh rows: four times as many about halve the interval.")
+
+
+def judge_prudence(ratio: Ratio, limit: float, whose: str = "") -> Verdict:
+    """Whether observed is at most `limit` of expected."""
+    sure, most = f"{percent_sure(ratio.delta)} confidence", rounded_up(ratio.upper)
+    if ratio.upper <= limit:
+        words = f"Prudent ({sure}): observed is at most {most} of expected{whose}; the limit is {given(limit)}."
+        return Verdict("within", words, None, UNCHANGED)
+    found = "not bounded by these rows" if math.isinf(ratio.upper) else f"at most {most} of expected"
+    words = f"Not proven prudent ({sure}): observed is {found}{whose}; the limit is {given(limit)}."
+    return Verdict("cannot tell", words, None, "raise the scores and certify them on fresh rows, or label more rows.")
 
 
 def is_rare(summary: Summary) -> bool:

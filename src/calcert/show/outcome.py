@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import plain
 from calcert.foundation.refusal import Argument, worded
-from calcert.reports.gate import Outcome
+from calcert.reports.gate import PRUDENCE, Outcome
 from calcert.show.certificate_words import judged
 
 
@@ -30,6 +31,12 @@ def outcome_facts(found: Outcome, words: str) -> dict[str, str]:
     return {"verdict": words.split("\n")[0], "statement": found.about}
 
 
+def _demand(found: Outcome) -> str:
+    if found.statement == PRUDENCE:
+        return "max_observed"
+    return "max" if isinstance(found.certificate, Certificate) else "max_ratio"
+
+
 def outcome_dict(found: Outcome, words: str, **beside: Any) -> dict[str, Any]:
     """The outcome for programs, in plain types."""
     values: dict[str, Any] = plain(
@@ -39,7 +46,7 @@ def outcome_dict(found: Outcome, words: str, **beside: Any) -> dict[str, Any]:
             "passed": found.passed,
             "verdict": found.verdict,
             "statement": found.about,
-            "max" if found.max < 1 else "max_ratio": found.max,
+            _demand(found): found.max,
             "certificate": found.certificate,
             "rows": found.rows,
             "group": found.group,
