@@ -76,7 +76,11 @@ def test_it_is_told_in_every_way(report: SegmentReport) -> None:
     assert "17 more segments are in the frame" in " ".join(text.split())
     assert len(report.to_frame()) == 27
     assert report.plot().axes
-    assert "Calibration by segment" in as_page(report)
+    page = as_page(report)
+    assert "Calibration by segment" in page
+    assert "<summary>17 more segments</summary>" in page
+    assert page.count('<th scope="row" class="name">') == 27, "the rest is folded, not left out"
+    assert "17 more segments are in the frame and the JSON." in (report._repr_html_() or "")
 
 
 def test_the_shell_takes_columns_with_commas_between_them(tmp_path: Path, report: SegmentReport) -> None:

@@ -27,7 +27,7 @@ def transport_plan_picture(plan: TransportPlan, ax: Axes | None = None) -> Figur
 
     Parameters
     ----------
-    moves
+    plan
         ``report.transport_plan``.
     ax
         Axes to draw on; those of a new figure where left out.
