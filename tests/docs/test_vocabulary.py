@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,12 @@ DIALECT = re.compile(
     r"|everywhere at once|speaks? of|a row of all rows|odds moved|so many rows show|the house)\b",
     re.IGNORECASE,
 )
+OF_SOURCES = re.compile(
+    r"\b(throws?|thrown|coins?|toss(es)?|gamblers?|stakes?|owned|chances?|laws?|served|serving|timid|miscount"
+    r"|group bias|everywhere at once|speaks? of|a row of all rows|odds moved)\b",
+    re.IGNORECASE,
+)
+"""Beside dialect of pages: in comments and strings of the sources "as it is" may be plain English."""
 PAGES = [
     ROOT / "README.md",
     *(ROOT / "docs" / name for name in ("index.md", "start.md", "choosing.md", "interpreting.md", "research.md")),
@@ -53,6 +61,28 @@ def test_reports_use_the_words_of_the_field() -> None:
 def test_help_uses_the_words_of_the_field(command: str) -> None:
     shown = CliRunner().invoke(main, [command, "--help"]).output
     assert [found.group() for found in DIALECT.finditer(shown)] == []
+
+
+def written(source: str) -> list[str]:
+    """The comments, docstrings and other strings of a module."""
+    kinds = (tokenize.COMMENT, tokenize.STRING)
+    return [token.string for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type in kinds]
+
+
+SOURCES = [path for path in (ROOT / "src/calcert").rglob("*.py") if path.parent.name != "kernels"]
+
+
+@pytest.mark.parametrize("package", sorted({path.relative_to(ROOT / "src/calcert").parts[0] for path in SOURCES}))
+def test_comments_and_strings_of_sources_use_the_words_of_the_field(package: str) -> None:
+    for path in SOURCES:
+        if path.relative_to(ROOT / "src/calcert").parts[0] == package:
+            texts = written(path.read_text(encoding="utf-8"))
+            assert [(path.name, word.group()) for text in texts for word in OF_SOURCES.finditer(text)] == []
+
+
+def test_negative_control_the_old_dialect_would_be_found_in_sources() -> None:
+    (text,) = written('def f(throws):\n    """Of the law."""\n')
+    assert OF_SOURCES.search(text)
 
 
 def test_negative_control_the_old_dialect_would_be_found() -> None:

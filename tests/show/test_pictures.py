@@ -89,7 +89,7 @@ def test_reliability_says_what_is_certified(report: Report) -> None:
     assert axes.get_title(loc="left") == (
         f"Calibration error of perturbed scores:\ncertified between {at_least(c.lower)} and {at_most(c.upper)}"
     )
-    assert legend(axes) == ["95% band, everywhere at once", "estimate, no guarantee", "perfect calibration"]
+    assert legend(axes) == ["95% band, simultaneous", "estimate, no guarantee", "perfect calibration"]
     assert axes.get_ylabel() == "probability of label 1"
 
 

@@ -49,7 +49,7 @@ END = 1e-6
 
 @dataclass(frozen=True)
 class CalibrationBand(Result):
-    """The probability of label 1 given the perturbed score, between `lower` and `upper` everywhere at once.
+    """The probability of label 1 given the perturbed score, between `lower` and `upper` simultaneously.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def calibration_band(
     delta: float = 0.05,
     points: int = 128,
 ) -> CalibrationBand:
-    """Enclose the calibration function of the classifier perturbed by :func:`calcert.perturb`, everywhere at once.
+    """Enclose the calibration function of the classifier perturbed by :func:`calcert.perturb`, simultaneously.
 
     Guarantee
         With probability at least 1 - delta over the rows, lower <= P(Y = 1 | S = s) <= upper for all perturbed scores s
@@ -231,7 +231,7 @@ def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 1
 
 
 def _rows_at_0_and_1(summary: Summary) -> Integers:
-    """Rows per label at scores 0 and 1, which noise on the odds serves as they are; none at 0 unless it is listed."""
+    """Rows per label at scores 0 and 1, which noise on the odds leaves unchanged; none at 0 unless it is listed."""
     points = summary.points
     zero, one = (points.high == 0) & summary.is_finite, points.low == 1
     return np.stack([points.count[which].sum(axis=0) for which in (zero, one)])

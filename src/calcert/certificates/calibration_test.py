@@ -175,7 +175,7 @@ def _joined(summary: Summary, bits: int) -> _Trials:
     spread = np.where(rows > 1, rows * inside * (summary.width - inside), 0.0)
     spread += rows * (mean - np.repeat(probability, np.diff(np.append(start, rows.size)))) ** 2
     hidden = mixing_distance(together, probability, np.add.reduceat(spread, start)).sum()
-    # Every score may lie 2^-40 higher than it is known to, which moves its coin by as much; charged twice over.
+    # Every score may lie 2^-40 higher than it is known to, which moves its probability by as much; charged twice over.
     hidden += 2 * summary.n * summary.resolution
     return _Trials(together, probability, np.add.reduceat(summary.count[:, 1], start), float(hidden))
 

@@ -58,8 +58,8 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
-    >>> c = calcert.bounds.crossings(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> eta = 1 / (1 + ((1 - x) / x) ** 0.7)
+    >>> c = calcert.bounds.crossings(calcert.summarize(x, rng.random(100_000) < eta))
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
     0.045 to 0.055; the truth is 0.052
     """
@@ -111,12 +111,13 @@ def crossings_lower(summary: Summary, crossings: int, delta: float, seed: int) -
     if summary.clusters is not None:
         patterns = [crossing_pattern(summary, crossings)]
         if crossings == 0:
-            # Without changes of sign only the mean is seen, and a law may be far from calibrated.
+            # Without changes of sign only the mean is seen, and a distribution may be far from calibrated.
             return Lower(clusters_lower(summary, patterns, delta))
         return lower_with_bets(summary, patterns, np.where(crossings >= CHANGES, 1.0, np.inf), delta)
     points = middles(summary)
     witness = in_turn(lambda known, last: worst_gain(points, best_signs(net_of(points, known), crossings)))
-    # Two changes of sign see what any range shows, one half of it; without any a law need not be near calibration.
+    # Two changes of sign see what any range shows, one half of it; without any a distribution need not be near
+    # calibration.
     beside = (None, FOR_ONE_CROSSING, FOR_CROSSINGS)[min(crossings, 2)]
     return lower_limit(summary, delta, seed, witness, beside=beside, splits=random_splits.splits(points, seed))
 

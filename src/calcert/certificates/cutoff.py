@@ -178,8 +178,8 @@ def worst_range(summary: Summary, *, side: Side = "either") -> WorstRange:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(100_000)
-    >>> chance = 1 / (1 + ((1 - x) / x) ** 0.7)
-    >>> worst = calcert.bounds.worst_range(calcert.summarize(x, rng.random(100_000) < chance))
+    >>> eta = 1 / (1 + ((1 - x) / x) ** 0.7)
+    >>> worst = calcert.bounds.worst_range(calcert.summarize(x, rng.random(100_000) < eta))
     >>> print(f"{worst.low:.2f} to {worst.high:.2f}: {worst.observed:,} positives, {worst.expected:,.0f} expected")
     0.00 to 0.54: 17,157 positives, 14,458 expected
     """

@@ -33,7 +33,7 @@ KERNEL_REACH = 40.0
 """sech(40) < 1e-17: further than 40 bandwidths from every score there is no mass that a double can see."""
 
 SMALLEST_PROBABILITY = 2.0**-54
-"""Chances of N are kept this far from 0 and 1, where it would be infinite and a score of 1 times it no number."""
+"""Probabilities of N are kept this far from 0 and 1, where it would be infinite and a score of 1 times it no number."""
 
 BLOCK = 1 << 14
 """Rows perturbed at a time."""

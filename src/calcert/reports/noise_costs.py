@@ -77,7 +77,7 @@ class NoiseCost:
 
 @dataclass(frozen=True)
 class NoiseCosts(Result):
-    """A row for each noise on the odds, smallest first, then for each bandwidth, and the scores as they are.
+    """A row for each noise on the odds, smallest first, then for each bandwidth, and the current scores.
 
     The upper bounds of all rows of one kind hold together with probability at least 1 - delta: any of them may be
     chosen after looking at them, and then be certified with these rows again at its `each`.
@@ -87,7 +87,7 @@ class NoiseCosts(Result):
     rows
         One for each noise.
     auroc, log_loss, mean_score
-        Of the scores as they are.
+        Of the current scores.
     confidence
         Probability with which all upper bounds of one kind hold together.
     n

@@ -183,7 +183,7 @@ def plan(
     wanted = [curve.rows_for(target, *allowed) if possible else math.inf for curve in curves]
     if passed:
         wanted = [min(size, summary.rows) for size in wanted]
-    # Chance may have drawn the larger bounds for the smaller error: that is not to be told.
+    # Randomness may have drawn the larger bounds for the smaller error: that is not to be told.
     fewest, usual, most = (round(size) if size < math.inf else None for size in np.maximum.accumulate(wanted))
     named = [size for size in (fewest, usual, most) if size is not None]
     shown = sorted({*named, *(max(round(summary.rows * factor), FEW) for factor in SHOWN)})

@@ -192,7 +192,7 @@ class Report(Certified, Result):
 
     @cached_property
     def band(self) -> CalibrationBand:
-        """The probability of label 1 given the perturbed score, enclosed everywhere at once with probability 1 - delta.
+        """The probability of label 1 given the perturbed score, enclosed simultaneously with probability 1 - delta.
 
         Computed when first asked for, from the Summary of the rows.
         """

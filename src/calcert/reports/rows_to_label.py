@@ -97,7 +97,7 @@ class Choice:
 def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: int | None = None) -> Choice:
     """Choose which rows to label, or to keep, so that few of them certify nearly as well as many.
 
-    Every row has a coin of its own, and about `budget` rows are chosen. Without labels, probabilities follow the
+    Every row is drawn independently, and about `budget` rows are chosen. Without labels, probabilities follow the
     standard deviation that a label has if its score is right: that pays where a few doubtful scores stand among many
     that are next to 0 or 1. With labels, as where outcomes come by themselves and rows are dear to keep, they follow
     how far label and score are apart: a hundredth of the rows may do. Where weights promise less than a twentieth, all
@@ -105,8 +105,9 @@ def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: 
 
     Guarantee
         What :func:`calcert.certify` says of the chosen rows, told ``chosen.arguments``, is about the population
-        that all rows came from (Theorem U2). Chances are fixed by rows drawn at random and set aside, at most 8,192 and
-        at most a sixteenth; given those and their number, the chosen rows are independent draws from one distribution.
+        that all rows came from (Theorem U2). Probabilities are fixed by rows drawn at random and set aside, at most
+        8,192 and at most a sixteenth; given those and their number, the chosen rows are independent draws from one
+        distribution.
     Assumes
         Independent rows; a seed fixed before they are seen; all chosen rows get their label, and no others.
 
@@ -119,7 +120,7 @@ def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: 
     labels
         Labels, 0/1 or bool, where all of them are known already.
     seed
-        Throws the coins; a fresh one is drawn where it is left out.
+        Seeds the draws; a fresh one is drawn where it is left out.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def sample_for_labelling(scores: Any, budget: int, *, labels: Any = None, seed: 
     kept = (number[rest] - lowest) / (1 - lowest) < probability
     if not kept.any():
         raise ValueError(
-            f"budget must be large enough for coins to choose any row; got {wanted:,} of {x.size:,} rows, and none was "
+            f"budget must be large enough for any row to be drawn; got {wanted:,} of {x.size:,} rows, and none was "
             "chosen. Raise it."
         )
     return Choice(rest[kept], weights[kept], x.size, aside, rule, promise, y is not None, drawn)
@@ -194,7 +195,7 @@ DELTA = 0.05
 class KeepRule:
     """A row of some size is kept with the probability size / scale, but at least `least` and at most 1.
 
-    Weights are rounded down to multiples of 1/64, and the coin has the probability of one over the weight.
+    Weights are rounded down to multiples of 1/64, and the row is drawn with probability one over the weight.
 
     Examples
     --------

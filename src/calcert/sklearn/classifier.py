@@ -1,4 +1,4 @@
-"""Serving perturbed scores from scikit-learn: one wrapper around any probabilistic classifier.
+"""Perturbed scores in scikit-learn: one wrapper around any probabilistic classifier.
 
 A certificate for the perturbed classifier is worth something only if deployed scores are perturbed, so the wrapper
 holds both ends: `predict_proba` perturbs, `certify` states what is then true.

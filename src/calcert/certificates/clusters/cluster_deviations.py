@@ -1,9 +1,9 @@
 """Deviations of sums over independent clusters: the limits behind Theorems U1, U2, U3 and LU.
 
 Two readings. *Fixed*: given the weights of the clusters, whatever these are, clusters are independent, and no two need
-have the same law. *Population*: clusters are drawn independently from one law, and none weighs more than was declared
-before. Everything here is in quanta of weight; gains are the sums over a cluster of weight times gain of a row (theory,
-clusters).
+have the same distribution. *Population*: clusters are drawn independently from one distribution, and none weighs more
+than was declared before. Everything here is in quanta of weight; gains are the sums over a cluster of weight times gain
+of a row (theory, clusters).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
 
 BERRY_ESSEEN = 0.56
-"""Shevtsova (2010): the constant for independent variables that need not be of one law."""
+"""Shevtsova (2010): the constant for independent variables that need not be of one distribution."""
 
 THIRD = 4 / 3
 """A centred variable has at most so much of the third absolute moment that it had before (Lemma D3T)."""
@@ -151,7 +151,7 @@ class FixedWeights:
 
 @dataclass(frozen=True)
 class DrawnWeights:
-    """Clusters drawn from one law, none heavier than `cap`: moments of the rows and limits for those of the law."""
+    """Clusters drawn from one distribution, none heavier than `cap`: its moments, seen and limited."""
 
     number: int
     mean: float

@@ -78,7 +78,7 @@ def clusters_lower(summary: Summary, patterns: Iterable[Pattern], delta: float, 
 
 
 def error_patterns(summary: Summary) -> list[Pattern]:
-    """Signs of groups of scores, for the L1 error as it is."""
+    """Signs of groups of scores, for the L1 error of the current scores."""
     each = 1 / len(PARTITIONS)
     return [
         Pattern(
@@ -139,7 +139,7 @@ def perturbed_patterns(summary: Summary, noise: Noise) -> list[Pattern]:
 
 
 def tilt_patterns(summary: Summary) -> list[Pattern]:
-    """The mean gap, which has no pivot, with half of delta; a quarter each for tilts with one and with two."""
+    """Calibration in the large, without a pivot, with half of delta; a quarter each for tilts with one and with two."""
     gap = gap_pattern(summary)
     middle = summary.left + summary.width / 2
     # A pair changes by no more than the score does, and a row is at most half a cell away.

@@ -42,7 +42,7 @@ class Gains:
 
 
 def gains_of(summary: Summary, clusters: Clusters, noise: Noise | None = None) -> Gains:
-    """Upper limits for the sums over clusters, scores as they are or served with noise."""
+    """Upper limits for the sums over clusters, scores unmodified or perturbed."""
     squares, mixed = clusters.gain_squares / GAIN**2 * (1 + SLACK), clusters.gain_weights / GAIN * (1 + SLACK)
     if noise is None:
         return Gains(squares, mixed, clusters.gain_cap)
@@ -53,7 +53,7 @@ def gains_of(summary: Summary, clusters: Clusters, noise: Noise | None = None) -
             min(factor**2 * squares, clusters.squares), factor * mixed, min(factor * clusters.gain_cap, clusters.cap)
         )
     h, low, high = noise.size, summary.left, summary.left + summary.width
-    # The mean served score lies farther from x the nearer x is to an end, and grows with x (theory, clusters).
+    # The mean perturbed score lies farther from x the nearer x is to an end, and grows with x (theory, clusters).
     shift = np.abs(sech_kernel.mean(np.where(low < 0.5, low, high), h) - np.where(low < 0.5, low, high)) + SLACK
     both = clusters.pairs.sum(axis=1)
     moved, moved_weights = float((both * shift**2).sum()), float((both * shift).sum())
@@ -200,7 +200,7 @@ def tilt_squares(clusters: Clusters) -> float:
 
 
 def perturbed_form(summary: Summary, clusters: Clusters, noise: Noise) -> float:
-    """For any function of the score that is served with noise: its mean at a score is smooth, whatever it is."""
+    """For any function of the perturbed score: its mean at a score is smooth, whatever it is."""
     if clusters.pair_sums is None:
         return math.inf
     low, high = summary.left, summary.left + summary.width

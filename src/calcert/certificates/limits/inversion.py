@@ -36,8 +36,8 @@ def least_size(size: float, second_moment: float, n: float, delta: float) -> flo
     """The least |m| that n rows do not exclude as the mean m of gains in [-1, 1]; theorem 11 (ii).
 
     Guarantee
-        If `size` is at most that of the mean of the rows and `second_moment` at least that of the law, |m| is at least
-        the result with probability at least 1 - delta.
+        If `size` is at most that of the mean of the rows and `second_moment` at least that of the distribution, |m| is
+        at least the result with probability at least 1 - delta.
     """
     return max(size - _least(max(size, 0.0), second_moment, float(n), delta), 0.0)
 

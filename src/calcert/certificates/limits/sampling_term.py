@@ -1,4 +1,4 @@
-"""From what the rows show to what may be true of their law: the one place where every upper bound pays for sampling."""
+"""From what the rows show to what may be true of the population: where every upper bound pays for sampling."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def upper_mean(
     noise: Noise | None = None,
     squares: Callable[[Clusters], float] = any_squares,
 ) -> float:
-    """An upper bound, at confidence 1 - delta, on the largest mean gain of the law.
+    """An upper bound, at confidence 1 - delta, on the largest mean gain of the distribution.
 
     Guarantee
-        If no gain of a row exceeds |y - x| in size (|y - E[S|x]| where `noise` is served), `seen` is at least the
+        If no gain of a row exceeds |y - x| in size (|y - E[S|x]| with `noise`), `seen` is at least the
         largest mean gain of the rows and `rows` at least the squares of what bounds it, row by row, the result holds
         with probability at least 1 - delta: Theorem W for plain rows and for shares as labels, U1, U2 or U3 for
         clusters. There `squares` is at least the sum over clusters of the squared gains of the rows, for every gain
@@ -40,7 +40,7 @@ def upper_mean(
     """
     clusters = summary.clusters
     if clusters is None or clusters.design.only_soft:
-        # Shares: rows are clusters of one weight and one law (theory, soft labels).
+        # Shares: rows are clusters of one weight and one distribution (theory, soft labels).
         number = summary.n if clusters is None else clusters.number
         level = share_for_mean(number) * delta
         return invert(seen, rows.upper(number, delta), number, level, limit)
@@ -70,8 +70,8 @@ def largest_mean_terms(
 
     Guarantee
         If no gain exceeds |x - y| in size and plug_in + discretisation is at least the largest mean gain of the rows,
-        the largest mean gain of the law is at most the sum of the terms, with probability at least 1 - delta. For
-        clusters `squares` is as in :func:`upper_mean`.
+        the largest mean gain of the distribution is at most the sum of the terms, with probability at least 1 - delta.
+        For clusters `squares` is as in :func:`upper_mean`.
     """
     seen = plug_in + discretisation
     upper = upper_mean(summary, seen, brier_squares(summary), delta, limit, squares=squares)  # Largest mean

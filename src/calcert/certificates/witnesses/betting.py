@@ -189,7 +189,7 @@ class Game:
         def evidence(c: float) -> float:
             return self.log_wealth(c) + math.log(delta) + left(c)
 
-        # Stakes do not depend on c, so wealth falls with c and the rejected values form an interval.
+        # Bets do not depend on c, so wealth falls with c and the rejected values form an interval.
         if evidence(0.0) <= 0:
             return 0.0
         earned = max(r.moments[1] / max(r.moments[0], 1) for rounds in self.splits for r in rounds)

@@ -134,7 +134,7 @@ def least_total(mean: float, n: int, delta: float) -> float:
 
 
 FOR_L1 = SimpleWitnesses({EVERYWHERE: 0.4, ONE_CHANGE: 0.2, **dict.fromkeys(QUARTERS, 0.0375)})
-"""For the L1 error as it is: probabilities are the calibration function, so that every witness will do."""
+"""For the L1 error of the current scores: probabilities are the calibration function, so that every witness will do."""
 
 FOR_DISTANCE = SimpleWitnesses({EVERYWHERE: 0.92})
 """For the distance from calibration: a score that moves a little may cross any edge, so that there is to be none."""

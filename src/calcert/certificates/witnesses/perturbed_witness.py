@@ -1,4 +1,4 @@
-"""The witness of Theorem 5 for the perturbed classifier: the sign of m^ on earlier rows, in the served score.
+"""The witness of Theorem 5 for the perturbed classifier: the sign of m^ on earlier rows, in the perturbed score.
 
 What f earns from a row with score x and label y is G(x, y), the integral of f(z) (t(z) - y) k(z|x) over the places z of
 the grid. For f constant on grid cells, and the mean of t over each of them in place of t, that is F1 - y F0 with F0 and

@@ -1,9 +1,9 @@
-"""The served score on a grid: what the perturbation makes of the rows, without drawing a single random number.
+"""The perturbed score on a grid: what the perturbation makes of the rows, without drawing a single random number.
 
-The density of the served score, and of the served score together with label 1, are sums over rows of the kernel. Rows
-are placed on a uniform grid by linear or cubic interpolation and the sums become one convolution with sech, done by FFT
-over the stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows, and
-every approximation is bounded: what cells and grid hide by the coordinate of the noise, rounding by a number that
+The density of the perturbed score, and of the perturbed score together with label 1, are sums over rows of the kernel.
+Rows are placed on a uniform grid by linear or cubic interpolation and the sums become one convolution with sech, done
+by FFT over the stretches of [0, 1] that hold scores. The cost depends on the bandwidth and not on the number of rows,
+and every approximation is bounded: what cells and grid hide by the coordinate of the noise, rounding by a number that
 travels with each block (theory of computing).
 """
 
@@ -211,8 +211,8 @@ class Grid:
     def density(self, masses: Masses, low: int, high: int) -> tuple[Floats, Floats, Floats, float]:
         """(t, D, P, rounding) at grid points low, ..., high - 1.
 
-        D is the density of the served score at t, P that of the served score with label 1, and `rounding` bounds the
-        mean absolute error of each.
+        D is the density of the perturbed score at t, P that of the perturbed score with label 1, and `rounding` bounds
+        the mean absolute error of each.
         """
         first, last = low - self.reach, high + self.reach
         weight = masses.dense(first, last)

@@ -121,12 +121,14 @@ def many_blocks(report: Many) -> list[Block]:
         cells = (name, f"{report.size(name):,}", *between, proven, limits(c))
         shown.add(*cells, style="bold" if member.direction is not None else "")
     certificates = [member.statement(statement) for member in report.members.values()]
-    sure, law = percent_sure(_delta(report)), _population(report)
+    sure, distribution = percent_sure(_delta(report)), _population(report)
     together = f"In the table, all bounds of one side hold at once with {sure} confidence."
     return [
         shown,
         Paragraph(worst_words(report)),
-        Paragraph(f"{together} {meaning(statement, certificates)}{f' All bounds are {law}.' if law else ''}"),
+        Paragraph(
+            f"{together} {meaning(statement, certificates)}{f' All bounds are {distribution}.' if distribution else ''}"
+        ),
     ]
 
 

@@ -44,7 +44,7 @@ def sides_blocks(found: Sides) -> list[Block]:
 
 def p_value_blocks(found: CalibrationTest) -> list[Block]:
     """The p-value, and what it was computed from."""
-    shown = numbers("p-value", "largest miscount", "median of the draws", "draws")
+    shown = numbers("p-value", "worst score range", "median of the draws", "draws")
     median = number(found.drawn[len(found.drawn) // 2])
     shown.add(rounded_up(found.p_value), number(found.statistic), median, f"{found.draws:,}")
     return [

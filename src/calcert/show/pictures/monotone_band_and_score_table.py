@@ -36,7 +36,7 @@ def table_picture(table: ScoreTable, ax: Axes | None = None) -> Figure:
 def draw_monotone_band(axes: Axes, band: MonotoneBand) -> None:
     """The band, or in the title that rows refute what it assumes."""
     if band.refuted_at is None:
-        label = f"{percent_sure(band.delta)} band, everywhere at once"
+        label = f"{percent_sure(band.delta)} band, simultaneous"
         lower, upper = band.lower[:-1], band.upper[1:]
         axes.stairs(upper, band.edges, baseline=lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
         for edge in (lower, upper):
@@ -57,7 +57,7 @@ def draw_score_table(axes: Axes, table: ScoreTable) -> None:
     axes.vlines(table.score, table.lower, table.upper, color=BLUE, lw=2.0, alpha=0.6, label=label)
     axes.plot(table.score, table.estimate, "o", color=BLUE, ms=4.5, label="share of label 1")
     scores = f"{table.score.size} scores" if table.score.size > 1 else f"score {given(float(table.score[0]))}"
-    axes.set_title(f"Probability of label 1 at the {scores}, as they are;\nnothing is assumed, or said of other scores")
+    axes.set_title(f"Probability of label 1 at the {scores};\nnothing is assumed, or said of other scores")
     frame_of_the_curve(axes)
 
 

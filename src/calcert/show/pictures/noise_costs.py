@@ -25,7 +25,7 @@ def noise_costs_picture(costs: NoiseCosts, ax: Axes | None = None) -> Figure:
     """
     with axes_for(ax, "noise costs") as axes:
         below = axes_below(axes, 0.5)
-        axes.axhline(costs.auroc, color=INK, ls=":", lw=1.2, label="as they are")
+        axes.axhline(costs.auroc, color=INK, ls=":", lw=1.2, label="current scores")
         for name, colour, line in (("odds", BLUE, "-"), ("bandwidth", RED, "--")):
             rows = [row for row in costs.rows if row.noise.keyword == name]
             size, fill = [row.noise.size for row in rows], [colour if row.fits_rare_events else "none" for row in rows]

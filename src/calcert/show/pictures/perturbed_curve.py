@@ -33,7 +33,7 @@ def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
     """The calibration curve of the perturbed classifier in its band, over the densities of both labels.
 
     How to read it: the curve is the estimated probability of label 1 at each perturbed score; without error it is the
-    dashed diagonal. The band holds the true curve everywhere at once, with probability at least 1 - delta: where it
+    dashed diagonal. The band holds the whole true curve, with probability at least 1 - delta: where it
     leaves the diagonal outside, the classifier is off there. A mark next to 0 or 1 is the mean probability there,
     between its limits. Below: where the perturbed scores of either label are.
 
@@ -106,7 +106,7 @@ def _largest_usual(band: CalibrationBand) -> float:
 
 
 def _draw_curve(axes: Axes, band: CalibrationBand) -> None:
-    label = f"{percent_sure(band.delta)} band, everywhere at once"
+    label = f"{percent_sure(band.delta)} band, simultaneous"
     axes.stairs(band.upper, band.edges, baseline=band.lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
     for edge in (band.lower, band.upper):
         axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)

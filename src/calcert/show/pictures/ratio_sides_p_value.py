@@ -54,14 +54,14 @@ def sides_picture(found: Sides, ax: Axes | None = None) -> Figure:
 
 
 def p_value_picture(found: CalibrationTest, ax: Axes | None = None) -> Figure:
-    """How many of the draws from the scores miscount by so much or more; the labels that were seen as a line."""
+    """How many of the draws from the scores err in a range by so much or more; the labels that were seen as a line."""
     with axes_for(ax, "plan") as axes:
         share = np.linspace(1.0, 0.0, len(found.drawn))
         axes.plot(found.drawn, share, color=BLUE, lw=1.8, label="labels drawn from the scores")
         axes.axvline(found.statistic, color=RED, lw=1.8, ls="--", label="labels that were seen")
         axes.set_xlim(0, 1.15 * max(found.drawn[-1], found.statistic, 1e-12))
         axes.set_ylim(0, 1)
-        axes.set_xlabel("largest miscount in a range of scores, a row")
+        axes.set_xlabel("worst score range: cutoff error per row")
         axes.set_ylabel("share of draws beyond")
         axes.set_title(f"Perfect calibration: p-value {rounded_up(found.p_value)}", loc="left")
         axes.legend(loc="upper right")

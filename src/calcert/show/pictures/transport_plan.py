@@ -1,4 +1,4 @@
-"""What would move where, as a picture: scores as they are against the nearest calibrated ones."""
+"""What would move where, as a picture: current scores against the nearest calibrated ones."""
 
 from __future__ import annotations
 

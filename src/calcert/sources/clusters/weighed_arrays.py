@@ -67,14 +67,14 @@ class WeightsByLabel:
     def refuse(self) -> None:
         """Weights that are one number a label come from keeping rows by their label: then a cap is to be declared.
 
-        A few rows may have such weights by chance.
+        A few rows may have such weights by coincidence.
         """
         (n, low, high), (m, lower, higher) = self._seen.values()
         if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
             raise ValueError(
                 f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
-                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known chances, pass "
-                f"largest_weight={max(low, lower):g}."
+                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known "
+                f"probabilities, pass largest_weight={max(low, lower):g}."
             )
 
 
