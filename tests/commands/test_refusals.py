@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import openpyxl
 import pytest
 
 import calcert
-from calcert.foundation.refusal import Argument, Refused, Way, WrongType, WrongValue, reading
+from calcert.foundation.refusal import Argument, NoRows, Refused, Way, WrongType, WrongValue, reading
 from calcert.foundation.refused_values import bad_score
 
 from .conftest import Run
@@ -72,6 +73,17 @@ def test_a_refusal_is_an_object() -> None:
     assert isinstance(WrongType("a", "must be b"), TypeError)
 
 
+def test_a_traceback_begins_with_what_callers_catch() -> None:
+    for refused, name in ((WrongValue("a", "must be b"), "ValueError"), (WrongType("a", "must be b"), "TypeError")):
+        assert traceback.format_exception_only(refused) == [f"{name}: a must be b.\n"]
+    assert traceback.format_exception_only(NoRows.of("the table"))[0].startswith("ValueError: the table must hold")
+
+
+def test_one_of_several_models_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^new: scores must lie in \[0, 1\]; got 1\.7 at row 1\. For logits"):
+        calcert.compare({"old": [0.5, 0.25], "new": [0.5, 1.7]}, [1, 0])
+
+
 def test_a_refusal_survives_the_way_from_another_process() -> None:
     refused = bad_score(np.array([50.0, 7.0]), 0)
     refused.audience = "files"
@@ -118,7 +130,7 @@ def test_what_goes_wrong_is_said_in_options(run: Run, portfolio: Path) -> None:
 
     assert "If they are percentages, pass --percent." in said()
     assert 'with a decimal point, or --decimal "," must be given' in said("--percent")
-    assert "For labels in words pass --positive and the one that means 1." in said("--percent", "--decimal", ",")
+    assert "For labels in words name the one that means 1: --positive." in said("--percent", "--decimal", ",")
     assert "unusable labels such as 'N' and 'J'" in said("--percent", "--decimal", ",")
     assert "pass --drop-missing" in said("--percent", "--decimal", ",", "--positive", "J")
     assert "In 800 rows: 1 missing scores, 1 missing labels." in said("--percent", "--decimal", ",", "--positive", "J")

@@ -86,7 +86,7 @@ def test_labels_in_other_words_get_a_hint(write: Any, word: str) -> None:
     words = refusal(write(f"p,y\n0.5,{word}\n"))
     hints = {"yes": "'yes'", "t": "'t'", "J": "'J'"}
     assert f"labels must be 0 or 1 (or bool); got {word!r} on line 2 of " in words
-    assert f"pass Reading(positive={hints.get(word, '...')})" in words
+    assert f" Reading(positive={hints.get(word, '...')})." in words
 
 
 # Scores are the nearest double of what is written.

@@ -111,6 +111,9 @@ class Refused(Exception):
     def __str__(self) -> str:
         return self.words()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self).__name__, self.args, self.audience)
+
     def words(self, options: Mapping[str, str] | None = None) -> str:
         """The refusal in words; with options for arguments where `options` says what these are called."""
 
@@ -134,6 +137,13 @@ class Refused(Exception):
         if NOT_UTF_8.search(words) and "encoding" not in words:
             words += said((" Some text in it is not UTF-8: pass ", reading("encoding"), ", or save it as CSV UTF-8."))
         return words
+
+    def of_one(self, name: str) -> Self:
+        """The same of one model among several."""
+        parts = (self.argument,) if isinstance(self.argument, (str, Argument)) else self.argument
+        found = type(self)((f"{name}: ", *parts), *self.args[1:])
+        found.audience = self.audience
+        return found
 
     def saying(self, *ways: Way | Phrase) -> Self:
         """The same with more to say."""
@@ -162,6 +172,19 @@ class NoRows(WrongValue):
     def said(self) -> str:
         """The same where it is no error."""
         return f"{self.argument} holds no rows{str(self.value).removeprefix('none')}."
+
+
+KINDS = {kind.__name__: kind for kind in (WrongValue, WrongType, NoRows)}
+for kind in KINDS.values():
+    # Tracebacks begin with what callers catch.
+    kind.__module__, kind.__qualname__ = "builtins", "TypeError" if issubclass(kind, TypeError) else "ValueError"
+
+
+def _again(name: str, fields: tuple[Any, ...], audience: str) -> Refused:
+    """A refusal that came from another process."""
+    refused = KINDS[name](*fields)
+    refused.audience = audience
+    return refused
 
 
 BARE = re.compile(r"[\w:/%+*-]+([.,][\w:/%+*-]+)*")

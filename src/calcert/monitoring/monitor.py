@@ -154,7 +154,7 @@ class Monitor:
             added = self._add(batch_id, at, key, rows_to_add(scores, labels, score, label, ids), again)
         except NoRows as error:
             if not allow_empty:
-                raise error.saying(*way) from error
+                raise error.saying(*way) from None
             LOG.warning("%s", error.said)
             return Added(batch_id, None, 0, False, None)
         if added.number is None and not allow_empty:

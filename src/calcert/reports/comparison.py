@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import number, rows_text
+from calcert.foundation.refusal import Refused
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence
 from calcert.reports.report import Report, certify_summary
@@ -194,6 +195,8 @@ def compare(
             raise TypeError(f"models must have text for names; got {name!r}.")
         try:
             summaries[name] = Rows.of(scores, labels).summary()
+        except Refused as error:
+            raise error.of_one(name) from None
         except (TypeError, ValueError) as error:
             raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}: {error}") from None
     check_same_rows(summaries, own_labels=all(isinstance(scores, Rows) for scores in models.values()))

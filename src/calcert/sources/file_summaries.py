@@ -116,7 +116,7 @@ def _read(
         bad = bad_rows(table, chosen["score"].name, chosen["label"].name, shares=sampling.soft_labels)
         if not bad:
             raise
-        raise error.saying(bad) from error
+        raise error.saying(bad) from None
     table.finish(chosen["label"].name)
     return found
 

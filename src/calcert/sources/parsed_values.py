@@ -166,8 +166,9 @@ def text_label_ways(value: Any) -> tuple[Way, ...]:
     spelled = yes.upper() if value.strip().isupper() else yes.capitalize() if value.strip()[:1].isupper() else yes
     of = "For labels in words pass "
     # Of a word for no there is no telling which word for yes goes with it.
-    known = word == yes
-    files = (of, reading("positive", spelled if known else None), "." if known else " and the one that means 1.")
+    files: Phrase = (of, reading("positive", spelled), ".")
+    if word != yes:
+        files = ("For labels in words name the one that means 1: ", reading("positive"), ".")
     return (Way(f"{of}labels == {spelled!r}.", files, metrics=f"{of}pos_label={spelled!r}."),)
 
 
