@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,7 +171,7 @@ def test_names_that_are_not_utf_8_are_refused_with_the_way_out(
     monkeypatch.setattr(file_table, "SMALL", -1 if fast else 1 << 40)
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT.replace("Größe", "p").encode("cp1252"))
-    way = "Pass what the file is written in, such as Reading(encoding='cp1252')"
+    way = re.escape("Pass what the file is written in, such as Reading(encoding='cp1252')")
     choices: list[dict[str, Any]] = [{"groups": "g"}, {"clusters": "g"}]
     for said in choices:
         with pytest.raises(ValueError, match=rf"{next(iter(said))} must be text in UTF-8; got .* on line 2 of .*{way}"):

@@ -85,7 +85,8 @@ def read_rows(
     paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Scores and labels of all rows of some files, checked."""
-    return kept_rows(paths, score, label, KeptRows).columns()
+    found = kept_rows(paths, score, label, KeptRows).columns()
+    return found["scores"], found["labels"]
 
 
 @about_files
@@ -241,23 +242,23 @@ class AllRows:
 
 
 class KeptRows:
-    """Keeps every row."""
+    """Keeps every row; labels may be `shares` where that was said."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._kept: list[tuple[NDArray[np.float64], NDArray[np.int8]]] = []
+    def __init__(self, place: Place, *, shares: bool = False) -> None:
+        self.place, self._shares = place, shares
+        self._kept: list[dict[str, NDArray[Any]]] = []
         self._rows = 0
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
-        """Add rows."""
-        refuse_bad(scores, labels, lambda row: self._place(self._rows + row))
-        self._kept.append((scores.astype(np.float64), labels.astype(np.int8)))
+        """Add rows; shares are looked at when they are counted."""
+        refuse_bad(scores, np.rint(labels) if self._shares else labels, lambda row: self.place(self._rows + row))
+        kept = labels if self._shares else labels.astype(np.int8)
+        self._kept.append({"scores": scores.astype(np.float64), "labels": kept, **others})
         self._rows += scores.size
 
     def settle(self) -> None:
         """Nothing waits."""
 
-    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """All scores and all labels."""
-        scores, labels = zip(*self._kept, strict=True)
-        return np.concatenate(scores), np.concatenate(labels)
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All rows: scores, labels and other columns."""
+        return {name: np.concatenate([part[name] for part in self._kept]) for name in self._kept[0]}

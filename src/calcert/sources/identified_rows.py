@@ -54,11 +54,12 @@ def _in_files(paths: list[Any], score: str | None, label: str | None, ids: Any) 
             self._hashes, self.ids = Hashes(place), [np.zeros(0, np.int64)]
 
         def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
-            super().add(scores, labels, others, group)
+            super().add(scores, labels, {}, group)
             self.ids.append(self._hashes.of(others["ids"]))
 
     kept = kept_rows(paths, score, label, KeptIds, ids=ids)
-    return IdentifiedRows(*kept.columns(), np.concatenate(kept.ids))
+    found = kept.columns()
+    return IdentifiedRows(found["scores"], found["labels"], np.concatenate(kept.ids))
 
 
 def _in_table(frame: Any, score: str | None, label: str | None, ids: Any) -> IdentifiedRows:

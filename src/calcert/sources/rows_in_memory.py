@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,36 +80,12 @@ def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
 
 
 def _in_files(rows: Rows) -> RowsInMemory:
-    from calcert.sources.file_summaries import kept_rows
+    from calcert.sources.file_summaries import KeptRows, kept_rows
 
-    kept = kept_rows(rows.source.value, rows.score, rows.label, _Kept, sampling=rows.sampling)
-    x, y = (np.concatenate(parts) for parts in (kept.scores, kept.labels))
-    others = {name: np.concatenate(parts) for name, parts in kept.others.items()}
-    return _checked(x, y, others, rows.sampling, kept.place)
-
-
-class _Kept:
-    """Keeps every row as it comes."""
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.scores: list[NDArray[Any]] = []
-        self.labels: list[NDArray[Any]] = []
-        self.others: dict[str, list[NDArray[Any]]] = {}
-        self._rows = 0
-
-    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
-        """Add rows."""
-        # Shares for labels are looked at when they are counted.
-        refuse_bad(scores, np.rint(labels), lambda row: self.place(self._rows + row))
-        self.scores.append(scores)
-        self.labels.append(labels)
-        for name, values in others.items():
-            self.others.setdefault(name, []).append(values)
-        self._rows += scores.size
-
-    def settle(self) -> None:
-        """Nothing waits."""
+    keep = partial(KeptRows, shares=rows.sampling.soft_labels)
+    kept = kept_rows(rows.source.value, rows.score, rows.label, keep, sampling=rows.sampling)
+    others = kept.columns()
+    return _checked(others.pop("scores"), others.pop("labels"), others, rows.sampling, kept.place)
 
 
 def _checked(

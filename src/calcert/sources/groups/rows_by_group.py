@@ -74,7 +74,8 @@ class RowsByGroup:
         groups = {name: self._groups[self._names[name]] for name in sorted(self._names)}
         if self._looking is None:
             return {name: group.summary() for name, group in groups.items()}
-        return {**summaries_alike(((name, group.weigher(name)) for name, group in groups.items()), self._sampling)}
+        weighers = ((name, group.weigher(name)) for name, group in groups.items())
+        return dict(summaries_alike(weighers, self._sampling).items())
 
 
 class RowsOfGroup:
