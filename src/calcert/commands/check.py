@@ -114,7 +114,7 @@ def command(
     if fixed is not None:
         settings = settings.at(settings.delta / fixed.shares)
     try:
-        limits = {"max": max, "max_ratio": max_ratio, "max_observed": max_observed}
+        limits: dict[str, Any] = {"max": max, "max_ratio": max_ratio, "max_observed": max_observed}
         found = gate(rows, **limits, statement=statement, of=of, settings=settings, **demand)
         if fixed is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.

@@ -293,9 +293,9 @@ def _prudent(rows: Rows, limit: float, settings: Settings) -> Outcome:
     }
     highest = max(uppers, key=lambda name: uppers[name].upper)
     found = replace(uppers[highest], upper=math.inf) if among.empty else uppers[highest]
-    report, doubt = partial(among.certify, settings), " ".join(among.warnings)
+    among_all, doubt = partial(among.certify, settings), " ".join(among.warnings)
     chosen = among.summaries[highest]
-    return Outcome(found, limit, PRUDENCE, settings, among.n, chosen, report, group=highest, doubt=doubt)
+    return Outcome(found, limit, PRUDENCE, settings, among.n, chosen, among_all, group=highest, doubt=doubt)
 
 
 def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings) -> Outcome:
