@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,10 @@ def test_it_is_certified_where_a_threshold_is_given_and_only_there() -> None:
 def test_costs_stand_for_a_threshold_and_are_told_in_money() -> None:
     report = calcert.certify(SCORES, LABELS, settings=MONEY)
     assert report.regret.upper == calcert.certify(SCORES, LABELS, threshold=0.3).regret.upper
-    most = int(np.ceil(1e8 * report.regret.upper))
-    assert f"and {most:,} EUR in a million rows" in " ".join(str(report).split())
+    exact = 1e8 * report.regret.upper
+    said = re.search(r"and ([\d,]+) EUR in a million rows", " ".join(str(report).split()))
+    assert said is not None
+    assert exact <= int(said[1].replace(",", "")) <= 1.01 * exact
     assert calcert.Settings.from_dict(json.loads(json.dumps(MONEY.to_dict()))) == MONEY
     assert "Loss at the threshold" in as_page(report)
 
@@ -67,3 +70,13 @@ def test_it_is_a_gate(tmp_path: Path) -> None:
     assert ended.exit_code == 2
     assert "must be the costs of a false positive and a false negative: 30,70 or 30,70,EUR" in ended.output
     assert calcert.check(SCORES, LABELS, max=0.03, statement="regret", settings=MONEY).passed
+
+
+def test_money_is_rounded_outward_to_three_digits() -> None:
+    from dataclasses import replace
+
+    from calcert.show.certificate_words import in_money
+
+    c = replace(calcert.bounds.regret([0.2, 0.8] * 300, [0, 1] * 300, threshold=0.3), lower=0.00123456, upper=0.0048505)
+    assert "between 123,000 and 486,000 EUR in a million rows" in in_money({"regret": c}, (30, 70, "EUR"))
+    assert "at most 5 EUR" in in_money({"regret": replace(c, lower=0.0, upper=4.1e-8)}, (30, 70, "EUR"))

@@ -133,3 +133,25 @@ def test_clusters_make_limits_wider_and_arrays_say_what_tables_say(report: Segme
     ROWS.assign(user=user).to_parquet(path)
     with pytest.raises(TypeError, match=r"clusters must come with rows in memory .*; got files\. Read the rows into"):
         calcert.certify(calcert.Rows(path, **NAMED, clusters="user"))
+
+
+def test_an_engine_is_asked_three_times_for_a_thousand_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ibis = pytest.importorskip("ibis")
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"p": rng.random(9_000), "a": rng.integers(0, 30, 9_000), "b": rng.integers(0, 30, 9_000)})
+    rows["y"] = (rng.random(9_000) < rows["p"]).astype(int)
+    path = str(tmp_path / "rows.parquet")
+    rows.to_parquet(path)
+    connection, asked = ibis.duckdb.connect(), []
+    for name in ("to_pyarrow", "execute", "to_pyarrow_batches"):
+        real = getattr(type(connection), name)
+        monkeypatch.setattr(
+            type(connection), name, lambda *given, real=real, **named: asked.append(1) or real(*given, **named)
+        )
+    named: dict[str, Any] = {"score": "p", "label": "y", "groups": ["a", "b"]}
+    found = calcert.certify(connection.read_parquet(path), **named)
+    assert len(found.segments) > 950
+    assert 1 <= len(asked) <= 3
+    assert found == calcert.certify(rows, **named)

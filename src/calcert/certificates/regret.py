@@ -38,7 +38,7 @@ def regret(
     """Certify what acting on scores from `threshold` on loses per row against the best threshold on the same score.
 
     A false positive costs c and a false negative d. In units of c + d an action then pays Y - t, t = c / (c + d), and
-    doing nothing pays nothing. A calibrated score that is acted on from t on loses nothing.
+    doing nothing pays nothing. A calibrated score that is used at threshold t loses nothing.
 
     Guarantee
         With probability at least 1 - delta over the rows, no other threshold on the score, and no rule whose
@@ -78,7 +78,7 @@ def regret(
     decision, delta, seed = Decision.of(threshold, costs), check_delta(delta), check_seed(seed)
     return Certificate.from_terms(
         quantity="loss against the best threshold on the same score",
-        subject=f"with its current scores, acted on from {decision.threshold:g} on",
+        subject=f"with its current scores, used at threshold {decision.threshold:g}",
         assumption="none",
         lower=regret_lower(summary, decision, delta, seed),
         delta=delta,

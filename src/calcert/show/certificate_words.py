@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -188,13 +188,19 @@ def in_money(found: Mapping[str, Certificate], costs: Sequence[float | str] | No
         return ""
     false_positive, false_negative, currency = costs
     c, both = found["regret"], float(false_positive) + float(false_negative)
-    least, most = math.floor(1e6 * both * c.lower), math.ceil(1e6 * both * c.upper)
+    least, most = _whole(1e6 * both * c.lower, math.floor), _whole(1e6 * both * c.upper, math.ceil)
     lost = f"at most {most:,}" if least <= 0 else f"between {least:,} and {most:,}"
     return (
         f"Acting on scores from {c.parameters['threshold']:g} on loses {lost} {currency or 'units of cost'} in a "
         f"million rows against the best threshold on the same score, at costs {given(float(false_positive))} / "
         f"{given(float(false_negative))} for a false positive / negative."
     )
+
+
+def _whole(amount: float, outward: Callable[[float], int]) -> int:
+    """A sum of money to three digits, rounded outward."""
+    step = 10 ** max(math.floor(math.log10(amount)) - 2, 0) if amount >= 1 else 1
+    return outward(amount / step) * step
 
 
 def evidence(found: Mapping[str, Certificate]) -> str:
