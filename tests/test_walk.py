@@ -69,3 +69,13 @@ def test_a_page_from_a_file_changes_rooms_at_most_twenty_four_times(tmp_path: Pa
     rooms = walked(lambda: main.main(args=command, standalone_mode=False))
     assert {"commands", "sources", "certificates", "show"} <= set(rooms)
     assert len(rooms) - 1 <= 24, rooms
+
+
+def test_a_page_from_csv_opens_the_file_three_times(tmp_path: Path) -> None:
+    """To look at its first rows, to read them all, and for the checksum that the page shows."""
+    path, seen = tmp_path / "rows.csv", []
+    path.write_text("p,y\n" + "".join(f"{x},{int(y)}\n" for x, y in zip(SCORES.tolist(), LABELS.tolist(), strict=True)))
+    command = ["certify", str(path), "--score", "p", "--label", "y", "--html", str(tmp_path / "r.html")]
+    sys.addaudithook(lambda event, given: seen.append(given[0]) if event == "open" and given[0] == str(path) else None)
+    main.main(args=command, standalone_mode=False)
+    assert len(seen) == 3

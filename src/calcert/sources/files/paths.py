@@ -170,12 +170,9 @@ def _format(file: str) -> Format:
 
 
 def _check_readable(file: str) -> None:
-    try:
-        with open(file, "rb") as content:
-            empty = not content.read(1)
-    except PermissionError as error:
-        raise PermissionError(f"{visible(file)} must be readable; this user has no permission to read it.") from error
-    if empty:
+    if not os.access(file, os.R_OK):
+        raise PermissionError(f"{visible(file)} must be readable; this user has no permission to read it.")
+    if not os.path.getsize(file):
         raise ValueError(f"{visible(file)} must hold rows; got an empty file.")
 
 
