@@ -12,6 +12,6 @@ from calcert.kernels import counting
 
 if not counting.compiled:
     logging.getLogger("calcert").warning(
-        "calcert was installed without a compiler: numbers are the same, but take up to 100 times as long. "
+        "calcert was installed without a compiler: numbers are the same, but take far longer. "
         "For speed install a wheel, or a C compiler and then calcert again."
     )
