@@ -282,8 +282,8 @@ def _prudent(rows: Rows, limit: float, settings: Settings) -> Outcome:
             observed_over_expected(summary, delta=settings.delta, side="at most"),
             " ".join(too_good(summary)),
         )
-        report = partial(certify_summary, summary, settings)
-        return Outcome(found, limit, PRUDENCE, settings, summary.rows, summary, report, doubt=doubt)
+        all_rows = partial(certify_summary, summary, settings)
+        return Outcome(found, limit, PRUDENCE, settings, summary.rows, summary, all_rows, doubt=doubt)
     from calcert.reports.groups import GroupRows
 
     among = GroupRows.read(rows)
