@@ -26,9 +26,9 @@ WIDE = 4
 """A table with so many columns has the width of the page; a smaller one stands beside the picture."""
 
 TITLES = {
-    "report": "Calibration certificate",
-    "groups": "Calibration certificates by group",
-    "classes": "Calibration certificate",
+    "report": "Calibration report",
+    "groups": "Calibration report by group",
+    "classes": "Calibration report",
     "comparison": "Models compared",
     "plan": "About how many rows",
     "noise costs": "What noise costs and buys",

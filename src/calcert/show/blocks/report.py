@@ -70,8 +70,8 @@ def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
     if "cutoff" in found:
         where = "cutoff error; no assumption"
         if worst is not None and found["cutoff"].upper < 1:
-            counts = f"{worst.observed:,}, {worst.expected:,.0f} expected"
-            where = f"scores {_ends(worst.low, worst.high)}: {counts}"
+            counts = f"{worst.observed:,} observed, {worst.expected:,.0f} expected"
+            where = f"{_ends(worst.low, worst.high)}: {counts}"
         yield "Worst score range", _span(found["cutoff"]), where
     if "regret" in found:
         threshold = given(found["regret"].parameters["threshold"])

@@ -174,7 +174,7 @@ def _draw_histogram(axes: Axes, rows: Summary, shown: tuple[float, float]) -> No
         axes.set_ylim(0.7, 10 * float(total.max()))
     else:
         axes.set_ylim(0, 1.45 * float(total.max()))
-        axes.set_yticks([tick for tick in axes.get_yticks() if tick <= total.max()])
+        axes.set_yticks([tick for tick in axes.get_yticks() if tick <= total.max() and tick == int(tick)])
     axes.set_ylabel("rows")
     axes.set_xlabel("score")
     axes.legend(loc="upper center", ncols=2)
