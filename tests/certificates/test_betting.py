@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses.betting import ROUNDING, Round, judged, log_growth
+from calcert.certificates.witnesses.betting import LOG_ROUNDING, Round, judged, log_growth
 from calcert.kernels.bets import FEW, LARGEST_STAKE, TOGETHER
 from tests.as_python import as_python
 
@@ -63,5 +63,5 @@ def test_what_is_taken_off_for_rounding_covers_very_many_rows_of_nearly_one_gain
         z = [mpmath.mpf(stake) * (mpmath.mpf(float(g)) - mpmath.mpf(c)) for g in gain.ravel()]
         truth = sum(int(n) * mpmath.log1p(each) for n, each in zip(rows.ravel(), z, strict=True))
         above = float(one.log_wealth(c) - truth)
-    assert ROUNDING < above <= one.rounding
+    assert LOG_ROUNDING < above <= one.rounding
     assert one.rounding < 0.01, "and it costs next to nothing"

@@ -159,9 +159,7 @@ def calibration_band(
         in [0, 1] together. Nothing is assumed of the score distribution or the calibration function. For clusters and
         weights it is the curve of a row drawn by weight from such clusters, or of the population (Theorem 8U).
     Assumes
-        Independent rows, or rows in independent clusters, from the target population, not used to train, select or
-        recalibrate the classifier; their number, `delta` and every other argument were fixed before the rows were seen,
-        labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
 
     Parameters
     ----------

@@ -38,10 +38,8 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
         probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier, and that x
-        -> E[Y|X = x] has total variation at most `variation`: 1 if it is monotone, that is if a higher score never
-        means a lower probability of label 1. The number of rows, `delta` and every other argument were fixed before the
-        rows were seen, labels or scores.
+        What :func:`calcert.certify` assumes, and that x -> E[Y|X = x] has total variation at most `variation`: 1 if it
+        is monotone, that is if a higher score never means a lower probability of label 1.
     Terms
         ``plug-in``: mean distance of scores to the mean label of their group; ``binning bias``: what the calibration
         function may hide inside groups; ``sampling``; ``discretisation``: rounding of scores to 2^-40. Three

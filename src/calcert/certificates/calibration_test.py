@@ -90,8 +90,7 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
         If E[Y|X] = X, the p-value is at most alpha with probability at most alpha over labels and draws, for every
         alpha, every number of rows and whatever the scores (Theorem 15).
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `draws` and `seed` were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
 
     Parameters
     ----------

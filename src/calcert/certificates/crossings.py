@@ -35,10 +35,9 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
         probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier, and that x
-        - E[Y|X = x] changes its sign at most `crossings` times as x goes from 0 to 1. Scores that are too high
-        everywhere never cross; overconfident or underconfident scores cross once. The number of rows, `delta` and every
-        other argument were fixed before the rows were seen, labels or scores.
+        What :func:`calcert.certify` assumes, and that x - E[Y|X = x] changes its sign at most `crossings` times as x
+        goes from 0 to 1. Scores that are too high everywhere never cross; overconfident or underconfident scores cross
+        once.
     Terms
         ``plug-in``: the largest mean gain, over the rows, of signs that change that often, where cells end;
         ``discretisation``: what changes inside cells may add, and rounding; ``sampling``.

@@ -50,8 +50,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
         I at once; likewise, over the rows and the random split set by the seed, for lower and some range. Nothing is
         assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         ``plug-in``: the same for the rows, over ranges that end where cells do; ``discretisation``: what ranges that
         end inside cells may add, and rounding; ``sampling``.

@@ -95,8 +95,7 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
         thresholds; with the same probability its excess over acting on all rows lies between gain_lower and gain_upper
         at all of them. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `thresholds` and `delta` were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
 
     Parameters
     ----------

@@ -21,8 +21,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
         rows and the random split set by the seed. It holds for every score distribution, and is useful where rows
         are many to a distinct score.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         ``plug-in``: mean distance of scores to the mean label at that score; ``sampling``; ``discretisation``:
         rounding of sums.

@@ -31,8 +31,7 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
         With probability at least 1 - delta over the rows, E X and E Y are at most upper apart; likewise for lower.
         Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
         ``sampling``.

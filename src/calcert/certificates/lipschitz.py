@@ -21,10 +21,8 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         probability over the rows and the random split set by the seed, and needs no assumption on the calibration
         function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier, and
-        ``|E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|``. For rows whose scores were perturbed with bandwidth h,
-        constant = 1/(2h) always holds. The number of rows, `delta` and every other argument were fixed before the rows
-        were seen, labels or scores.
+        What :func:`calcert.certify` assumes, and ``|E[Y|X = x] - E[Y|X = x']| <= constant |x - x'|``. For rows whose
+        scores were perturbed with bandwidth h, constant = 1/(2h) always holds.
     Terms
         ``plug-in``: mean distance of scores to the mean label of their group; ``binning bias``: the constant times the
         mean distance of scores within groups; ``sampling``; ``discretisation``.

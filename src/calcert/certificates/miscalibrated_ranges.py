@@ -23,7 +23,7 @@ from calcert.foundation.number_text import given
 Side = Literal["below", "above"]
 Gap = TypeVar("Gap", Floats, float)
 
-ROUNDING = 1e-12
+DIFFERENCE_ROUNDING = 1e-12
 """Taken off every difference, far more than the rounding of it."""
 
 FEW = 5
@@ -144,8 +144,8 @@ def _largest_ranges(found: list[tuple[float, MiscalibratedRange]]) -> tuple[Misc
 
 
 def _off_diagonal(below: Gap, above: Gap) -> Iterator[tuple[Side, Gap]]:
-    yield "below", below - ROUNDING
-    yield "above", above - ROUNDING
+    yield "below", below - DIFFERENCE_ROUNDING
+    yield "above", above - DIFFERENCE_ROUNDING
 
 
 def _runs_off(gap: Floats) -> Iterator[tuple[int, int]]:

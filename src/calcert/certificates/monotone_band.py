@@ -109,9 +109,8 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         all x in [0, 1] together.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier, and a
-        probability of label 1 that never falls as the score rises. Rows can refute that, and `refuted_at` says where.
-        The number of rows, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        What :func:`calcert.certify` assumes, and a probability of label 1 that never falls as the score rises. Rows can
+        refute that, and `refuted_at` says where.
 
     Parameters
     ----------

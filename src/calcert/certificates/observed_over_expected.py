@@ -88,9 +88,7 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side 
         With probability at least 1 - delta over the rows, lower <= E Y / E X <= upper, both at once. Nothing is assumed
         of the score distribution but that it is not all at 0.
     Assumes
-        Independent rows from the target population, or rows in independent clusters, not used to train, select or
-        recalibrate the classifier; their number, `delta` and every other argument were fixed before the rows were
-        seen, labels or scores. Weights and soft labels are refused.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes. Weights and soft labels are refused.
 
     Parameters
     ----------

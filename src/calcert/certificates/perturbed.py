@@ -44,9 +44,7 @@ def perturbed(
         for lower, over the rows and the random split set by the seed. Nothing is assumed of the score distribution or
         the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta`, the noise and `seed` were fixed without looking at them, neither at their labels nor at their
-        scores; deployed scores are perturbed with that noise.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes; deployed scores have the same noise.
     Terms
         ``plug-in``: the calibration error of the perturbed empirical distribution; ``sampling``: the deviation of the
         mean (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.

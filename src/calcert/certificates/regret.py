@@ -46,8 +46,7 @@ def regret(
         per row; likewise, over the rows and the random split set by the seed, one of them costs at least lower less.
         Both are in units of c + d. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `threshold`, `costs`, `delta` and `seed` were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         ``plug-in``: the same for the rows, over thresholds at edges of cells; ``discretisation``: thresholds inside
         cells, the rows of the cell that holds `threshold`, and rounding; ``sampling``.

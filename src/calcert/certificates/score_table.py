@@ -73,8 +73,7 @@ def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         every score x among the rows. Nothing is said of scores without rows.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
 
     Parameters
     ----------

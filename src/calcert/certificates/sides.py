@@ -76,8 +76,7 @@ def sides(
         Each of the eight bounds holds with probability at least 1 - delta over the rows, a lower one over the rows and
         the random split set by the seed. Nothing is assumed of the score distribution or the calibration function.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta`, the noise and `seed` were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         Those of :func:`calcert.bounds.finite`, or of :func:`calcert.bounds.perturbed`, with one side of the plug-in.
 

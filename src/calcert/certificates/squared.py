@@ -35,8 +35,7 @@ def squared(
         a calibrated classifier; likewise, over the rows and the random split set by the seed, for lower, the square
         of the lower bound for the L1 error (Jensen).
     Assumes
-        As :func:`calcert.bounds.perturbed`: independent rows; their number, `delta`, the noise and `seed` fixed before
-        they were seen; deployed scores are perturbed.
+        As :func:`calcert.bounds.perturbed`.
     Terms
         ``plug-in``: the squared error of the perturbed empirical distribution; ``sampling`` (Bernstein, inverted);
         ``discretisation``.

@@ -35,7 +35,7 @@ BETS = 2.0 ** -np.arange(1.0, 11.0)
 LIMITS = np.concatenate([[0.0], np.geomspace(1e-4, 0.9, 461)])
 """Values of c that are tried, 2% apart: a lower bound is one of them. The first is perfect calibration."""
 
-ROUNDING = 1e-12
+ROUNDING_PER_ROW = 1e-12
 """Taken off the logarithm of wealth for every row, far more than the rounding of the sums behind it."""
 
 
@@ -67,7 +67,7 @@ class Wealth:
     def after(self, histograms: Floats) -> Wealth:
         """The wealth after one more batch, given by the histograms of its gains."""
         started = np.logaddexp(self.logarithm, math.log(start_weight(self.batches + 1)))
-        won = np.einsum("gn,nc->gc", histograms, _growth()) - ROUNDING * histograms[0].sum()
+        won = np.einsum("gn,nc->gc", histograms, _growth()) - ROUNDING_PER_ROW * histograms[0].sum()
         return Wealth(self.batches + 1, started + won.reshape(started.shape))
 
     def evidence(self) -> Floats:
@@ -93,7 +93,7 @@ def latest_start(last: int, stretches: Iterable[Floats], limit: float, delta: fl
     growth = np.log1p(BETS * (NODES[:, None] - limit))
     after = np.zeros((1, len(HALF_LIVES), BETS.size))
     for histograms in stretches:
-        won = histograms @ growth - ROUNDING * histograms.sum(axis=2, keepdims=True)
+        won = histograms @ growth - ROUNDING_PER_ROW * histograms.sum(axis=2, keepdims=True)
         since = np.cumsum(np.concatenate([after, won]), axis=0)[1:]
         start = last - np.arange(len(won))
         mean = np.logaddexp.reduce(since, axis=(1, 2)) - math.log(since[0].size)

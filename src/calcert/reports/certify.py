@@ -74,9 +74,9 @@ def certify(
         the random split set by the seed, for every distribution of scores and labels that meets the statement's
         assumption.
     Assumes
-        Independent rows, or rows in independent `clusters`, from the target population that were not used to train or
-        recalibrate the classifier; their number and the settings were fixed before these rows were seen, labels or
-        scores.
+        Independent rows, or rows in independent `clusters`, from the target population, which were not used to train,
+        select or recalibrate the classifier. Their number and all settings (confidence, noise, seed and the like) were
+        fixed before these rows were seen, labels or scores.
 
     Parameters
     ----------

@@ -15,8 +15,7 @@ import numpy as np
 
 from calcert.certificates.certificate import Lower
 from calcert.certificates.clusters.cluster_gain_lists import Pattern, clusters_lower
-from calcert.certificates.witnesses.betting import LARGEST_LOGARITHM
-from calcert.certificates.witnesses.betting import ROUNDING as LOST
+from calcert.certificates.witnesses.betting import LARGEST_LOGARITHM, LOG_ROUNDING
 from calcert.foundation.array_types import Floats
 from calcert.summary.clusters import Clusters
 from calcert.summary.pair_sums import BET_SIZES, SIGNS, PairSums
@@ -82,7 +81,9 @@ class Bets:
         # Bets that could lose everything, or nearly, are left out.
         left = np.where(lost < MOST, self.wealth + self.weights * np.log1p(-np.minimum(lost, MOST)), -math.inf)
         highest = float(left.max(initial=-math.inf))
-        return highest + math.log(float(np.exp(left - highest).sum())) - LOST if highest > -math.inf else highest
+        return (
+            highest + math.log(float(np.exp(left - highest).sum())) - LOG_ROUNDING if highest > -math.inf else highest
+        )
 
     def limit(self, times: Floats, delta: float) -> float:
         """The largest q that is refuted."""

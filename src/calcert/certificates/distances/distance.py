@@ -32,8 +32,7 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         likewise for lower, over the rows and the random split set by the seed. Nothing is assumed of the score
         distribution or the calibration function. The two meet as rows are added, up to what cells hide.
     Assumes
-        Independent rows from the target population, not used to train, select or recalibrate the classifier; their
-        number, `delta` and every other argument were fixed before the rows were seen, labels or scores.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes.
     Terms
         ``plug-in``: what it costs to move the rows to a calibrated score, by a plan that is nearly the best;
         ``sampling``; ``discretisation``: what the cells may hide of the cost, and rounding.

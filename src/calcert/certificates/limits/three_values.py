@@ -70,7 +70,7 @@ class Tests(NamedTuple):
         lowest = float(share_lower(np.array(gain.least), np.array(n), spent))
         highest = float(share_upper(np.array(gain.most), np.array(n), spent))
         first, last = math.floor(math.sqrt(n * lowest) / CELL), math.ceil(math.sqrt(n * highest) / CELL)
-        ends = (np.arange(first, last + 1) * CELL) ** 2 / n
+        ends: Floats = (np.arange(first, last + 1) * CELL) ** 2 / n
         # The tilt depends on the cell and not on the rows, so that each hypothesis has one test. It is how the normal
         # limit for the total grows with the number of rows that take part.
         steep = normal_quantile(1 - delta) / 2 * np.sqrt(pay * (1 - pay) / (n * ends[1:]))

@@ -33,7 +33,7 @@ SMALL_ERROR = 0.1
 GAP_ROWS, GAP_SHARE = 20_000, 0.3
 """From so many rows on calibration in the large may refute larger errors, for up to this share of delta."""
 
-ROUNDING = 1e-6
+LOG_ROUNDING = 1e-6
 """Taken off every logarithm of wealth, with a little more for very many rows."""
 
 LARGEST_LOGARITHM = math.log(1e300)
@@ -165,7 +165,7 @@ class Game:
     @cached_property
     def _rounding(self) -> float:
         """More than any logarithm of wealth is off (theory, "The logarithm")."""
-        return ROUNDING + sum(r.rounding for rounds in self.splits for r in rounds)
+        return LOG_ROUNDING + sum(r.rounding for rounds in self.splits for r in rounds)
 
     @cached_property
     def _final(self) -> list[tuple[tuple[float, ...], list[Round]]]:
