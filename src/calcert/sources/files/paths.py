@@ -170,7 +170,7 @@ def _format(file: str) -> Format:
 
 
 def _check_readable(file: str) -> None:
-    if not os.access(file, os.R_OK):
+    if not os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(f"{visible(file)} must be readable; this user has no permission to read it.")
     if not os.path.getsize(file):
         raise ValueError(f"{visible(file)} must hold rows; got an empty file.")
