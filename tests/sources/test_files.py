@@ -170,9 +170,9 @@ def test_a_bad_row_is_named_with_its_file(rows: pa.Table, tmp_path: Path) -> Non
         scores[4321] = value
         pq.write_table(rows.set_column(1, "p", pa.array(scores)), tmp_path / f"{number}.parquet", row_group_size=512)
     good, bad = tmp_path / "0.parquet", tmp_path / "1.parquet"
-    assert f"got 1.73 at row 4321 of {bad}. For logits" in refusal(bad)
-    assert f"got 1.73 at row 4321 of {bad}. For logits" in refusal(good, bad)
-    assert f"got 1.73 at row 4321 of {bad}. For logits" in refusal(bad, good)
+    assert f"got 1.73 at row 4321 of {bad}. If they are logits" in refusal(bad)
+    assert f"got 1.73 at row 4321 of {bad}. If they are logits" in refusal(good, bad)
+    assert f"got 1.73 at row 4321 of {bad}. If they are logits" in refusal(bad, good)
 
 
 @pytest.mark.parametrize("column", ["p", "y"])
