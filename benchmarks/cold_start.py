@@ -48,9 +48,9 @@ from calcert.certificates.distances import distance
 from calcert.certificates import perturbed
 from calcert.certificates.l1 import l1
 from calcert.reports.certify import certify
-from calcert.certificates.witnesses.random_splits import thrown
+from calcert.certificates.witnesses.random_splits import splits
 summary = summarize("rows.parquet", score="score", label="label"); mark("read the file")
-thrown(summary.cell_points, 0); mark("throw rows into batches")
+splits(summary.cell_points, 0); mark("split rows into batches")
 from calcert.perturbation.noise import Noise
 perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, upper")
 from calcert.certificates.perturbed import perturbed_lower
