@@ -28,6 +28,7 @@ TOLERANCE = 2e-6
 
 MEASURED = {
     "faults.csv": 7,
+    "faults_one_label.csv": 1,
     "few_values.csv": 2,
     "fix.csv": 2,
     "gate.csv": 2,

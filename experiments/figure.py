@@ -10,7 +10,7 @@ from calcert.foundation.whole_regular_file import replacing
 STYLES: dict[str, dict[str, Any]] = {
     "NW (published)": {"color": "#0072B2", "marker": "o", "ls": "--"},
     "TV (published)": {"color": "#D55E00", "marker": "s", "ls": "--"},
-    "Lip+Bkt (published)": {"color": "#CC79A7", "marker": "^", "ls": "--"},
+    "Lip+Bkt (described; bound ours)": {"color": "#CC79A7", "marker": "^", "ls": "--"},
     "ECE, 15 bins (heuristic)": {"color": "#777777", "marker": "x", "ls": ":"},
     "perturbed (ours)": {"color": "#0072B2", "marker": "o", "ls": "-", "lw": 2.2},
     "bounded variation (ours)": {"color": "#D55E00", "marker": "s", "ls": "-", "lw": 2.2},

@@ -43,7 +43,7 @@ METHODS = 9
 
 GIVEN = {
     "NW (published)": "perturbed scores",
-    "Lip+Bkt (published)": "perturbed scores, L = 32",
+    "Lip+Bkt (described; bound ours)": "perturbed scores, L = 32",
     "Lipschitz (ours)": "perturbed scores, L = 32",
     "perturbed (ours)": "original scores and kernel",
 }
@@ -79,7 +79,7 @@ def published_values(distribution: Distribution, n: int, rng: np.random.Generato
     denoising = denoised(deal_rows(*rows, rng=rng), variation=distribution.variation, delta=DELTA, per_fold=False)
     values = {
         "NW (published)": (smoothing.value, distribution.perturbed_error),
-        "Lip+Bkt (published)": (buckets.value, distribution.perturbed_error),
+        "Lip+Bkt (described; bound ours)": (buckets.value, distribution.perturbed_error),
         "TV (published)": (denoising.value, distribution.error),
         "ECE, 15 bins (heuristic)": (binned(*rows, np.arange(15) / 15).value, distribution.error),
     }

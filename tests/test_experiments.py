@@ -87,7 +87,7 @@ def test_the_lipschitz_line_has_the_information_of_the_published_methods() -> No
     seen = calcert.summarize(*distribution.perturbed_rows(n, np.random.default_rng([0, n, repeat])))
     ours = calcert.bounds.lipschitz(seen, constant=published.derivative_bounds(BANDWIDTH)[0])
     assert lines["Lipschitz (ours)"] == pytest.approx((ours.upper, distribution.perturbed_error), abs=1e-12)
-    assert lines["NW (published)"][1] == lines["Lip+Bkt (published)"][1] == distribution.perturbed_error
+    assert lines["NW (published)"][1] == lines["Lip+Bkt (described; bound ours)"][1] == distribution.perturbed_error
     assert len(lines) == synthetic.METHODS
     for method, given in synthetic.GIVEN.items():
         assert method in lines
@@ -162,6 +162,14 @@ def test_the_published_statement_fails_as_often_as_computed_by_hand() -> None:
     published, ours = faults.CASES[0].simulate(400, seed=1)
     assert 60 <= published <= 140
     assert ours <= 40
+
+
+def test_a_training_set_of_one_label_breaks_the_printed_bound_in_every_draw() -> None:
+    drawn = [faults.OneLabel.draw(seed) for seed in range(faults.DRAWS)]
+    assert all(d.given < d.bound < d.truth for d in drawn)
+    assert (min(d.bound for d in drawn), max(d.bound for d in drawn)) == pytest.approx((0.324, 0.469), abs=5e-4)
+    published = [float(line["published"]) for line in read(Path("docs/figures/faults_one_label.csv"))]
+    assert published == pytest.approx([d.bound for d in drawn], abs=1e-4)
 
 
 def test_the_true_error_of_perturbed_scores_is_the_one_that_draws_have() -> None:

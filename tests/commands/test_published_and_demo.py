@@ -27,7 +27,9 @@ def test_the_comparison_holds_the_numbers_of_the_methods_themselves(rows: tuple[
     smoothed, buckets = (found.published[name] for name in ("perturb and smooth", "Lipschitz buckets"))
     assert smoothed.delta == buckets.delta == 0.1
     assert smoothed.parameters["first derivative"] == buckets.parameters["constant"] == 16
-    assert found.published["total variation"].parameters["variation"] == 2.0
+    pooled, per_fold = (found.published[f"total variation, {reading}"] for reading in ("pooled folds", "per fold"))
+    assert pooled.parameters["variation"] == per_fold.parameters["variation"] == 2.0
+    assert (pooled.parameters["reading"], per_fold.parameters["reading"]) == ("pooled", "per fold")
     assert compare(*rows, seed=3).to_dict() == compare(*rows, seed=3).to_dict()
 
 
@@ -63,14 +65,26 @@ def test_the_reading_that_the_proof_covers_can_be_had_in_the_shell(run: Run, row
     done = run("research", "published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold", "--json")
     parsed = json.loads(done.stdout)
     assert parsed == compare(*rows, per_fold=True).to_dict()
-    assert {b["parameters"].get("reading") for b in parsed["published"].values()} == {"per fold", None}
-    covered = parsed["published"]["total variation"]
+    readings = {method: b["parameters"].get("reading") for method, b in parsed["published"].items()}
+    assert readings.pop("total variation, pooled folds") == "pooled"
+    assert set(readings.values()) == {"per fold", None}
+    covered = parsed["published"]["total variation, per fold"]
     assert covered["guarantee"].startswith("At least the calibration error with probability 0.95")
     text = " ".join(
         run("research", "published", "rows.parquet", "--score", "p", "--label", "y", "--per-fold").stdout.split()
     )
     assert at_most(covered["value"]) in text
-    assert "pooled" not in text
+
+
+def test_a_line_says_whose_bound_it_is_and_whether_it_is_proved(run: Run, rows: tuple[Any, Any]) -> None:
+    promises = {line.method: line.promise for line in compare(*rows).lines}
+    assert "described, bound ours: Lipschitz buckets" in promises
+    assert promises["published: total variation, per fold"].startswith("At least the calibration error")
+    assert promises["published: total variation, pooled folds"].startswith("None that is proved")
+    text = " ".join(run("research", "published", "rows.parquet", "--score", "p", "--label", "y").stdout.split())
+    assert "What is not proved, ours to choose, or wasteful:" in text
+    assert "looser than needed" in text
+    assert "fault" not in text
 
 
 def test_a_comparison_that_lacks_a_number_is_refused(rows: tuple[Any, Any]) -> None:

@@ -96,7 +96,7 @@ Examples:
 @click.option(
     "--per-fold",
     is_flag=True,
-    help="Published methods: one bound per fold, the smallest of them. For total variation the proof covers it.",
+    help="Methods for perturbed scores: one bound per fold, the smallest of them. Total variation has a line for each.",
 )
 @click.option(
     "--seed",

@@ -33,7 +33,7 @@ POOLED = (
 OVERSHOOT = (
     "Where the nearest neighbour stands in for an empty window, the error bound can exceed the constant that scales it."
 )
-UNNEEDED = "The last term of the transfer to the population is not needed: the bound is looser than its proof allows."
+UNNEEDED = "The bound is looser than needed: the last term of the transfer to the population can be left out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,9 @@ UNKNOWN = Curve(np.zeros(1), np.full(1, np.nan), "step")
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedBound:
-    """A number from the paper, for comparison: a :class:`calcert.Certificate` is what comes with a proof.
+    """A number from the paper, for comparison; no :class:`calcert.Certificate`.
+
+    Of these, total variation with `validation=` or `per_fold=True` is proved; the others are not.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ def lipschitz_buckets(
 
     Not a certificate, in either reading: for one under the same assumption see :func:`calcert.bounds.lipschitz`.
 
-    Known faults
+    Not proved
         *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over
         the training labels and is used for the labels drawn. `per_fold` does not mend this.
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each

@@ -68,7 +68,7 @@ def perturb_and_smooth(
 
     Not a certificate, in either reading: for one of the same classifier see :func:`calcert.bounds.perturbed`.
 
-    Known faults
+    Not proved
         *Realised labels.* The error bound holds on average over the training labels. The smoother is compared for the
         labels drawn, and its error can be larger: about a third of the time where all rows have one score. With all
         scores 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the printed statement fails with

@@ -37,7 +37,7 @@ def total_variation(
 
     Not a certificate: for one under the same assumption, and far tighter, see :func:`calcert.bounds.bounded_variation`.
 
-    Known faults
+    Not proved, or looser than needed
         *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound. Each fold's
         rows trained the other folds' curves, so they are not independent and the proof does not cover this.
         `per_fold=True` is covered: one bound per fold at delta/folds, of which the smallest is returned. So is one

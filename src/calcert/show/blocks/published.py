@@ -14,7 +14,7 @@ PROMISE = Column("what it promises", of_words=True)
 
 
 def published_blocks(comparison: Comparison) -> list[Block]:
-    """A section a classifier, a line a method, then the known faults of published numbers; ours are bold."""
+    """A section a classifier, a line a method, then what is not proved, ours to choose, or wasteful; ours are bold."""
     shown = Table([Column("method", of_words=True), Column("at least"), Column("at most"), PROMISE])
     subject = None
     for line in comparison.lines:
@@ -34,5 +34,5 @@ def published_blocks(comparison: Comparison) -> list[Block]:
         for fault in bound.faults:
             faults.setdefault(fault, []).append(name)
     notes = [Paragraph(f"{', '.join(names)}: {fault}") for fault, names in faults.items()]
-    lead = [Paragraph("Known faults of the published numbers:")] if notes else []
+    lead = [Paragraph("What is not proved, ours to choose, or wasteful:")] if notes else []
     return [Paragraph(rows_text(comparison.report.n)), shown, *lead, *notes]
