@@ -62,7 +62,7 @@ def test_a_full_disk_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     ("weights", "unit", "message"),
     [
         ([1e-300, 1e-300], None, "whole multiples of weight_unit = 1; got 1e-300 at row 0"),
-        ([1e300, 1.0], None, r"add up to at most 2\^36 clusters; got more with 1e\+300 at row 0"),
+        ([1e300, 1.0], None, r"add up to at most 2\^36 times weight_unit; got more with 1e\+300 at row 0"),
         ([1.0, 2.0**36], None, r"got more with 6.87195e\+10 at row 1"),
         ([1.0, 2.0**32], None, r"rows below 2\^31"),
         ([0.0, 0.0], None, "weights must not all be zero"),

@@ -160,6 +160,10 @@ class WrongType(Refused, TypeError):
     """An argument of another type, or one that does not go together with others."""
 
 
+class TooLarge(Refused, OverflowError):
+    """Numbers that add up to more than a Summary holds."""
+
+
 class NoRows(WrongValue):
     """There is a source of rows, and it holds none, or none that was not left out."""
 
@@ -174,10 +178,11 @@ class NoRows(WrongValue):
         return f"{self.argument} holds no rows{str(self.value).removeprefix('none')}."
 
 
-KINDS = {kind.__name__: kind for kind in (WrongValue, WrongType, NoRows)}
+KINDS = {kind.__name__: kind for kind in (WrongValue, WrongType, TooLarge, NoRows)}
 for kind in KINDS.values():
     # Tracebacks begin with what callers catch.
-    kind.__module__, kind.__qualname__ = "builtins", "TypeError" if issubclass(kind, TypeError) else "ValueError"
+    caught = next(base for base in (ValueError, TypeError, OverflowError) if issubclass(kind, base))
+    kind.__module__, kind.__qualname__ = "builtins", caught.__qualname__
 
 
 def _again(name: str, fields: tuple[Any, ...], audience: str) -> Refused:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.refusal import Argument, Phrase, TooLarge, WrongValue
 from calcert.summary.design import CLOSE, GAIN, GAIN_BITS, Design
 from calcert.summary.pair_sums import PairSums
 
@@ -239,21 +240,20 @@ def refuse_heavy(sums: dict[str, int], design: Design) -> None:
     squares = (sums["square_high"] << 31) + sums["square_low"]
     noun = "clusters" if design.clustered else "rows"
     if sums["largest"] >= HEAVIEST or squares >= SQUARES:
-        raise OverflowError(
-            f"weights must be small multiples of weight_unit: {noun} below 2^31 and their squares together below 2^62; "
-            f"got {noun} of up to {sums['largest']:,} times {design.quantum:g}. Choose a larger weight_unit."
-        )
+        limits = f": {noun} below 2^31 and their squares together below 2^62"
+        got = f"{noun} of up to {sums['largest']:,} times {design.quantum:g}"
+        unit = Argument("weight_unit")
+        wanted: Phrase = ("must be small multiples of ", unit, limits)
+        raise TooLarge("weights", wanted, got, "", ("Choose a larger ", unit, "."))
     declared = design.largest_weight
     if declared is not None and sums["largest"] * design.quantum > declared * (1 + CLOSE):
-        raise ValueError(
-            f"largest_weight must bound the weight of all {noun}, those not seen included; got {declared:g} and "
-            f"{noun} of weight {sums['largest'] * design.quantum:g}. It is to be known before the rows are seen: from "
-            "how they were chosen, not from the rows."
-        )
+        wanted = f"must bound the weight of all {noun}, those not seen included"
+        got = f"{declared:g} and {noun} of weight {sums['largest'] * design.quantum:g}"
+        way = "It is to be known before the rows are seen: from how they were chosen, not from the rows."
+        raise WrongValue(Argument("largest_weight"), wanted, got, "", way)
     gain, promised = sums["largest_gain"] * design.quantum / GAIN, design.largest_gain
     # Each |y - x| was rounded up by at most 2^-20.
     if promised is not None and gain > promised * (1 + CLOSE) + sums["largest"] * design.quantum / GAIN:
-        raise ValueError(
-            f"largest_gain must bound the sum of weight times |label - score| over {noun}, those not seen included; "
-            f"got {promised:g} and {noun} with {gain:g}. Leave it out, or take it from how rows were chosen."
-        )
+        wanted = f"must bound the sum of weight times |label - score| over {noun}, those not seen included"
+        got, way = f"{promised:g} and {noun} with {gain:g}", "Leave it out, or take it from how rows were chosen."
+        raise WrongValue(Argument("largest_gain"), wanted, got, "", way)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.refusal import Argument, TooLarge
 from calcert.summary.design import GAIN
 
 if TYPE_CHECKING:
@@ -128,10 +129,10 @@ def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Int
     from scipy.sparse import csr_matrix
 
     if clusters.squares >= HEAVIEST_SQUARES:
-        raise OverflowError(
-            "pair_sums must have clusters whose squared weights add up to less than 2^37; got clusters of up to "
-            f"{clusters.largest * clusters.design.quantum:g}. Leave pair_sums out, or pass a larger weight_unit."
-        )
+        got = f"clusters of up to {clusters.largest * clusters.design.quantum:g}"
+        wanted, pairs = "must have clusters whose squared weights add up to less than 2^37", Argument("pair_sums")
+        out = ("Leave ", pairs, " out, or pass a larger ", Argument("weight_unit"), ".")
+        raise TooLarge(pairs, wanted, got, "", out)
     nodes, bins = np.zeros((NODES.size, NODES.size), np.int64), np.zeros((BINS, BINS), np.int64)
     within, beyond = np.zeros(BINS, np.int64), np.zeros(SHARES.size, np.int64)
     bets = np.zeros((SIGNS.shape[0], BET_SIZES.size), np.int64)

@@ -18,7 +18,7 @@ from calcert.foundation.refusal import Argument, Way, WrongValue
 from calcert.foundation.refused_values import Place, bad_label, bad_score
 from calcert.kernels import clusters as kernel
 from calcert.sources.clusters.clusters_on_disk import KeptParts
-from calcert.sources.clusters.weighing_options import Weighing
+from calcert.sources.clusters.weighing_options import Weighing, too_many
 from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.clusters import HEAVIEST, SQUARES, clusters_from_sums, powers_in_parts, refuse_heavy
@@ -71,11 +71,11 @@ class WeightsByLabel:
         """
         (n, low, high), (m, lower, higher) = self._seen.values()
         if min(n, m) >= TELLING_ROWS and low == high != lower == higher:
-            raise ValueError(
-                f"weights must not depend on the label unless largest_weight is given; got {low:g} for every row of "
-                f"label 0 and {lower:g} for every row of label 1. If rows were kept by label with known "
-                f"probabilities, pass largest_weight={max(low, lower):g}."
-            )
+            got = f"{low:g} for every row of label 0 and {lower:g} for every row of label 1"
+            largest = Argument("largest_weight", float(f"{max(low, lower):g}"))
+            way = ("If rows were kept by label with known probabilities, pass ", largest, ".")
+            wanted = ("must not depend on the label unless ", Argument("largest_weight"), " is given")
+            raise WrongValue("weights", wanted, got, "", way)
 
 
 class Weigher:
@@ -231,13 +231,8 @@ class Weigher:
         total = self._whole_multiples(measure or "labels", weight)
         if self._total + total.sum() > ROW_LIMIT:
             row = int(np.argmax(self._total + np.cumsum(total) > ROW_LIMIT))
-            of, way = (
-                ("rows", "Certify") if measure == "counts" else ("clusters", "Pass a larger weight_unit, or certify")
-            )
-            raise OverflowError(
-                f"{measure or 'labels'} must add up to at most 2^36 {of}; got more with {weight[row]:g} "
-                f"{self._place(self.rows + row)}. {way} the parts."
-            )
+            place = self._place(self.rows + row)
+            raise too_many(measure or "labels", f"more with {weight[row]:g}", place)
         self._total += int(total.sum())
         if design.weighted and not design.population:
             self._by_label.add(y, weight)

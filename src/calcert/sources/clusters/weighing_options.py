@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from calcert.foundation.refusal import Argument, WrongType, WrongValue
+from calcert.foundation.refusal import Argument, TooLarge, WrongType, WrongValue
 from calcert.foundation.validation import is_real
 from calcert.summary.design import Design
 
@@ -103,3 +103,12 @@ class Weighing:
 
 PLAIN_ROWS = Weighing()
 """Rows that are independent, and count alike."""
+
+
+def too_many(measure: str, got: str, place: str = "") -> TooLarge:
+    """That weights, counts or shares add up to more than a Summary holds."""
+    unit = Argument("weight_unit")
+    if measure == "counts":
+        return TooLarge(measure, "must add up to at most 2^36 rows", got, place, "Certify the parts.")
+    way = ("Pass a larger ", unit, ", or certify the parts.")
+    return TooLarge(measure, ("must add up to at most 2^36 times ", unit), got, place, way)

@@ -20,7 +20,7 @@ from calcert.foundation.refusal import Argument, NoRows, WrongValue
 from calcert.foundation.refused_values import bad_label, bad_score, missing_value
 from calcert.sources.clusters.cluster_names import split_message
 from calcert.sources.clusters.weighed_arrays import WeightsByLabel
-from calcert.sources.clusters.weighing_options import Weighing
+from calcert.sources.clusters.weighing_options import Weighing, too_many
 from calcert.sources.columns import Column
 from calcert.sources.engines.tables import Chosen
 from calcert.summary.cells import CELL_OF_ONE
@@ -123,8 +123,7 @@ def refuse_weights(cells: Found, group: str | None, weighing: Weighing) -> None:
     """Refuse weights that a Summary cannot hold though each by itself is one: too many, none, or one a label."""
     measure, design, total = weighing.measure, weighing.design, int(cells["weight"].sum())
     if measure is not None and total > ROW_LIMIT:
-        of, way = ("rows", "Certify") if measure == "counts" else ("clusters", "Pass a larger weight_unit, or certify")
-        raise OverflowError(f"{measure} must add up to at most 2^36 {of}; got {total:,}. {way} the parts.")
+        raise too_many(measure, f"{total:,}")
     if measure is not None and not total:
         named = "; got nothing else" if group is None else f" in any group; got nothing else in {group!r}"
         raise ValueError(f"{measure} must not all be zero{named}.")
