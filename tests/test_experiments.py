@@ -164,6 +164,14 @@ def test_the_published_statement_fails_as_often_as_computed_by_hand() -> None:
     assert ours <= 40
 
 
+def test_the_wave_hides_from_15_bins_and_not_from_30() -> None:
+    (wave,) = (distribution for distribution in DISTRIBUTIONS if distribution.name == "wave")
+    scores, labels = wave.rows(1_000_000, np.random.default_rng(0))
+    found = [published.ece(scores, labels, bins=bins).value for bins in (15, 20, 30)]
+    assert found == pytest.approx([0.006, 0.036, 0.107], abs=0.001)
+    assert wave.error == pytest.approx(0.106, abs=0.001)
+
+
 def test_a_training_set_of_one_label_breaks_the_printed_bound_in_every_draw() -> None:
     drawn = [faults.OneLabel.draw(seed) for seed in range(faults.DRAWS)]
     assert all(d.given < d.bound < d.truth for d in drawn)

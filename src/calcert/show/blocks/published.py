@@ -33,6 +33,6 @@ def published_blocks(comparison: Comparison) -> list[Block]:
     for name, bound in comparison.published.items():
         for fault in bound.faults:
             faults.setdefault(fault, []).append(name)
-    notes = [Paragraph(f"{', '.join(names)}: {fault}") for fault, names in faults.items()]
+    notes = [Paragraph(f"{'; '.join(names)}: {fault}") for fault, names in faults.items()]
     lead = [Paragraph("What is not proved, ours to choose, or wasteful:")] if notes else []
     return [Paragraph(rows_text(comparison.report.n)), shown, *lead, *notes]
