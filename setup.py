@@ -10,7 +10,6 @@ import sys
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
-from setuptools.command.build_ext import build_ext
 
 FOLDER = "src/calcert/kernels"
 KERNELS = (
@@ -46,14 +45,6 @@ def extension(name: str, file: str, flags: list[str] = FLAGS) -> Extension:
     return Extension(f"calcert.kernels.{name}", [f"{FOLDER}/{file}"], extra_compile_args=flags, optional=True)
 
 
-class SideBySide(build_ext):
-    """Several compilers at once."""
-
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.parallel = self.parallel or os.cpu_count()
-
-
 if __name__ == "__main__":
     shared = extension("_shared", "_shared.c", ["/O1"] if sys.platform == "win32" else ["-Os", "-g0"])
     modules = cythonize(
@@ -66,4 +57,5 @@ if __name__ == "__main__":
     )
     for module in modules:
         module.optional = True  # Cython makes the shared one anew, and forgets it.
-    setup(ext_modules=[*modules, extension("_counting", "counting.c")], cmdclass={"build_ext": SideBySide})
+    at_once = {"build": {"parallel": os.cpu_count()}}  # Unless the command says how many compilers.
+    setup(ext_modules=[*modules, extension("_counting", "counting.c")], options=at_once)

@@ -146,7 +146,8 @@ def kept(folder: str) -> set[str]:
 def divisions_of_integers(path: Path, directives: dict[str, Any], into: Path) -> list[str]:
     """Where `/` stands between two integers of C: there the rest is dropped in silence."""
     from Cython.Compiler import ExprNodes
-    from Cython.Compiler.Main import CompilationOptions, compile_single
+    from Cython.Compiler.Main import compile_single
+    from Cython.Compiler.Options import CompilationOptions
 
     found: list[str] = []
     analyse = ExprNodes.DivNode.analyse_operation

@@ -79,8 +79,9 @@ def test_a_demand_is_judged_as_check_judges_it(store: Path, rows: pd.DataFrame) 
         outcome = calcert.check(rows["p"], rows["y"], max=limit, statement="cutoff")
         assert found.metrics["calcert_passed"] == run.data.metrics["calcert_passed"] == float(outcome.passed)
         folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="calcert"))
-        said = calcert.Report.from_dict(json.loads((folder / "report.json").read_text())).facts.said
-        assert (said["verdict"], said["statement"]) == (outcome.verdict.sentence, "cutoff")
+        facts = calcert.Report.from_dict(json.loads((folder / "report.json").read_text())).facts
+        assert facts is not None
+        assert (facts.said["verdict"], facts.said["statement"]) == (outcome.verdict.sentence, "cutoff")
 
 
 def test_a_logged_classifier_is_asked_for_probabilities(store: Path) -> None:

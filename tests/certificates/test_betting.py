@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses.betting import LOG_ROUNDING, Round, judged, log_growth
-from calcert.kernels.bets import FEW, LARGEST_STAKE, TOGETHER
+from calcert.certificates.witnesses.betting import LOG_ROUNDING, Round
+from calcert.kernels.bets import FEW, LARGEST_STAKE, TOGETHER, judged, log_growth
 from tests.as_python import as_python
 
 RNG = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def test_stakes_suit_the_rows_before_and_moments_are_sums_of_powers_over_the_row
     splits[1, 0] = 0
     gain = RNG.uniform(-1, 1, (2, 2, *GAIN.shape))
     found = judged(gain, splits, n, delta)
-    written = as_python(judged)(gain, splits, n, delta)  # type: ignore[attr-defined]
+    written = as_python(judged)(gain, splits, n, delta)
     assert found == pytest.approx(written, rel=1e-12, abs=1e-11)
     assert found[1, 0, 0] == 0  # Nothing is known yet, and nothing staked.
     for t, b in ((0, 0), (0, 1), (1, 1)):
@@ -40,7 +40,7 @@ def test_stakes_suit_the_rows_before_and_moments_are_sums_of_powers_over_the_row
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.0])
 def test_products_of_factors_are_sums_of_logarithms(rows: np.ndarray, stake: float, c: float) -> None:
     found = log_growth(stake, GAIN, rows, c)
-    written = as_python(log_growth)(stake, GAIN, rows, c)  # type: ignore[attr-defined]
+    written = as_python(log_growth)(stake, GAIN, rows, c)
     assert found == pytest.approx(written, abs=1e-9)
     assert found == pytest.approx(math.fsum((rows * np.log1p(stake * (GAIN - c))).ravel()), rel=1e-13, abs=1e-11)
 

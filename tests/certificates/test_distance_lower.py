@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.distances.distance_lower import admit, distance_lower, pair_gain, promised
+from calcert.certificates.distances.distance_lower import distance_lower, pair_gain
 from calcert.certificates.witnesses.joined_cells import middles
+from calcert.kernels.knots import admit, promised
 from calcert.summary.points import Points
 from tests.as_python import as_python
 

@@ -13,11 +13,13 @@ import calcert
 from calcert import Summary
 from calcert.certificates.distances import distance_transport_plan
 from calcert.certificates.distances.distance import placed
-from calcert.certificates.distances.distance_transport_plan import Plan, best_plan, cost
+from calcert.certificates.distances.distance_transport_plan import Plan, best_plan
 from calcert.certificates.limits.sampling_term import brier
 from calcert.certificates.witnesses.joined_cells import blocks
+from calcert.foundation.array_types import Integers
 from calcert.kernels import distance as distance_solver
 from calcert.kernels import knots as distance_knots
+from calcert.kernels.knots import cost
 from calcert.summary.points import Points
 from tests.as_python import as_python
 from tests.lab.distances import of_rows
@@ -126,10 +128,10 @@ def test_the_plan_of_certain_and_right_labels_costs_nothing() -> None:
     assert plan_for(summary.points).cost < 1e-9
 
 
-def kernel_arguments(seed: int) -> tuple[NDArray[np.float64], ...]:
+def kernel_arguments(seed: int) -> tuple[Floats, Floats, Floats, Integers]:
     x, y = rows("crowded at both ends", "calibrated", 300, seed)
     points = blocks(calcert.summarize(x, y), 0.01)
-    return points.low, points.high, points.fraction, points.count  # type: ignore[return-value]
+    return points.low, points.high, points.fraction, points.count
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -142,7 +144,8 @@ def test_compiled_kernels_do_what_their_python_does(seed: int) -> None:
     assert np.allclose(mass, again, rtol=1e-14, atol=0)
     assert (left == place).all()
     pair, plan, value = distance_solver.solve(laid, mass, 1e-6)
-    for found, expected in zip(as_python(distance_solver.solve)(laid, mass, 1e-6), (pair, plan, value), strict=True):
+    solved: tuple[Floats | float, ...] = (pair, plan, value)
+    for found, expected in zip(as_python(distance_solver.solve)(laid, mass, 1e-6), solved, strict=True):
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
     spread = distance_transport_plan.evenly(mass, plan)
     arguments = (laid, plan, spread, left, low, high, fraction, count)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses import listed_witnesses
 from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, blocks, middles
-from calcert.summary import points
+from calcert.kernels.bets import by_block, by_place
 from calcert.summary.cells import CELLS
 from tests.as_python import as_python
 from tests.lab.distributions import by_cells
@@ -85,12 +82,12 @@ def test_a_small_scale_leaves_cells_as_they_are() -> None:
 
 
 def test_the_kernels_do_as_they_are_written_and_lose_nothing() -> None:
-    by_block, by_place = cast("Any", points.by_block), cast("Any", listed_witnesses.by_place)
     score = scattered()
     summary = by_cells(score, (np.arange(score.size) % 3 == 0).astype(int))
     rows = (summary.cell, summary.count, summary.offset)
-    left = np.arange(CELLS) // 7 * 7.0
-    tables = (left, left + 6.0, np.arange(CELLS) - left)
+    cells = np.arange(CELLS, dtype=np.float64)
+    left = cells // 7 * 7
+    tables = (left, left + 6, cells - left)
     for ours, written in zip(by_block(*rows, *tables), as_python(by_block)(*rows, *tables), strict=True):
         assert (ours == written).all()
     place = np.arange(CELLS) % 5

@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 import calcert
 from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness, lower_to, signs_of
-from calcert.kernels.grids import smoothed
+from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness
+from calcert.kernels.grids import lower_to, signs_of, smoothed
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
 from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed
 from calcert.perturbation.grids.grid import BLOCK, Grid

@@ -11,8 +11,6 @@ from scipy.stats import binom, chi2, multinomial
 from calcert.certificates.witnesses.random_splits import (
     ALIKE,
     GROWING,
-    IN_A_WORD,
-    MANY,
     OF_LIKELY,
     OF_MANY,
     SPLITS,
@@ -21,9 +19,9 @@ from calcert.certificates.witnesses.random_splits import (
     in_eighths,
     largest_probability,
     splits,
-    throw,
 )
 from calcert.foundation.array_types import Integers
+from calcert.kernels.bets import IN_A_WORD, MANY, throw
 from calcert.summary.points import at_scores
 from tests.as_python import as_python
 
@@ -161,7 +159,7 @@ def test_the_kernel_does_as_it_is_written() -> None:
     compiled, written = np.zeros((8, count.size), np.int64), np.zeros((8, count.size), np.int64)
     throw(count, bits, np.array(EIGHTHS), compiled)
     with np.errstate(over="ignore"):  # Multiplying words drops what is beyond 64 bits, as it should.
-        as_python(throw)(count, bits, np.array(EIGHTHS), written)  # type: ignore[attr-defined]
+        as_python(throw)(count, bits, np.array(EIGHTHS), written)
     assert (compiled == written).all()
     assert (compiled.sum(axis=0) == np.where(count <= MANY, count, 0)).all()
     # The first row goes where the three lowest bits say; sixty-four rows at once by three words of their own.
@@ -178,7 +176,6 @@ def test_no_more_words_are_read_than_there_are(piles: list[int]) -> None:
     bits = np.full(-(-int(count.sum()) // IN_A_WORD), 2**64 - 1, np.uint64)
     batches = np.zeros((8, count.size), np.int64)
     with np.errstate(over="ignore"):
-        as_python(throw)(  # type: ignore[attr-defined]
-            count, bits, np.array(EIGHTHS), batches
-        )  # Without a compiler, reading beyond the last word is an error.
+        # Without a compiler, reading beyond the last word is an error.
+        as_python(throw)(count, bits, np.array(EIGHTHS), batches)
     assert (batches[7] == count).all()

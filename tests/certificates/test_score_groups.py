@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,9 +22,8 @@ def test_runs_grow_as_far_as_the_cap_allows(steps: list[float], halvings: float)
     cap = 2.0**-halvings * max(float(position[-1]), 1.0)
     mass, single = position / max(position[-1], 1.0), np.arange(len(steps)) % 2 == 0
     rest = (mass, position / 8, single, 100, cap)
-    runs: Any = score_groups.capped_runs
-    start, plain, noise = runs(position, *rest)
-    for compiled, written in zip((start, plain, noise), as_python(runs)(position, *rest), strict=True):
+    start, plain, noise = signs.capped_runs(position, *rest)
+    for compiled, written in zip((start, plain, noise), as_python(signs.capped_runs)(position, *rest), strict=True):
         np.testing.assert_array_equal(compiled, written)
     ends = np.append(start[1:], position.size - 1)
     cost = 0.0
@@ -55,6 +52,5 @@ def test_distances_are_those_of_rows_at_both_ends_of_their_cells() -> None:
                 for end, weight in ((low[i], 1 - points.fraction[i, y]), (low[i] + 0.01, points.fraction[i, y])):
                     total += points.count[i, y] * weight * abs(end - (y if plain else label))
     assert score_groups.plug_in(points, groups, 7) == pytest.approx(total / 7, rel=1e-13)
-    rest = (points.low, points.high, points.fraction, points.count, groups.start, groups.plain)
-    distance: Any = score_groups.total_plug_in
-    assert distance(*rest) == as_python(distance)(*rest)
+    rest = (points.low, points.high, points.fraction, points.count, groups.start, groups.plain.view(np.uint8))
+    assert signs.total_plug_in(*rest) == as_python(signs.total_plug_in)(*rest)

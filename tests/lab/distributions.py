@@ -23,6 +23,7 @@ from scipy.stats import binom
 from calcert import Summary
 from calcert.certificates import bounded_variation, lipschitz, score_groups, squared
 from calcert.certificates.limits import deviations, inversion, sampling_term
+from calcert.kernels.limits import bernstein
 from calcert.summary import cells
 
 Floats = NDArray[np.float64]
@@ -308,7 +309,7 @@ def asking_only_for(truth: float) -> Iterator[None]:
         return inversion.invert(plug_in, second_moment, n, delta, limit)
 
     def invert_squared(plug_in: float, n: float, delta: float) -> float:
-        if truth - deviations.bernstein(4 * truth / 3 - truth**2, 1 + truth, n, delta) <= plug_in:
+        if truth - bernstein(4 * truth / 3 - truth**2, 1 + truth, n, delta) <= plug_in:
             return max(truth, min(plug_in, 1.0))
         return inversion.invert_squared(plug_in, n, delta)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calcert import Summary
 from calcert.certificates.distances import distance, distance_lower
-from calcert.certificates.distances.distance_transport_plan import cost
+from calcert.kernels.knots import cost
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
 from tests.lab.distributions import (

@@ -11,6 +11,7 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates import regret as module
+from calcert.certificates.limits.three_values import Gain
 from calcert.certificates.regret import Decision, regret, regret_lower, upper_terms
 from tests.lab.distributions import too_many
 
@@ -150,7 +151,7 @@ def test_a_lower_bound_that_is_tested_on_the_rows_that_chose_it_is_caught() -> N
         rows = calcert.summarize(x, rng.random(500) < x)
         found += regret_lower(rows, Decision(0.3, 0.3), 0.1, run).limit > 0
         opposite = [
-            module.Gain(*map(float, (side.most[k], side.least_rows[k], side.most_rows[k])), 500, side.pay).upper(0.1)
+            Gain(float(side.most[k]), float(side.least_rows[k]), float(side.most_rows[k]), 500, side.pay).upper(0.1)
             for side in module.sides(rows.points, rows.points.count, Decision(0.3, 0.3), opposite=True)
             for k in [int(side.seen.argmin())]
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -106,7 +107,7 @@ def test_nothing_is_proven_of_clusters_that_err_together_and_taken_for_plain_row
         user = np.repeat(np.arange(60), 20)
         rows = pd.DataFrame({"p": 0.5, "y": (rng.random(60) < 0.5)[user].astype(int), "user": user})
         rows = rows.assign(region=rng.integers(0, 3, 1_200), age=rng.integers(0, 2, 1_200))
-        named = {"score": "p", "label": "y", "groups": ["region", "age"]}
+        named: dict[str, Any] = {"score": "p", "label": "y", "groups": ["region", "age"]}
         wrong += bool(calcert.certify(calcert.Rows(rows, **named, clusters="user"), confidence=0.8).proven)
         control += bool(calcert.certify(rows.drop(columns="user"), **named, confidence=0.8).proven)
     assert not too_many(wrong, 120, 0.2)

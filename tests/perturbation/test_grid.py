@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,10 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import perturbed, squared
+from calcert.kernels.grids import placed_at_once, spread
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids import grid as grid_module
-from calcert.perturbation.grids.grid import Grid, absolute_integral, spread
+from calcert.perturbation.grids.grid import Grid, absolute_integral
 from calcert.perturbation.noise import Noise
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
@@ -207,8 +206,7 @@ def test_masses_in_one_pass_are_those_of_the_placement(cubic: bool, exact: bool)
     assert found.rows == wanted.rows
     assert found.dense(0, grid.size + 1) == pytest.approx(wanted.dense(0, grid.size + 1), abs=1e-15)
     rest = (points.low, points.high, points.fraction, points.count, 5000, grid.size, cubic)
-    spread = cast("Any", grid_module.placed_at_once)
-    assert (spread(*rest) == as_python(spread)(*rest)).all()
+    assert (placed_at_once(*rest) == as_python(placed_at_once)(*rest)).all()
 
 
 def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
@@ -218,6 +216,6 @@ def test_rows_are_spread_over_the_grid_as_it_is_written() -> None:
     for ends in (1, 2):
         found, written = np.zeros((2, 9)), np.zeros((2, 9))
         spread(count, fraction, 77.0, slot, part, ends, found)
-        as_python(spread)(count, fraction, 77.0, slot, part, ends, written)  # type: ignore[attr-defined]
+        as_python(spread)(count, fraction, 77.0, slot, part, ends, written)
         assert found == pytest.approx(written, rel=1e-12)
         assert found.sum() > 0

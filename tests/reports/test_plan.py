@@ -225,7 +225,7 @@ def test_shares_for_labels_are_not_planned_with() -> None:
 
 
 @pytest.mark.parametrize("noise", [{}, {"odds": 1 / 16}], ids=["current scores", "perturbed scores"])
-def test_certify_check_and_plan_answer_the_same_question_with_the_same_number(noise: dict[str, float]) -> None:
+def test_certify_check_and_plan_answer_the_same_question_with_the_same_number(noise: dict[str, Any]) -> None:
     rows, settings = calibrated(1_000, 3), calcert.Settings(**noise)
     wanted = plan(rows, 0.03, settings=settings)
     assert wanted.statement == ("perturbed" if noise else "l1")

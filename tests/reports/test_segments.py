@@ -147,9 +147,12 @@ def test_an_engine_is_asked_three_times_for_a_thousand_segments(
     connection, asked = ibis.duckdb.connect(), []
     for name in ("to_pyarrow", "execute", "to_pyarrow_batches"):
         real = getattr(type(connection), name)
-        monkeypatch.setattr(
-            type(connection), name, lambda *given, real=real, **named: asked.append(1) or real(*given, **named)
-        )
+
+        def noted(*given, real=real, **named):
+            asked.append(1)
+            return real(*given, **named)
+
+        monkeypatch.setattr(type(connection), name, noted)
     named: dict[str, Any] = {"score": "p", "label": "y", "groups": ["a", "b"]}
     found = calcert.certify(connection.read_parquet(path), **named)
     assert len(found.segments) > 950

@@ -102,7 +102,12 @@ def test_observed_over_expected_takes_no_time_before_it_is_asked_for(monkeypatch
     for name in ("range_probability", "observed_over_expected"):
         module = too_good_to_be_true if name == "range_probability" else report_module
         known = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, f=known, n=name, **o: asked.append(n) or f(*a, **o))
+
+        def noted(*given, known=known, name=name, **named):
+            asked.append(name)
+            return known(*given, **named)
+
+        monkeypatch.setattr(module, name, noted)
     ordinary, rare = (calcert.certify(scores[:777], RIGHT[:777]) for scores in (X, X / 50))
     assert asked == ["range_probability", "range_probability", "observed_over_expected"]  # The headline of rare events.
     assert "observed / expected" in rare.verdict.sentence

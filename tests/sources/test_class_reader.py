@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 import calcert
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refusal import WrongValue
 from calcert.sources.classes.class_names import ClassNumbers
 from calcert.sources.classes.class_rows import ClassRows
@@ -61,8 +63,12 @@ def folder(frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return where
 
 
-MEASURED = {
-    **{name: lambda p, y, k=k: p[:, k].copy() for k, name in enumerate(NAMES)},
+def probability_of(k: int) -> Callable[[Floats, Integers], Floats]:
+    return lambda p, y: p[:, k].copy()
+
+
+MEASURED: dict[str, Callable[[Floats, Integers], Floats]] = {
+    **{name: probability_of(k) for k, name in enumerate(NAMES)},
     "label": lambda p, y: y.astype(float),
 }
 """All probabilities and labels, as they come."""

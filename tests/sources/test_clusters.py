@@ -44,7 +44,7 @@ def test_every_bit_of_a_key_is_mixed_in_and_nothing_is_lost() -> None:
     keys = np.array([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
     with np.errstate(over="ignore"):
         assert [mixed(key) for key in keys] == [as_python(mixed)(key) for key in keys]
-    flipped = [int(mixed(np.int64(0))) ^ int(mixed(np.int64(1) << bit)) for bit in range(64)]
+    flipped = [mixed(0) ^ mixed(int(np.int64(1) << bit)) for bit in range(64)]
     assert len(set(flipped)) == 64
 
 

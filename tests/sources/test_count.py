@@ -47,7 +47,7 @@ def test_flush_compiled_equals_flush_interpreted_and_clears_what_it_moved() -> N
     rng = np.random.default_rng(2)
     packed = rng.integers(0, 1 << 63, 1000, dtype=np.uint64) * (rng.random(1000) < 0.5)
     packed = packed.astype(np.uint64)
-    tables = [[packed.copy(), np.arange(1000), np.arange(1000) * 7] for _ in range(2)]
+    tables = [(packed.copy(), np.arange(1000), np.arange(1000) * 7) for _ in range(2)]
     counting.flush(*tables[0])
     as_python(counting.flush)(*tables[1])
     for compiled, interpreted in zip(*tables, strict=True):

@@ -9,7 +9,8 @@ import itertools
 import numpy as np
 import pytest
 
-from calcert.sources.files.record_count import BETWEEN, NO_QUOTES, UNSOUND, RecordCount, count_records
+from calcert.kernels.counting import BETWEEN, NO_QUOTES, UNSOUND, count_records
+from calcert.sources.files.record_count import RecordCount
 from tests.as_python import as_python
 
 
