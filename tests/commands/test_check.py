@@ -133,7 +133,7 @@ def test_the_worst_group_must_pass(run: Run, grouped: str, tmp_path: Path, monke
     done = run(*arguments, *within, below)
     assert done.exit_code == 1
     assert (
-        "worst of 2 groups (100 rows or more) of the classifier with its current scores.\n3,000 rows"
+        "of the classifier with its current scores, worst of 2 groups (100 rows or more).\n3,000 rows"
         in done.stdout
         in done.stdout
     )
@@ -175,7 +175,7 @@ def test_of_classes_the_bound_is_that_of_the_report(
         found = json.loads(done.stdout)
         assert (done.exit_code, found["certificate"]["upper"]) == (code, upper)
         assert found["class"] == ("c" if of == "worst" else None)
-    assert f"{of} {WHOSE[of]} 3 classes of the classifier with its current scores." in found["words"][1]
+    assert f"of the classifier with its current scores, {of} {WHOSE[of]} 3 classes." in found["words"][1]
 
 
 def test_what_a_class_lacks_is_said_of_that_class(run: Run, three: str) -> None:
@@ -273,7 +273,7 @@ def test_rows_in_clusters_are_checked_as_such(run: Run, tmp_path: Path) -> None:
     )
     assert alone.exit_code == 0
     assert together.exit_code == 1
-    assert "for a row of clusters of these sizes" in together.stdout
+    assert "for a row drawn at random from clusters of these sizes" in together.stdout
     assert "such clusters" in together.stdout
 
 

@@ -13,6 +13,7 @@ def test_an_adapter_without_its_library_names_the_extra(library: str, monkeypatc
     for name in [name for name in sys.modules if f"{name}.".startswith(f"calcert.{library}.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
-    way_out = rf'calcert\.{library} needs {library}, which is not installed: pip install "calcert\[{library}\]"'
+    way_out = rf'pip install "calcert\[{library}\]" \(in a checkout: "\.\[{library}\]"\)'
+    way_out = rf"calcert\.{library} needs {library}, which is not installed: {way_out}"
     with pytest.raises(ModuleNotFoundError, match=way_out):
         importlib.import_module(f"calcert.{library}")

@@ -36,7 +36,9 @@ def test_a_report_says_what_rows_in_clusters_count_for() -> None:
     text = " ".join(str(CLUSTERED).split())
     assert "5,000 rows in 1,000 clusters, none of more than 5; they count as 1," in text
     assert "(design effect 3." in text
-    assert all("for a row of clusters of these sizes" in c.subject for c in CLUSTERED.certificates.values())
+    assert all(
+        "for a row drawn at random from clusters of these sizes" in c.subject for c in CLUSTERED.certificates.values()
+    )
     assert "given its score a label depends neither on other scores of its cluster" in CLUSTERED.l1.assumption
     assert CLUSTERED.distance.theorem == "Theorem 6 for clusters"
     assert CLUSTERED.warnings == ()

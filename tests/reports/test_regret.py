@@ -63,6 +63,8 @@ def test_it_is_a_gate(tmp_path: Path) -> None:
     for said, most, code in (("--threshold", "0.3", 0), ("--costs", "30,70,EUR", 0), ("--threshold", "0.3", 1)):
         ended = CliRunner().invoke(main, [*words, said, most, "--max", "0.03" if code == 0 else "0.001"])
         assert ended.exit_code == code, ended.output
+        said_of_it = "Within 0.03 (95% confidence): the loss is at most" if code == 0 else "the loss is at least"
+        assert said_of_it in ended.output
     ended = CliRunner().invoke(main, [*words, "--max", "0.03"])
     assert ended.exit_code == 2
     assert "threshold must be given, or costs; got neither" in ended.output

@@ -42,7 +42,7 @@ def test_where_weights_promise_nothing_all_rows_have_one_chance(scores: Any) -> 
     assert chosen.arguments == {}
     assert (chosen.weights == 1).all()
     assert chosen.rows.size == pytest.approx(2_000, rel=0.1)
-    assert "all with the same probability: weights would promise no more." in str(chosen)
+    assert "all with the same probability: unequal weights would not give tighter bounds." in str(chosen)
 
 
 def test_scores_are_not_looked_at_where_most_rows_are_wanted_or_few_are_there() -> None:

@@ -165,12 +165,18 @@ class Certificate:
         """In notebooks: the sentence, and not every field."""
         printer.text(str(self))
 
+    @property
+    def about(self) -> str:
+        """What is bounded, of which scores, and the worst of which groups or classes."""
+        error, comma, whose = self.quantity.partition(", ")
+        return f"{error} of the classifier {self.subject}{comma}{whose}"
+
     def __str__(self) -> str:
         terms = " + ".join(f"{name} {value:.2g}" for name, value in self.terms.items())
         evidence = "" if self.e_value is None else f" E-value against an error of 0: {e_value(self.e_value)}."
         evidence += why_no_bound([self])
         return (
-            f"{self.quantity[:1].upper()}{self.quantity[1:]} of the classifier {self.subject}; assumption: "
+            f"{self.about[:1].upper()}{self.about[1:]}; assumption: "
             f"{self.assumption}. At least {at_least(self.lower)}, at most {at_most(self.upper)}, "
             f"each with {percent_sure(self.delta)} confidence ({rows_text(self.n)}, {self.theorem}).{evidence}\n"
             f"At most = {terms}."

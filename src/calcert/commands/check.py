@@ -53,7 +53,8 @@ Examples:
 @click.option(
     "--max-observed",
     type=click.FloatRange(0.0, min_open=True),
-    help="The most that observed may be of expected, such as 1: prudence, one-sided; by grade with --groups.",
+    help="Largest observed / expected that passes, one-sided, such as 1: are PDs high enough? With --groups every "
+    "grade must pass.",
 )
 @click.option(
     "--statement",

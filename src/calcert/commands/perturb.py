@@ -38,8 +38,8 @@ def command(source: str, target: str, noise: Noise, seed: int | None, wanted: Wa
     Both are Parquet, CSV, TSV or JSON lines (text also as .gz), of the same format; - is text on standard input or
     output. All other columns are copied unchanged. OUT appears when it is complete, or not at all.
 
-    Deploy the new column, and use each value once. To certify, use the original column: `calcert certify`
-    averages over all draws.
+    Deploy the new column, and use each value once. To certify, use the original column with the same
+    noise (`calcert certify --odds 1/16`): the bound averages over all draws.
     """
     import secrets
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calcert.commands import class_options, options
+from calcert.commands import options
 from calcert.commands.options_given_once import Once
 from calcert.reports.gate import USUAL
 
@@ -35,25 +35,17 @@ Examples:
     help=options.STATEMENT_HELP,
 )
 @options.settings
-@class_options.of
 @options.debug.option
-def command(rows: Rows, target: float, statement: str | None, settings: Settings, of: str | None) -> None:
+def command(rows: Rows, target: float, statement: str | None, settings: Settings) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 
     An estimate, not a certificate: a distribution is fitted to the rows, and samples from it are certified. Certify
-    fresh rows in the end, without those that you planned with.
+    fresh rows in the end, without those that you planned with. With --class-columns it plans for the prediction.
     """
     from calcert.commands.output import show, working
     from calcert.reports.classes import certify_of, read_classes
     from calcert.reports.plan import plan
 
-    if of not in (None, USUAL):
-        raise click.UsageError(
-            f"--of must be {USUAL} for a plan; got {of}, whose bound is made of all classes. `calcert check --of "
-            "worst` names the class with the largest bound, and about how many rows it takes."
-        )
-    if of is not None and not rows.has_classes:
-        raise click.UsageError("--of must come with --class-columns; got it alone.")
     classes = read_classes(rows, settings, statement) if rows.has_classes else None
     summary = rows.summary() if classes is None else classes.prediction
     with working("estimating"):

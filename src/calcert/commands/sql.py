@@ -29,7 +29,7 @@ Examples:
 @click.option("--weight", metavar="SQL", help="Column of weights, whole multiples of --weight-unit, or an expression.")
 @click.option("--weight-unit", type=options.Ratio(), default="1", show_default=True, help="What weights are made of.")
 @click.option("--dialect", required=True, type=click.Choice(DIALECTS), help="The database's kind of SQL.")
-@click.option("--perturb", is_flag=True, help="Print the query that serves: all columns, and the perturbed score.")
+@click.option("--perturb", is_flag=True, help="Print the query that perturbs: all columns, and the score to deploy.")
 @click.option(
     "--odds",
     type=options.Ratio(),
@@ -51,12 +51,12 @@ def command(
 ) -> None:
     """Print the query that summarises TABLE where it is: no driver, no rows on the wire.
 
-    Save what the query returns as CSV and pass it to `calcert certify`, `check`, `plan` or `bandwidth`; they recognise
-    it by its columns. The certificates are the same to the last bit as for the rows themselves. Rows without a valid
-    score or label are counted too and refused then, so that nothing is dropped in silence.
+    Save what the query returns as CSV and pass it to `calcert certify`, `check`, `plan` or `research noise-costs`; they
+    recognise it by its columns. The certificates are the same to the last bit as for the rows themselves. Rows
+    without a valid score or label are counted too and refused then, so that nothing is dropped in silence.
 
-    With --perturb the query serves instead: all columns of TABLE, and the score to serve in a column `perturbed`, with
-    fresh noise on the odds for every row (duckdb, postgres, spark). Certify the original score with the same noise,
+    With --perturb the query adds a column `perturbed` to all columns of TABLE: the score to deploy, with fresh noise
+    on the odds for every row (duckdb, postgres, spark). Certify the original score with the same noise,
     `--odds`, not that column.
     """
     from calcert.perturbation.sql_expression import perturb_sql

@@ -16,7 +16,8 @@ def needed(what: str, extra: str, *modules: str) -> Iterator[None]:
         if missing not in modules:
             raise
         raise ModuleNotFoundError(
-            f'{what} {missing}, which is not installed: pip install "calcert[{extra}]".', name=error.name
+            f'{what} {missing}, which is not installed: pip install "calcert[{extra}]" (in a checkout: ".[{extra}]").',
+            name=error.name,
         ) from error
 
 

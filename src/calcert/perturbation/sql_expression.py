@@ -20,7 +20,7 @@ END"""
 
 
 def perturb_sql(score: str, *, dialect: str, odds: float = 1 / 16) -> str:
-    """The score to serve as a SQL expression: fresh noise on the odds for every row, each time it is computed.
+    """The score to deploy as a SQL expression: fresh noise on the odds for every row, each time it is computed.
 
     Guarantee
         Draws of the distribution of :func:`calcert.perturb` with the same `odds`, as good as the database's random

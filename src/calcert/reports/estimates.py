@@ -178,7 +178,7 @@ def sample_words(summary: Summary) -> str:
 
 
 def detectable_error(summary: Summary, delta: float) -> float | None:
-    """About the error to one side that every other sample of as many plain rows shows; None where that is not known."""
+    """About the error in one direction that so many plain rows detect half of the time; None where not known."""
     points, n = summary.points, summary.n
     ones = float((points.count * points.positions).sum())
     variance = float((points.count * points.positions * (1 - points.positions)).sum())

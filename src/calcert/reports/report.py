@@ -158,7 +158,7 @@ class Report(Certified, Result):
 
     @cached_property
     def detectable(self) -> float | None:
-        """About the smallest error that so many rows show: one to one side shows in every other sample. An estimate.
+        """About the error in one direction that a sample of this size detects half of the time. An estimate.
 
         It is sqrt(2 v log(1 / delta) / n), v the mean of score times 1 - score. None where that does not hold: for
         rows in clusters, with weights or shares, where n v is below 20, as for few rows and rare labels, where v is

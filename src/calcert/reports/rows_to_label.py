@@ -58,7 +58,7 @@ class Choice:
     Examples
     --------
     >>> print(calcert.sample_for_labelling(np.linspace(0, 1, 10_000), 500, seed=0))
-    514 of 10,000 rows, all with the same probability: weights would promise no more.
+    514 of 10,000 rows, all with the same probability: unequal weights would not give tighter bounds.
     """
 
     rows: Integers
@@ -86,7 +86,11 @@ class Choice:
     def __str__(self) -> str:
         chosen = f"{self.rows.size:,} of {self.considered:,} rows"
         if self.rule is None:
-            why = "weights would promise no more" if self.aside else "rows are too few, or too many wanted, for weights"
+            why = (
+                "unequal weights would not give tighter bounds"
+                if self.aside
+                else "rows are too few, or too many wanted, for weights"
+            )
             return f"{chosen}, all with the same probability: {why}."
         return (
             f"{chosen}, with weights of at most {self.rule.largest_weight:g}: expect sampling errors of about "

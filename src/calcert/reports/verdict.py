@@ -121,15 +121,16 @@ def judge(
 ) -> Verdict:
     """Whether an error is within a tolerance, which every gate asks; `whose` says of which rows it is."""
     limit, sure = given(tolerance), percent_sure(c.delta)
+    what, per_row = ("loss", " per row") if statement == "regret" else ("error", "")
     if c.upper <= tolerance:
-        words = f"Within {limit} ({sure} confidence): the error is at most {at_most(c.upper)}."
+        words = f"Within {limit} ({sure} confidence): the {what} is at most {at_most(c.upper)}{per_row}."
         return Verdict("within", words, direction, _other_scores(summary) or UNCHANGED)
     if c.lower > tolerance:
         which = f"; {SCORES_ARE[direction]}" if direction not in (None, "mixed") else ""
-        words = f"Beyond {limit} ({sure} confidence): the error is at least {at_least(c.lower)}{which}."
-        cannot = f"{RECALIBRATE}; more rows cannot bring the error within {limit}."
+        words = f"Beyond {limit} ({sure} confidence): the {what} is at least {at_least(c.lower)}{per_row}{which}."
+        cannot = f"{RECALIBRATE}; more rows cannot bring the {what} within {limit}."
         return Verdict("beyond", words, direction, _other_scores(summary) or cannot)
-    unsure = f"Cannot tell yet whether the error is within {limit}"
+    unsure = f"Cannot tell yet whether the {what} is within {limit}"
     found = _plan(c, tolerance, statement, settings, summary)
     if found is None:
         advice = _other_scores(summary) or what_now(c, tolerance, summary) or "label more rows, fresh ones."

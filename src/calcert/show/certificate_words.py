@@ -158,8 +158,7 @@ def judged(certificate: Certificate | Ratio) -> str:
     if not isinstance(c, Certificate):
         return f"Observed / expected: {c.observed:,} positives, {c.expected:,.0f} expected.\n{rows_text(c.n)}."
     return (
-        f"{c.quantity[:1].upper()}{c.quantity[1:]} of the classifier {c.subject}.\n"
-        f"{rows_text(c.n)}, confidence {sure}, assuming {assumed(c.assumption)}."
+        f"{c.about[:1].upper()}{c.about[1:]}.\n{rows_text(c.n)}, confidence {sure}, assuming {assumed(c.assumption)}."
     )
 
 

@@ -219,7 +219,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         check_estimator(self.estimator)
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
-                f"estimator must be fitted before it can serve; got an unfitted {type(self.estimator).__name__}. "
+                f"estimator must be fitted before it can predict; got an unfitted {type(self.estimator).__name__}. "
                 "Call fit(X, y) first, or pass a fitted estimator."
             )
         return np.asarray(self._model.predict_proba(X), np.float64)

@@ -68,6 +68,6 @@ class Design:
         if self.only_soft:
             return "for labels drawn with the shares given"
         if self.clustered:
-            drawn = "row drawn by weight from" if self.weighted else "row of"
-            return f"for a {drawn} clusters of these sizes"
+            drawn = "by weight" if self.weighted else "at random"
+            return f"for a row drawn {drawn} from clusters of these sizes"
         return "for a row drawn by its weight"

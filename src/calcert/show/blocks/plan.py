@@ -18,7 +18,7 @@ def plan_blocks(found: Plan) -> list[Block]:
         style = "bold" if upper <= found.target else ""
         shown.add(f"{size:,}", number(round(lower, 4)), number(upper), style=style)
     return [
-        Paragraph(f"{now.quantity} of the classifier {now.subject}"),
+        Paragraph(now.about),
         Paragraph(
             f"Certified now, from {rows_text(now.n)}: at least {at_least(now.lower)}, at most {at_most(now.upper)}."
         ),

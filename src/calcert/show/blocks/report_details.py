@@ -127,7 +127,7 @@ def power(report: Report) -> str:
     """What so many rows can show; nothing where that is not known."""
     if report.detectable is None:
         return ""
-    return f"Every other sample of this size would show an error of about {report.detectable:.2g} in one direction."
+    return f"A sample of this size detects an error of about {report.detectable:.2g} in one direction half of the time."
 
 
 def _terms(report: Report) -> list[Block]:

@@ -36,8 +36,8 @@ def segment_blocks(report: SegmentReport) -> list[Block]:
         shown,
         Paragraph(f"Segments are all values of {', '.join(report.columns)}{pairs}."),
         Paragraph(
-            f"Limits of observed / expected hold for all segments at once with {sure} confidence; bold ones are proven "
-            "to be off. Nothing is assumed."
+            f"Limits of observed / expected hold for all segments at once with {sure} confidence. Lines that say too "
+            "high or too low are proven to be off. Nothing is assumed."
         ),
         Paragraph(
             f"Of every 1,000 rows scores and positives differ by at most {math.ceil(1e4 * report.bound.upper) / 10:g}, "

@@ -112,7 +112,8 @@ class SheetFile:
             import openpyxl
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
-                f"reading {self.name} needs openpyxl: pip install calcert[excel]. Or save the sheet as CSV UTF-8."
+                f'reading {self.name} needs openpyxl: pip install "calcert[excel]" (in a checkout: ".[excel]"). '
+                "Or save the sheet as CSV UTF-8."
             ) from None
         try:
             with zipfile.ZipFile(self.path) as archive:
