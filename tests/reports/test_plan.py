@@ -122,7 +122,7 @@ def test_a_plan_says_what_it_knows() -> None:
     assert (
         replace(wanted, most=None).answer(" of the group c").startswith("Estimate: 3,000 rows of the group c or more;")
     )
-    assert "do not rule out an error above 0.04" in replace(wanted, most=None).answer()
+    assert "The error may also be above 0.04" in replace(wanted, most=None).answer()
     assert (
         "3,000 rows or more, if any number would do: the error is estimated at 0.0297, and proven to be at least"
         in (replace(wanted, rows=None, most=None).answer())

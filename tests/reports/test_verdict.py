@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 import calcert
 from calcert.certificates import too_good_to_be_true
 from calcert.reports import report as report_module
+from calcert.reports.advice_and_warnings import warnings_of
 from calcert.reports.report import Report
+from calcert.reports.verdict import verdict_of
 
 RNG = np.random.default_rng(0)
 X = RNG.random(6_000)
@@ -62,7 +65,7 @@ def test_noise_that_is_asked_for_leads() -> None:
 def test_rows_that_cannot_tell_are_told_how_many_would() -> None:
     report = calcert.certify(X[:1_000], RIGHT[:1_000], tolerance=0.03)
     assert report.verdict.kind == "cannot tell"
-    assert "fresh rows would" in report.verdict.sentence
+    assert "fresh rows should be enough" in report.verdict.sentence
     assert report.verdict.next.startswith("label fresh rows. Estimate: ")
     groups = calcert.certify(X, RIGHT, groups=np.arange(X.size) % 60, settings=calcert.Settings(tolerance=0.03))
     told = next(iter(groups.groups.values())).verdict
@@ -114,3 +117,35 @@ def test_observed_over_expected_takes_no_time_before_it_is_asked_for(monkeypatch
     assert ordinary.observed_over_expected is not None
     assert asked[-1] == "observed_over_expected"
     assert len(asked) == 4
+
+
+def test_a_slight_error_is_no_reason_to_recalibrate_and_more_rows_promise_nothing_else() -> None:
+    c = calcert.certify(X, OFF).l1
+    settings = calcert.Settings()
+    slight = verdict_of({"l1": replace(c, lower=2.9e-9, upper=0.045)}, settings, None, None)
+    assert slight.kind == "miscalibrated"
+    assert slight.next.startswith("the proven error is slight; decide which error you can accept")
+    assert "if 0.045 is too much" in slight.next
+    large = verdict_of({"l1": replace(c, lower=0.02, upper=0.045)}, settings, None, None)
+    assert large.next.endswith("more rows will not make the error go away.")
+
+
+def test_other_lines_that_show_an_error_are_named_where_the_verdict_shows_none() -> None:
+    found = calcert.certify(X, OFF).certificates
+    none = {name: replace(c, lower=0.0) for name, c in found.items()}
+    summary, settings = calcert.summarize(X, OFF), calcert.Settings()
+    assert not any("rests on" in words for words in warnings_of(summary, none, settings))
+    some = none | {name: replace(none[name], lower=0.002) for name in ("cutoff", "distance")}
+    (words,) = [words for words in warnings_of(summary, some, settings) if "rests on" in words]
+    assert words.startswith("the verdict rests on l1, which shows no error here; cutoff and distance do, with 95%")
+    assert not any("rests on" in words for words in warnings_of(summary, found, settings))
+
+
+@pytest.mark.parametrize(("label", "rows", "warned"), [(0, 1_000, True), (1, 1_000, True), (0, 15, False)])
+def test_labels_that_are_all_the_same_are_warned_of_where_others_are_expected(
+    label: int, rows: int, warned: bool
+) -> None:
+    report = calcert.certify(X[:rows], np.full(rows, label))
+    assert any(f"every label is {label}" in words for words in report.warnings) == warned
+    rare = calcert.certify(X[:1_000] / 200, np.zeros(1_000))
+    assert not any("every label" in words for words in rare.warnings)

@@ -11,6 +11,9 @@ MOST = 1e15
 NARROW = 0.05
 """An interval of ratios up to this wide deserves three decimals."""
 
+TINY = 1e-5
+"""A lower bound below this is told as above 0: its digits tell nobody anything."""
+
 ALMOST_SURE = 1e-9
 """A smaller delta is shown as itself: nobody counts nines."""
 
@@ -77,11 +80,13 @@ def span(lower: float, upper: float, *, ratio: bool = False) -> str:
     --------
     >>> span(0.0313, 0.0617), span(0.0501, 0.0642), span(0.0, 0.0021)
     ('0.031 - 0.062', '0.050 - 0.065', '0 - 0.0021')
+    >>> span(2.9e-9, 0.045)
+    '>0 - 0.045'
     >>> span(0.913, 0.938, ratio=True), span(2.913, 3.38, ratio=True)
     ('0.913 - 0.938', '2.91 - 3.38')
     """
     if not ratio:
-        low, high = short_at_least(lower), short_at_most(upper)
+        low, high = ">0" if 0 < lower < TINY else short_at_least(lower), short_at_most(upper)
         decimals = [len(text.partition(".")[2]) for text in (low, high)]
         # Both ends have as many decimals, as columns of numbers do; 0 and 1 are exact.
         if min(decimals) == 0 or max(decimals) > 4:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.too_good_to_be_true import is_too_good
-from calcert.foundation.number_text import at_least, at_most, confidence, given, percent
+from calcert.foundation.number_text import at_least, at_most, confidence, given, percent, percent_sure
 from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import auroc, design_effect
 from calcert.reports.settings import Settings
-from calcert.reports.statements import not_proved, statements_of
+from calcert.reports.statements import judged_by, not_proved, statements_of
 from calcert.summary.summary import Summary
 
 LARGE_SHARE = 0.01
@@ -25,6 +25,9 @@ BACKWARDS = 5
 
 NEARLY = 0.8
 """Bounds whose lower one is so large a share of the upper one nearly meet."""
+
+EXPECTED = 10
+"""Where so many rows of a label are expected and none is there, labels were probably not read as meant."""
 
 RARE = 8
 """A bandwidth is called large when the rarer outcome's mean probability is less than this many bandwidths."""
@@ -66,10 +69,12 @@ def warnings_of(summary: Summary, certificates: Mapping[str, Certificate], setti
     return (
         *too_good(summary),
         *decisions(summary),
+        *_one_label(summary),
         *_backwards(summary),
         *_passed_by_constant(summary, settings.tolerance),
         *(_rare_events(summary, settings.noise) if settings.asks_for_noise else ()),
         *map(_contradiction, refuted),
+        *_other_statements(certificates, settings),
         *left_out,
         *_heavy_cluster(summary),
     )
@@ -99,6 +104,32 @@ def ranks_backwards(summary: Summary) -> bool:
     spread = 12 * base * (1 - base) / max(1 - float((tied**3).sum()), 1e-300)
     # The variance of Mann and Whitney's statistic where ranks say nothing, with ties; rows count as independent ones.
     return (0.5 - ranked) * math.sqrt(spread * summary.rows / design_effect(summary)) > BACKWARDS
+
+
+def _one_label(summary: Summary) -> list[str]:
+    """A warning where all labels are the same though the scores expect others."""
+    if 0 < summary.base_rate < 1:
+        return []
+    only = round(summary.base_rate)
+    expected = summary.rows * abs(only - summary.mean_score)
+    if expected < EXPECTED:
+        return []
+    return [
+        f"every label is {only}, where the scores expect {expected:,.0f} of label {1 - only}. Were labels read well?"
+    ]
+
+
+def _other_statements(certificates: Mapping[str, Certificate], settings: Settings) -> list[str]:
+    """A warning where the judged statement shows no error and others do: each has its own 5%."""
+    judged = judged_by(certificates)
+    others = [name for name, c in certificates.items() if name != "regret" and c.lower > 0]
+    if settings.tolerance is not None or certificates[judged].lower > 0 or not others:
+        return []
+    which, sure = f"{' and '.join(others)} {'do' if others[1:] else 'does'}", percent_sure(certificates[judged].delta)
+    return [
+        f"the verdict rests on {judged}, which shows no error here; {which}, with {sure} confidence each. Label fresh "
+        "rows to settle it."
+    ]
 
 
 def _backwards(summary: Summary) -> list[str]:

@@ -112,7 +112,7 @@ def verdict_of_groups(report: GroupReport) -> Verdict:
         first = report.groups[off[0]].direction
         where = f"{off[0]}{f', where {SCORES_ARE[first]}' if first not in (None, 'mixed') else ''}"
         which = where if len(off) == 1 else f"{len(off):,} of {size:,} groups, the first is {where}"
-        kind, advice = ("beyond", f"bring it within {limit}") if limit else ("miscalibrated", "change this verdict")
+        kind, advice = ("beyond", f"bring it within {limit}") if limit else ("miscalibrated", "make the error go away")
         said = f"Beyond {limit}" if limit else "Miscalibrated"
         words = f"{said} ({sure}): {which}."
         return Verdict(kind, words, first, f"{RECALIBRATE}; more rows will not {advice}.")  # type: ignore[arg-type]

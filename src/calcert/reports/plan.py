@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats
-from calcert.foundation.number_text import at_least, given, number, rows_about, rows_text
+from calcert.foundation.number_text import TINY, at_least, given, number, rows_about, rows_text
 from calcert.foundation.result import Result
 from calcert.reports.advice_and_warnings import nearly_meeting, what_now
 from calcert.reports.planning_distribution import FittedDistribution, fit
@@ -103,7 +103,7 @@ class Plan(Result):
 
     def _range(self, whose: str) -> str:
         estimated = number(self.limit) if self.limit >= 0.0001 else "about 0"
-        above = f"the error is estimated at {estimated}, and proven to be at least {at_least(self.now.lower)}."
+        above = f"the error is estimated at {estimated}, {_proven(self.now.lower)}."
         if self.fewest is None and self.limit < self.target:
             return f"more than {rows_about(FURTHEST * self.now.n)} rows{whose}; how many, so few rows cannot tell."
         if self.fewest is None:
@@ -115,7 +115,7 @@ class Plan(Result):
         among = "" if each is None else f", in {rows_about(math.ceil(self.rows / each))} such clusters,"
         about = f"about {usual}{among} if the error is as estimated ({estimated})."
         if self.most is None:
-            other = f"These rows do not rule out an error above {given(self.target)}, for which no number would do."
+            other = f"The error may also be above {given(self.target)}; then no number of rows would be enough."
             return f"{fewest} rows{whose} or more; {about} {other}"
         if fewest == rows_about(self.most):
             return f"about {usual} rows{whose}{among.rstrip(',')}."
@@ -275,6 +275,12 @@ class UpperCurve:
             middle = round(math.sqrt(low * high))
             low, high = (middle, high) if self.upper(middle) > target else (low, middle)
         return low if self.upper(low) <= target else high
+
+
+def _proven(lower: float) -> str:
+    if lower < TINY:
+        return "and proven to be above 0" if lower > 0 else "though none is proven"
+    return f"and proven to be at least {at_least(lower)}"
 
 
 def _check_target(target: float) -> float:

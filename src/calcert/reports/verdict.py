@@ -41,6 +41,9 @@ Kind = Literal["miscalibrated", "not detected", "within", "beyond", "cannot tell
 RARE = 0.05
 """Where mean score or base rate is this near 0 or 1, observed over expected says more than a difference does."""
 
+SLIGHT = 0.001
+"""A proven error below this is no reason to recalibrate in itself."""
+
 LARGE = 0.1
 """Rows that leave room for an error above this are too few for most uses."""
 
@@ -136,7 +139,7 @@ def judge(
         advice = _other_scores(summary) or what_now(c, tolerance, summary) or "label more rows, fresh ones."
         return Verdict("cannot tell", f"{unsure}.", direction, advice)
     # Fresh ones: more of the same rows would be a second look at these.
-    more = f": about {rows_about(found.rows)} fresh rows would" if found.rows is not None else ""
+    more = f"; about {rows_about(found.rows)} fresh rows should be enough" if found.rows is not None else ""
     start = RECALIBRATE if found.fewest is None and found.limit >= tolerance else "label fresh rows"
     advice = _other_scores(summary) or f"{start}. {found.answer(whose)}"
     return Verdict("cannot tell", f"{unsure}{more}.", direction, advice)
@@ -181,7 +184,11 @@ def _detected(
     if c.lower > 0:
         which = f": {SCORES_ARE[direction]}" if direction is not None else ""
         words = f"Miscalibrated ({sure}){which}{'; ' * bool(times)}{times}."
-        advice = _other_scores(summary) or f"{RECALIBRATE}; more rows will not change this verdict."
+        advice = f"{RECALIBRATE}; more rows will not make the error go away."
+        if c.lower < SLIGHT:
+            most = f"if {short_at_most(c.upper)} is too much, recalibrate or label fresh rows"
+            advice = f"the proven error is slight; decide which error you can accept (tolerance=, --max); {most}."
+        advice = _other_scores(summary) or advice
         return Verdict("miscalibrated", words, direction, advice)
     most = short_at_most(c.upper)
     if too_wide(c, rare):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.number_text import at_least, at_most, number, rows_text
+from calcert.foundation.number_text import number, rows_text, span
 from calcert.show.blocks.block import Block, Paragraph, Verdict, numbers
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ def plan_blocks(found: Plan) -> list[Block]:
         shown.add(f"{size:,}", number(round(lower, 4)), number(upper), style=style)
     return [
         Paragraph(now.about),
-        Paragraph(
-            f"Certified now, from {rows_text(now.n)}: at least {at_least(now.lower)}, at most {at_most(now.upper)}."
-        ),
+        Paragraph(f"Certified now, from {rows_text(now.n)}: {span(now.lower, now.upper)}."),
         Verdict(found.answer()),
         shown,
         Paragraph("What to expect if the error is as estimated."),
