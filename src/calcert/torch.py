@@ -156,7 +156,7 @@ class Perturb(_Perturbing):
     the operating system, so that neither forked workers nor ``torch.manual_seed`` make two answers share it. It does
     not hide a probability from a client who may ask again (see :func:`calcert.perturb`). Draws are made in float64
     where the device has it; half-precision probabilities come out in float32, because rounding them again to a few bits
-    would serve something else than what was certified. Of what is drawn in float64, float32 adds at most 2^-20 to the
+    would deploy something else than what was certified. Of what is drawn in float64, float32 adds at most 2^-20 to the
     calibration error (theory of noise on the odds, O5). No probability between 0 and 1 comes out as 0 or 1, in either
     precision. Gradients pass through to the original probabilities. ``state_dict`` holds the noise, and a module with
     another noise refuses to load it.
@@ -173,8 +173,8 @@ class Perturb(_Perturbing):
     --------
     >>> import torch
     >>> from calcert.torch import Perturb
-    >>> serve = Perturb(odds=1/16, generator=torch.Generator().manual_seed(0))
-    >>> serve(torch.tensor([0.001, 0.5, 1.0]))
+    >>> deployed = Perturb(odds=1/16, generator=torch.Generator().manual_seed(0))
+    >>> deployed(torch.tensor([0.001, 0.5, 1.0]))
     tensor([0.0012, 0.5110, 1.0000])
     """
 
@@ -225,8 +225,8 @@ class PerturbLogits(_Perturbing):
     --------
     >>> import torch
     >>> from calcert.torch import PerturbLogits
-    >>> serve = PerturbLogits(odds=1/16, generator=torch.Generator().manual_seed(0))
-    >>> serve(torch.tensor([-30.0, 0.0]))
+    >>> deployed = PerturbLogits(odds=1/16, generator=torch.Generator().manual_seed(0))
+    >>> deployed(torch.tensor([-30.0, 0.0]))
     tensor([-29.8090,   0.0441])
     """
 

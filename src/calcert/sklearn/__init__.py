@@ -1,4 +1,4 @@
-"""For scikit-learn: a wrapper that serves perturbed scores from any probabilistic classifier, a scorer, a display."""
+"""For scikit-learn: a wrapper that returns perturbed scores from any probabilistic classifier, a scorer, a display."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class _Secret(bytes):
 
 
 class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that serves the probabilities of another one through :func:`calcert.perturb`.
+    """A classifier that returns the probabilities of another one through :func:`calcert.perturb`.
 
     With two classes the probability of ``classes_[1]`` is perturbed. With more, the confidence of the most probable
     class is; the other classes share the remaining mass in proportion to their own probabilities, evened out just as
@@ -64,7 +64,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     Parameters
     ----------
     estimator
-        A classifier with `predict_proba`. If it is fitted already, serve it without calling `fit`; note that
+        A classifier with `predict_proba`. If it is fitted already, use it without calling `fit`; note that
         scikit-learn's `clone` forgets a fit unless the estimator is a FrozenEstimator.
     odds, bandwidth
         The noise, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither. Fixed before the rows to
@@ -81,7 +81,7 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     `predict` is the most probable class of one draw of `predict_proba`. With fresh noise two calls are two draws, so to
     have both take ``classes_[predict_proba(X).argmax(axis=1)]``; with an integer `random_state` they always agree.
     Calibrate inside, ``PerturbedClassifier(CalibratedClassifierCV(model))``: what changes probabilities after the
-    perturbation serves something else than what was certified. Noise does not hide a probability: a client who may ask
+    perturbation returns something else than what was certified. Noise does not hide a probability: a client who may ask
     again for the same row averages fresh noise away (theory of perturbation).
 
     Examples

@@ -169,7 +169,7 @@ class Summary:
         if self.distinct is None:
             raise ValueError(
                 f"the scores are not a finite set: there are more than {DISTINCT_LIMIT:,} distinct ones. "
-                "Use bounded_variation or perturbed, or round the scores that you serve."
+                "Use bounded_variation or perturbed, or round the scores that you deploy."
             )
         return self.distinct.view(np.float64)
 
