@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial
 
 import calcert
 from calcert.certificates import regret as module
@@ -210,3 +210,21 @@ def test_costs_and_threshold_say_each_other() -> None:
         ValueError, match="summary must be of independent rows of equal weight; got 4 rows in 2 clusters"
     ):
         regret(calcert.summarize([0.2, 0.8] * 2, [0, 1] * 2, clusters=[0, 0, 1, 1]), threshold=0.3)
+
+
+@pytest.mark.parametrize(("n", "rate", "delta"), [(27, 0.6885, 0.05), (100, 0.736, 0.01)])
+def test_at_the_default_seed_lower_bounds_are_above_the_truth_no_more_often_than_delta(
+    n: int, rate: float, delta: float
+) -> None:
+    """All scores 0.2, nobody acted on. These are the worst distributions for a single split, seven times delta."""
+    positives = np.arange(n + 1)
+    likely = binom.pmf(positives, n, rate) > 1e-7
+    lowers = [
+        calcert.bounds.regret(
+            calcert.summarize([0.2] * n, [1] * k + [0] * (n - k)), threshold=0.3, confidence=1 - delta
+        ).lower
+        for k in positives[likely].tolist()
+    ]
+    above = np.array(lowers) > rate - 0.3
+    assert above.any(), "bounds that never reach the truth show nothing"
+    assert binom.pmf(positives[likely][above], n, rate).sum() <= delta

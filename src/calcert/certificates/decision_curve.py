@@ -66,7 +66,11 @@ class DecisionCurve(Result):
 
     @property
     def proven(self) -> list[str]:
-        """For each threshold what is proven: "better than all and none", "better than none", "worse than all"..."""
+        """For each threshold what is proven: "better than all and none", "better than none", "worse than all"...
+
+        Two bands say so, against none and against all, and each holds with probability at least 1 - delta; both at once
+        with at least 1 - 2 delta.
+        """
         return [
             _proven(*limits) for limits in zip(self.lower, self.upper, self.gain_lower, self.gain_upper, strict=True)
         ]

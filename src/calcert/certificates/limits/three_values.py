@@ -65,7 +65,10 @@ class Tests(NamedTuple):
 
     @classmethod
     def of(cls, gain: Gain, delta: float) -> Tests:
-        """For all cells between the limits of that probability, which fail with probability at most SPENT delta."""
+        """For all cells between the limits of that probability, which fail with probability at most SPENT delta.
+
+        `delta` is at most 1/2: a tilt is not negative.
+        """
         n, pay, spent = gain.n, gain.pay, SPENT * delta / 2
         lowest = float(share_lower(np.array(gain.least), np.array(n), spent))
         highest = float(share_upper(np.array(gain.most), np.array(n), spent))
