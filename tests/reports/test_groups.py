@@ -367,3 +367,12 @@ def test_names_and_bounds_are_whole_at_eighty_columns() -> None:
     assert "Süd-West-Region" in text
     for group in report.groups.values():
         assert f" {span(group.l1.lower, group.l1.upper)}" in text
+
+
+def test_groups_that_lack_a_statement_of_the_worst_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(600)
+    told = calcert.certify(x, rng.random(600) < x, groups=np.repeat(["a", "b"], 300)).to_dict()
+    del told["groups"]["a"]["l1"]
+    with pytest.raises(ValueError, match=r"the statement 'l1' must be certified; got in_the_large"):
+        GroupReport.from_dict(told)

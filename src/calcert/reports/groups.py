@@ -18,7 +18,7 @@ from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.many import Many, Part, certify_entries, certify_parts, lines_of_all, with_rows
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
-from calcert.reports.statements import statements_of
+from calcert.reports.statements import check_all_there, statements_of
 from calcert.reports.verdict import FITTED, LARGE, RECALIBRATE, SCORES_ARE, UNCHANGED, Verdict
 from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
@@ -81,6 +81,8 @@ class GroupReport(Many, Result):
             raise ValueError("there must be at least one group; got none.")
         if self.n < 1:
             raise ValueError(f"there must be at least one row; got {self.n!r}.")
+        for report in self.groups.values():
+            check_all_there(report.certificates, self.worst)
 
     @property
     def verdict(self) -> Verdict:
