@@ -116,8 +116,9 @@ def test_several_filters_are_refused_until_one_is_named(write: Write) -> None:
     assert "It has 'strict-match', 'flexible-extract'." in wrong
 
 
-def test_a_filter_of_other_files_is_refused(write: Write) -> None:
-    path = write("rows.jsonl", '{"p": 0.5, "y": 1}\n')
+@pytest.mark.parametrize(("name", "text"), [("rows.jsonl", '{"p": 0.5, "y": 1}\n'), ("rows.csv", "p,y\n0.5,1\n")])
+def test_a_filter_of_other_files_is_refused(write: Write, name: str, text: str) -> None:
+    path = write(name, text)
     assert "Reading(filter=...) must come with samples" in refusal(path, reading=calcert.Reading(filter="none"))
 
 

@@ -305,12 +305,14 @@ class FileTable:
 
 
 def _file_of_form(path: str, form: Format, reading: Reading) -> File:
-    if reading.sheet is not None and form != "sheet":
-        raise WrongValue(reading_argument("sheet"), "must come with a workbook (.xlsx)", visible(path))
-    if reading.skip_lines and form not in ("csv", "sheet"):
-        raise WrongValue(reading_argument("skip_lines"), "must come with CSV or a workbook (.xlsx)", visible(path))
-    if reading.encoding != PLAIN.encoding and (form not in ("csv", "json") or path.lower().endswith(ARCHIVE)):
-        raise WrongValue(reading_argument("encoding"), "must come with CSV or JSON", visible(path))
+    for name, fits, kind in (
+        ("sheet", form == "sheet", "a workbook (.xlsx)"),
+        ("filter", form == "json", "samples of lm-evaluation-harness"),
+        ("skip_lines", form in ("csv", "sheet"), "CSV or a workbook (.xlsx)"),
+        ("encoding", form in ("csv", "json") and not path.lower().endswith(ARCHIVE), "CSV or JSON"),
+    ):
+        if getattr(reading, name) != getattr(PLAIN, name) and not fits:
+            raise WrongValue(reading_argument(name), f"must come with {kind}", visible(path))
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.files.sheet_file import SheetFile

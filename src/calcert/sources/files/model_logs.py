@@ -283,22 +283,18 @@ def _samples(window: Window) -> Iterator[Any]:
 
 def json_file_of(path: str, reading: Reading) -> JsonFile:
     """A JSON file as what it is: a log of a tool, or objects in lines or in an array."""
-    partial = reading.drop_missing
-    if path.lower().endswith(ARCHIVE):
-        return InspectLog(path, reading.encoding, partial=partial)
     plain = JsonFile(path, reading.encoding)
-    if INSPECT_HEAD.match(plain.head()):
-        return InspectLog(path, reading.encoding, partial=partial)
-    if _first_keys(plain) >= LM_EVAL_KEYS:
+    of_inspect = path.lower().endswith(ARCHIVE) or bool(INSPECT_HEAD.match(plain.head()))
+    if not of_inspect and _first_keys(plain) >= LM_EVAL_KEYS:
         return LmEvalLog(path, reading.encoding, reading.filter)
-    if LM_EVAL_TOTALS.match(plain.head()):
+    if not of_inspect and LM_EVAL_TOTALS.match(plain.head()):
         raise ValueError(
             f"{plain.name} must hold rows; got the totals of lm-evaluation-harness. Pass samples_*.jsonl, which it "
             "writes with --log_samples."
         )
     if reading.filter is not None:
         raise WrongValue(reading_argument("filter"), "must come with samples of lm-evaluation-harness", plain.name)
-    return plain
+    return InspectLog(path, reading.encoding, partial=reading.drop_missing) if of_inspect else plain
 
 
 def _first_keys(file: JsonFile) -> set[str]:
