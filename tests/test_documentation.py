@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if "_build" not in path.parts)
 BESIDE = ["README.md", "CONTRIBUTING.md", "SCOPE.md", "CHANGELOG.md"]
 
-SHOWN = {"text", "sh", "yaml", "toml", "json", "xml", "sql", "html"}
+SHOWN = {"dockerfile", "text", "sh", "yaml", "toml", "json", "xml", "sql", "html"}
 """Languages that are only shown."""
 
 

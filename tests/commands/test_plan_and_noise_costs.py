@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import calcert
-from calcert.foundation.number_text import at_least, at_most, fraction
+from calcert.foundation.number_text import at_most, fraction, span
 from calcert.reports.noise_costs import noise_costs
 
 from .conftest import Run
@@ -21,7 +21,7 @@ def test_plan_says_about_how_many_rows_and_that_it_is_an_estimate(run: Run, rows
     done = run("plan", "rows.csv", "--target", f"{target:.4f}", "--statement", "perturbed")
     assert done.exit_code == 0
     assert "L1 calibration error of the classifier with perturbed scores" in done.stdout
-    assert f"from 3,000 rows: at least {at_least(now.lower)}, at most {at_most(now.upper)}." in done.stdout
+    assert f"Certified now, from 3,000 rows: {span(now.lower, now.upper)}." in done.stdout
     answer = re.search(r"Estimate: ([0-9,]+) rows or more", " ".join(done.stdout.split()))
     assert answer is not None
     assert int(answer[1].replace(",", "")) > 3000

@@ -171,4 +171,4 @@ def test_scores_that_rank_labels_backwards_are_warned_of_where_mann_and_whitney_
     x, y = np.repeat([0.9, 0.1], 60), np.repeat([0, 1], 60)
     assert calcert.certify(x, y).warnings
     assert not calcert.certify(x, y, clusters=np.arange(120) // 30).warnings, "four independent clusters tell little"
-    assert not calcert.certify(x, np.ones(120)).warnings
+    assert not any("backwards" in words for words in calcert.certify(x, np.ones(120)).warnings)

@@ -141,7 +141,7 @@ def test_other_lines_that_show_an_error_are_named_where_the_verdict_shows_none()
     assert not any("rests on" in words for words in warnings_of(summary, found, settings))
 
 
-@pytest.mark.parametrize(("label", "rows", "warned"), [(0, 1_000, True), (1, 1_000, True), (0, 15, False)])
+@pytest.mark.parametrize(("label", "rows", "warned"), [(0, 1_000, True), (1, 1_000, True), (0, 60, False)])
 def test_labels_that_are_all_the_same_are_warned_of_where_others_are_expected(
     label: int, rows: int, warned: bool
 ) -> None:

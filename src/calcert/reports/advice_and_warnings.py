@@ -26,7 +26,7 @@ BACKWARDS = 5
 NEARLY = 0.8
 """Bounds whose lower one is so large a share of the upper one nearly meet."""
 
-EXPECTED = 10
+EXPECTED = 50
 """Where so many rows of a label are expected and none is there, labels were probably not read as meant."""
 
 RARE = 8
@@ -115,7 +115,7 @@ def _one_label(summary: Summary) -> list[str]:
     if expected < EXPECTED:
         return []
     return [
-        f"every label is {only}, where the scores expect {expected:,.0f} of label {1 - only}. Were labels read well?"
+        f"every label is {only}, where the scores expect {expected:,.0f} of label {1 - only}. Is it the right column?"
     ]
 
 
