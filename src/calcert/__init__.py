@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from calcert.reports.classes import ClassReport
     from calcert.reports.comparison import Comparison, compare
     from calcert.reports.estimates import estimates
-    from calcert.reports.gate import Outcome, check
+    from calcert.reports.gate import check
     from calcert.reports.groups import GroupReport
     from calcert.reports.noise_costs import noise_costs
+    from calcert.reports.outcome import Outcome
     from calcert.reports.plan import Plan, plan
     from calcert.reports.recalibrate import Recalibration, recalibrate
     from calcert.reports.report import Report
@@ -70,7 +71,7 @@ _LATER = {
     "Comparison": "calcert.reports.comparison",
     "GroupReport": "calcert.reports.groups",
     "Monitor": "calcert.monitoring.monitor",
-    "Outcome": "calcert.reports.gate",
+    "Outcome": "calcert.reports.outcome",
     "Plan": "calcert.reports.plan",
     "Reading": "calcert.sources.parsed_values",
     "Recalibration": "calcert.reports.recalibrate",

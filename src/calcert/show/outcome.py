@@ -8,7 +8,7 @@ from typing import Any
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.plain_types import plain
 from calcert.foundation.refusal import Argument, worded
-from calcert.reports.gate import PRUDENCE, Outcome
+from calcert.reports.outcome import PRUDENCE, Outcome
 from calcert.show.certificate_words import judged
 
 

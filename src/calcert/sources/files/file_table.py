@@ -18,20 +18,20 @@ import numpy as np
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.foundation.refusal import WrongValue
-from calcert.foundation.refusal import reading as reading_argument
 from calcert.foundation.refused_values import Place
 from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named
 from calcert.sources.files import fast_text
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.fast_text import Kind
 from calcert.sources.files.json_file import JsonFile
-from calcert.sources.files.model_logs import ARCHIVE, json_file_of
+from calcert.sources.files.model_logs import json_file_of
 from calcert.sources.files.parquet_file import ParquetFile
 from calcert.sources.files.paths import (
     APART,
     COMPRESSED,
     FILE_NAME,
     Format,
+    check_fitting,
     columns_of_folders,
     keys_in_folders,
     names_of_files,
@@ -43,7 +43,7 @@ from calcert.sources.files.reading_account import Files
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, in_batches, kept
 from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-from calcert.sources.parsed_values import PLAIN, Reading, is_value, label_in_text, score_in_text
+from calcert.sources.parsed_values import Reading, is_value, label_in_text, score_in_text
 from calcert.sources.value_readers import ValueReaders
 
 if TYPE_CHECKING:
@@ -305,14 +305,7 @@ class FileTable:
 
 
 def _file_of_form(path: str, form: Format, reading: Reading) -> File:
-    for name, fits, kind in (
-        ("sheet", form == "sheet", "a workbook (.xlsx)"),
-        ("filter", form == "json", "samples of lm-evaluation-harness"),
-        ("skip_lines", form in ("csv", "sheet"), "CSV or a workbook (.xlsx)"),
-        ("encoding", form in ("csv", "json") and not path.lower().endswith(ARCHIVE), "CSV or JSON"),
-    ):
-        if getattr(reading, name) != getattr(PLAIN, name) and not fits:
-            raise WrongValue(reading_argument(name), f"must come with {kind}", visible(path))
+    check_fitting(path, form, reading)
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.files.sheet_file import SheetFile

@@ -16,9 +16,10 @@ from typing import Literal
 from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.refusal import Way, WrongValue
+from calcert.foundation.refusal import Way, WrongValue, reading
 from calcert.foundation.whole_regular_file import check_regular
 from calcert.sources.columns import WORDS, Column, kind_of
+from calcert.sources.parsed_values import PLAIN, Reading
 
 LOG = logging.getLogger("calcert")
 
@@ -265,3 +266,16 @@ def value_in_folders(path: str, name: str, own: Sequence[str]) -> str | None:
             f"{visible(f'{name}={found}')!r}. Rename the folder, or the column."
         )
     return found
+
+
+def check_fitting(path: str, form: Format, said: Reading) -> None:
+    """Refuse what was said of reading that files of this form cannot have."""
+    archive = path.lower().endswith(".eval")
+    for name, fits, kind in (
+        ("sheet", form == "sheet", "a workbook (.xlsx)"),
+        ("filter", form == "json" and not archive, "samples of lm-evaluation-harness"),
+        ("skip_lines", form in ("csv", "sheet"), "CSV or a workbook (.xlsx)"),
+        ("encoding", form in ("csv", "json") and not archive, "CSV or JSON"),
+    ):
+        if getattr(said, name) != getattr(PLAIN, name) and not fits:
+            raise WrongValue(reading(name), f"must come with {kind}", visible(path))
