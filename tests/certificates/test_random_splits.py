@@ -21,7 +21,7 @@ from calcert.certificates.witnesses.random_splits import (
     splits,
 )
 from calcert.foundation.array_types import Integers
-from calcert.kernels.bets import IN_A_WORD, MANY, throw
+from calcert.kernels.bets import IN_A_WORD, MANY, split_up
 from calcert.summary.points import at_scores
 from tests.as_python import as_python
 
@@ -118,7 +118,7 @@ def test_few_rows_are_thrown_into_batches_of_their_parts(rows: int) -> None:
 def test_seeds_and_rows_decide_the_throws_and_nothing_else(rows: int) -> None:
     count = np.full((50, 2), rows)
     other = count.copy()
-    other[0] += [1, -1]  # As many rows in all, so that random bits alone would throw those behind alike.
+    other[0] += [1, -1]  # As many rows in all, so that random bits alone would split those behind alike.
     assert (thrown_counts(count, 3) == thrown_counts(count, 3)).all()
     assert (thrown_counts(count, 3) != thrown_counts(count, 4)).any()
     assert (thrown_counts(count, 3)[:, :, 1:] != thrown_counts(other, 3)[:, :, 1:]).any()
@@ -157,9 +157,9 @@ def test_the_kernel_does_as_it_is_written() -> None:
     thrown = int(count[count <= MANY].sum())
     bits = np.random.default_rng(0).integers(0, 1 << 64, -(-thrown // IN_A_WORD), np.uint64)
     compiled, written = np.zeros((8, count.size), np.int64), np.zeros((8, count.size), np.int64)
-    throw(count, bits, np.array(EIGHTHS), compiled)
+    split_up(count, bits, np.array(EIGHTHS), compiled)
     with np.errstate(over="ignore"):  # Multiplying words drops what is beyond 64 bits, as it should.
-        as_python(throw)(count, bits, np.array(EIGHTHS), written)
+        as_python(split_up)(count, bits, np.array(EIGHTHS), written)
     assert (compiled == written).all()
     assert (compiled.sum(axis=0) == np.where(count <= MANY, count, 0)).all()
     # The first row goes where the three lowest bits say; sixty-four rows at once by three words of their own.
@@ -177,5 +177,5 @@ def test_no_more_words_are_read_than_there_are(piles: list[int]) -> None:
     batches = np.zeros((8, count.size), np.int64)
     with np.errstate(over="ignore"):
         # Without a compiler, reading beyond the last word is an error.
-        as_python(throw)(count, bits, np.array(EIGHTHS), batches)
+        as_python(split_up)(count, bits, np.array(EIGHTHS), batches)
     assert (batches[7] == count).all()

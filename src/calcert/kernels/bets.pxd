@@ -8,16 +8,16 @@ cdef uint64_t ALL_BITS, OF_TWO, OF_FOUR, OF_EIGHT, ADDED_UP
     together=Py_ssize_t, points=Py_ssize_t, bets=double[:, :, ::1], known=int64_t[:, ::1], start=Py_ssize_t,
     k=Py_ssize_t, y=Py_ssize_t, t=Py_ssize_t, b=Py_ssize_t, g=double, power=double,
 )
-cpdef judged(const double[:, :, :, :] gain, const int64_t[:, :, :, :] thrown, int64_t n, double delta)
+cpdef judged(const double[:, :, :, :] gain, const int64_t[:, :, :, :] drawn, int64_t n, double delta)
 
 @cython.locals(few=int64_t, large=double, here=int64_t, factor=double, _=Py_ssize_t)
-cpdef double log_growth(double stake, const double[:, :] gain, const int64_t[:, :] rows, double c)
+cpdef double log_growth(double bet, const double[:, :] gain, const int64_t[:, :] rows, double c)
 
 @cython.locals(
     many=int64_t, in_a_word=int64_t, word=Py_ssize_t, rest=uint64_t, left=int64_t, rows=int64_t, shown=uint64_t, tossed=uint64_t,
-    eighth=Py_ssize_t, toss=Py_ssize_t, _=Py_ssize_t,
+    eighth=Py_ssize_t, draw=Py_ssize_t, _=Py_ssize_t,
 )
-cpdef throw(const int64_t[:] count, const uint64_t[:] bits, const int64_t[:] into, int64_t[:, :] batches)
+cpdef split_up(const int64_t[:] count, const uint64_t[:] bits, const int64_t[:] into, int64_t[:, :] batches)
 
 @cython.locals(resolution=double, sums=double[:, ::1], p=int64_t, zeros=int64_t, ones=int64_t)
 cpdef by_place(

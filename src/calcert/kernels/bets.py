@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats, Integers
 
 LARGEST_STAKE = 0.49
-"""Gains are at least -1 and c at most 1, so 1 + stake (gain - c) stays positive below 1/2."""
+"""Gains are at least -1 and c at most 1, so 1 + bet (gain - c) stays positive below 1/2."""
 
 TOGETHER = 256
 """Points whose sums are added up apart from the others: sums of sums are rounded less."""
@@ -25,17 +25,17 @@ MANY = 1 << 13
 """Above so many rows of a pile, drawing how many go to each batch takes less time than throwing them."""
 
 IN_A_WORD = 21
-"""Rows thrown by a word of 64 bits, three of them for each."""
+"""Rows drawn by a word of 64 bits, three of them for each."""
 
 ALL_BITS = (1 << 64) - 1
 OF_TWO, OF_FOUR, OF_EIGHT = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
 ADDED_UP = 0x0101010101010101
 
 
-def judged(gain: Floats, thrown: Integers, n: int, delta: float) -> Floats:
-    """The stake of every bet, and sums over the rows that it judges of the powers 0..4 of their gains.
+def judged(gain: Floats, drawn: Integers, n: int, delta: float) -> Floats:
+    """The size of every bet, and sums over the rows that it judges of the powers 0..4 of their gains.
 
-    `gain` has shape (throws, batches - 1, points, 2), what is found one (throws, batches - 1, 6). The stake is the
+    `gain` has shape (splits, batches - 1, points, 2), what is found one (splits, batches - 1, 6). The bet is the
     share that wins most against the c just below what n rows can reject, for the spread of the gains of the rows known
     before, of which a bet knows nothing else; 0 where there are none.
     """
@@ -49,12 +49,12 @@ def judged(gain: Floats, thrown: Integers, n: int, delta: float) -> Floats:
                 s0 = s1 = s2 = p0 = p1 = p2 = p3 = p4 = 0.0
                 for k in range(start, min(start + together, points)):
                     for y in range(2):
-                        known[k, y] += thrown[t, b, k, y]
+                        known[k, y] += drawn[t, b, k, y]
                         g, power = gain[t, b, k, y], float(known[k, y])
                         s0 += power
                         s1 += power * g
                         s2 += power * g * g
-                        power = float(thrown[t, b + 1, k, y])
+                        power = float(drawn[t, b + 1, k, y])
                         p0 += power
                         power *= g
                         p1 += power
@@ -73,17 +73,17 @@ def judged(gain: Floats, thrown: Integers, n: int, delta: float) -> Floats:
     return np.asarray(bets)
 
 
-def log_growth(stake: float, gain: Floats, rows: Integers, c: float) -> float:
-    """The sum over rows of log(1 + stake (gain - c)); factors of few rows are multiplied first."""
+def log_growth(bet: float, gain: Floats, rows: Integers, c: float) -> float:
+    """The sum over rows of log(1 + bet (gain - c)); factors of few rows are multiplied first."""
     few, large = FEW, LARGE
     total, product = 0.0, 1.0
     for k in range(rows.shape[0]):
         for y in range(2):
             here = rows[k, y]
             if here > few:
-                total += here * math.log1p(stake * (gain[k, y] - c))
+                total += here * math.log1p(bet * (gain[k, y] - c))
             elif here > 0:
-                factor = 1 + stake * (gain[k, y] - c)
+                factor = 1 + bet * (gain[k, y] - c)
                 for _ in range(here):
                     product *= factor
                 if not 1 / large < product < large:
@@ -92,10 +92,10 @@ def log_growth(stake: float, gain: Floats, rows: Integers, c: float) -> float:
     return total + math.log(product)
 
 
-def throw(count: Integers, bits: NDArray[np.uint64], into: Integers, batches: Integers) -> None:
+def split_up(count: Integers, bits: NDArray[np.uint64], into: Integers, batches: Integers) -> None:
     """Add the rows of all piles but those of many to the batches; no bit is looked at twice.
 
-    Sixty-four rows of a pile take a word for each toss, the rest three bits each of a word that piles share: never more
+    Sixty-four rows of a pile take a word for each draw, the rest three bits each of a word that piles share: never more
     words than a 21st of the rows, rounded up.
     """
     many, in_a_word = MANY, IN_A_WORD
@@ -107,9 +107,9 @@ def throw(count: Integers, bits: NDArray[np.uint64], into: Integers, batches: In
         while rows >= 64:
             for eighth in range(len(into)):
                 shown = ALL_BITS
-                for toss in range(3):
-                    tossed = int(bits[word + toss])
-                    shown &= tossed if eighth >> toss & 1 else ~tossed & ALL_BITS
+                for draw in range(3):
+                    tossed = int(bits[word + draw])
+                    shown &= tossed if eighth >> draw & 1 else ~tossed & ALL_BITS
                 # How many bits are set: of two, of four, of eight, of all.
                 shown -= (shown >> 1) & OF_TWO
                 shown = (shown & OF_FOUR) + ((shown >> 2) & OF_FOUR)

@@ -37,11 +37,11 @@ def _lacking(c: float, values: Floats, shares: Floats, bets: Floats, n: float, e
     highest, wealth = -math.inf, 0.0
     for b in range(len(bets)):
         bet = bets[b]
-        stake = min(bet, 0.99 / (1 - c)) if c < 1 else bet
+        capped = min(bet, 0.99 / (1 - c)) if c < 1 else bet
         log_wealth = 0.0
         for k in range(len(values)):
             if shares[k] > 0:
-                log_wealth += shares[k] * math.log1p(stake * (c - values[k]))
+                log_wealth += shares[k] * math.log1p(capped * (c - values[k]))
         log_wealth *= n
         if log_wealth > highest:
             wealth = wealth * math.exp(highest - log_wealth) + 1.0
@@ -61,7 +61,7 @@ def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> f
     share, total = gains + loses, total + 1e-9 * n
     if share <= 0:
         return 1.0 if total >= 0 else 0.0
-    chance = min(gains / share, 1.0)
+    success = min(gains / share, 1.0)
     spread = _FAR * math.sqrt(n * share * max(1 - share, 0.0)) + 8
     first = max(math.floor(n * share - spread), 0.0) if share < 1 else n
     last = min(math.ceil(n * share + spread), n) if share < 1 else n
@@ -72,12 +72,12 @@ def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> f
         if now < 0 or now >= taking:
             below, here = 0.0 if now < 0 else 1.0, -1.0
         elif here < _TINY:
-            here, below = probability(now, taking, chance), at_most_so_many(now, taking, chance)
+            here, below = probability(now, taking, success), at_most_so_many(now, taking, success)
         else:
-            below -= chance * here
-            here *= taking / (taking - most) * (1 - chance)
+            below -= success * here
+            here *= taking / (taking - most) * (1 - success)
             if now > most:
-                here *= (taking - most) / now * chance / (1 - chance)
+                here *= (taking - most) / now * success / (1 - success)
                 below += here
         most = now
         added += weight * min(max(below, 0.0), 1.0)
@@ -88,25 +88,25 @@ def at_most(total: float, gains: float, loses: float, n: float, pay: float) -> f
     return (added + max(1 - covered, 0.0)) * (1 + _TAILS + 2e-15 * n * math.log(n + 2)) + _ROUNDED
 
 
-def at_most_so_many(most: float, coins: float, chance: float) -> float:
+def at_most_so_many(most: float, trials: float, success: float) -> float:
     """The probability of at most `most` successes, from the shorter of both tails."""
-    if chance <= 0 or chance >= 1:
-        return 1.0 if chance <= 0 else 0.0
-    odds = chance / (1 - chance)
-    upper = most >= coins * chance
+    if success <= 0 or success >= 1:
+        return 1.0 if success <= 0 else 0.0
+    odds = success / (1 - success)
+    upper = most >= trials * success
     k = most + 1 if upper else most
-    term = probability(k, coins, chance)
+    term = probability(k, trials, success)
     total = 0.0
-    while 0 <= k <= coins and term > 1e-18 * total:
+    while 0 <= k <= trials and term > 1e-18 * total:
         total += term
-        term *= (coins - k) / (k + 1) * odds if upper else k / (coins - k + 1) / odds
+        term *= (trials - k) / (k + 1) * odds if upper else k / (trials - k + 1) / odds
         k += 1 if upper else -1
     return 1 - total if upper else total
 
 
-def probability(hits: float, coins: float, chance: float) -> float:
+def probability(hits: float, trials: float, success: float) -> float:
     """That of so many successes."""
-    if chance <= 0 or chance >= 1:
-        return 1.0 if hits == (0 if chance <= 0 else coins) else 0.0
-    ways = math.lgamma(coins + 1.0) - math.lgamma(hits + 1.0) - math.lgamma(coins - hits + 1.0)
-    return math.exp(ways + hits * math.log(chance) + (coins - hits) * math.log1p(-chance))
+    if success <= 0 or success >= 1:
+        return 1.0 if hits == (0 if success <= 0 else trials) else 0.0
+    ways = math.lgamma(trials + 1.0) - math.lgamma(hits + 1.0) - math.lgamma(trials - hits + 1.0)
+    return math.exp(ways + hits * math.log(success) + (trials - hits) * math.log1p(-success))

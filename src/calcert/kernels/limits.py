@@ -34,7 +34,7 @@ _FIRST, _SECOND = FIRST_REMAINDERS
 
 
 def relative_entropy(q: float, c: float) -> float:
-    """kl(q, c) between Bernoulli laws, without cancellation where q and c are close."""
+    """kl(q, c) between Bernoulli distributions, without cancellation where q and c are close."""
     if c == q:
         return 0.0
     shift = c - q
@@ -98,7 +98,7 @@ def _excess(e: float, variance: float, bound: float, n: float, delta: float) -> 
         normal = math.erfc(e * math.sqrt(n / (2 * most))) / 2
         normal += berry_esseen_constant(bound / math.sqrt(least)) / math.sqrt(n)
         if normal > delta:
-            # Where the normal law is close enough to decide, D5 says no more.
+            # Where the normal distribution is close enough to decide, D5 says no more.
             known = n * most > (bound / delta) ** 2
             tail = normal if known else min(normal, bentkus_tail(e, most, bound, n))
             break

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.kernels.bets import IN_A_WORD, MANY, throw
+from calcert.kernels.bets import IN_A_WORD, MANY, split_up
 from calcert.summary.points import Points
 
 Words = NDArray[np.uint64]
@@ -98,5 +98,5 @@ def in_eighths(count: Integers, rng: np.random.Generator, batch_of: tuple[int, .
     words = -(-int(piles.sum() - piles[many].sum()) // IN_A_WORD)
     for split in batches:
         split[:, many] = rng.multinomial(piles[many], parts / into.size).T
-        throw(piles, rng.integers(0, 1 << 64, words, np.uint64), into, split)
+        split_up(piles, rng.integers(0, 1 << 64, words, np.uint64), into, split)
     return batches.reshape(number, parts.size, *count.shape)
