@@ -268,7 +268,7 @@ def test_classes_come_from_columns(run: Run, tmp_path: Path) -> None:
         (("--workers", "2"), "--workers must come with groups or classes; got 2, and none."),
         (("--class-columns", "p_*", "--groups", "y"), "groups must not come with classes"),
         (("--class-columns", "p_*", "--smallest-group", "9"), "--smallest-group must not come with classes"),
-        (("--class-columns", "p_*", "--cluster", "y"), "--cluster must not come with classes"),
+        (("--class-columns", "p_*", "--clusters", "y"), "--clusters must not come with classes"),
         (("--class-columns", "p_*", "--positive", "y"), "--positive must not come with classes"),
         (("--class-columns", "p_*"), "'p_*' matches 0 of 'p', 'y'"),
     ],

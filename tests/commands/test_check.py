@@ -269,7 +269,7 @@ def test_rows_in_clusters_are_checked_as_such(run: Run, tmp_path: Path) -> None:
     alone = run("check", str(path), "--score", "p", "--label", "y", "--max", "0.05", "--statement", "distance")
     together = run(
         *("check", str(path), "--score", "p", "--label", "y"),
-        *("--max", "0.05", "--statement", "distance", "--cluster", "user"),
+        *("--max", "0.05", "--statement", "distance", "--clusters", "user"),
     )
     assert alone.exit_code == 0
     assert together.exit_code == 1
@@ -281,10 +281,10 @@ def test_the_result_of_a_query_with_clusters_is_checked_as_the_rows_are(run: Run
     duckdb = pytest.importorskip("duckdb")
     database = duckdb.connect()
     database.execute("CREATE TABLE t AS SELECT 0.5 AS p, i % 2 AS y, i // 10 AS u FROM range(2000) AS r(i)")
-    text = run("sql", "t", "--score", "p", "--label", "y", "--cluster", "u", "--dialect", "duckdb").stdout
+    text = run("sql", "t", "--score", "p", "--label", "y", "--clusters", "u", "--dialect", "duckdb").stdout
     database.execute(f"COPY ({text}) TO '{tmp_path / 'cells.csv'}' (HEADER)")
     database.execute(f"COPY t TO '{tmp_path / 'rows.csv'}' (HEADER)")
-    named = ("--score", "p", "--label", "y", "--cluster", "u")
+    named = ("--score", "p", "--label", "y", "--clusters", "u")
     judged = ("--max", "0.2", "--statement", "cutoff")
     cells = run("check", str(tmp_path / "cells.csv"), *judged)
     assert cells.exit_code == 0

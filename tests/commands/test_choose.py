@@ -151,7 +151,7 @@ def test_a_file_that_changes_between_two_reads_is_refused(change: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [("weight\n", "heft\n", "--weight must be a column"), (",1.0\n", ",1e5\n", "--largest-weight must bound")],
+    [("weight\n", "heft\n", "--weights must be a column"), (",1.0\n", ",1e5\n", "--largest-weight must bound")],
 )
 def test_a_chosen_file_that_was_edited_is_refused_where_it_can_be_told(
     run: Run, old: str, new: str, message: str

@@ -51,7 +51,7 @@ def test_names_that_come_again_are_remarked_on(
     calcert.summarize({"frame": frame, "lazy": frame.lazy()}.get(source, path), score="p", label="y")
     (message,) = caplog.messages
     assert f"column {name!r} has values that come again" in message
-    assert "(--cluster)" in message
+    assert "(--clusters)" in message
 
 
 @pytest.mark.parametrize("source", ["frame", "lazy", "parquet", "csv", "jsonl"])

@@ -188,9 +188,9 @@ def test_what_is_no_score_is_served_as_null_and_single_precision_is_widened(engi
 
 
 UNITS: dict[str, dict[str, Any]] = {
-    "cluster": {"cluster": "unit"},
-    "weight": {"weight": "w"},
-    "both": {"cluster": "unit", "weight": "w", "weight_unit": 0.5},
+    "cluster": {"clusters": "unit"},
+    "weight": {"weights": "w"},
+    "both": {"clusters": "unit", "weights": "w", "weight_unit": 0.5},
 }
 
 
@@ -203,8 +203,8 @@ def test_the_query_gives_the_summary_of_clusters_and_weights(engine: tuple[str, 
     unit, weight = rng.integers(0, 2000, scores.size), rng.integers(0, 200_000, scores.size)
     rows = pa.table({"p": scores, "y": labels.astype(np.int64), "unit": unit, "w": weight})
     options = UNITS[given]
-    wanted: dict[str, Any] = {"clusters": unit} if "cluster" in options else {}
-    wanted |= {"weights": weight} if "weight" in options else {}
+    wanted: dict[str, Any] = {"clusters": unit} if "clusters" in options else {}
+    wanted |= {"weights": weight} if "weights" in options else {}
     wanted |= {"weight_unit": options["weight_unit"]} if "weight_unit" in options else {}
     result = run(rows, calcert.sql.summary_query("predictions", "p", "y", dialect, **options))
     assert calcert.Summary.from_cells(result) == calcert.summarize(scores, labels, **wanted)
@@ -231,7 +231,7 @@ def test_rows_without_a_cluster_or_a_whole_weight_are_counted_and_refused(
     dialect, run = engine
     rows = pa.table({"p": [0.5, 0.25, 0.75], "y": [0, 1, 1], "unit": [1, 1, 2], "w": [1.0, 2.0, 3.0]})
     rows = rows.set_column(rows.schema.get_field_index(column), column, pa.array(values))
-    query = calcert.sql.summary_query("predictions", "p", "y", dialect, cluster="unit", weight="w")
+    query = calcert.sql.summary_query("predictions", "p", "y", dialect, clusters="unit", weights="w")
     with pytest.raises(ValueError, match=words):
         calcert.Summary.from_cells(run(rows, query))
 

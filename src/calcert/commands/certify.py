@@ -28,7 +28,7 @@ if only one pair is plausible.
 
 {options.statement_lines()}
 
-Rows must be independent, or come in independent clusters that --cluster names, from the target population, and not
+Rows must be independent, or come in independent clusters that --clusters names, from the target population, and not
 used to train or recalibrate the classifier.
 """,
     epilog="""\b
@@ -38,7 +38,7 @@ Examples:
   calcert certify predictions.csv --statement distance --json
   calcert certify predictions.parquet --score p --label y --groups region
   calcert certify predictions.parquet --class-columns 'p_*' --label animal
-  calcert certify predictions.parquet --score p --label y --cluster user_id
+  calcert certify predictions.parquet --score p --label y --clusters user_id
   calcert certify predictions.csv --html report.html --fact model='PD 7' --fact owner=Risk
   calcert certify portfolio.csv --score PD --label Ausfall --decimal , --percent --positive J --drop-missing
   head -5000 predictions.csv | calcert certify -

@@ -113,7 +113,7 @@ def certifying(file: str, score: str, label: str | None, column: str, chosen: Ch
     """The command that reads the chosen rows back."""
     words = ["calcert", "certify", file, "--score", score, "--label", label or "LABEL", *said(reading)]
     if chosen.rule is not None:
-        words += ["--weight", column]
+        words += ["--weights", column]
         for argument, value in chosen.declared.items():
             words += [f"--{argument.replace('_', '-')}", fraction(value) if value < 1 else repr(value)]
     return shlex.join(words)

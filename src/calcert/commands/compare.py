@@ -27,7 +27,7 @@ Examples:
   calcert compare predictions.parquet --scores p_forest,p_logistic,p_old --label y
   calcert compare forest.csv logistic.csv --score p --label y
   calcert compare answers.csv --scores conf_a,conf_b --label right_a,right_b --own-labels
-  calcert compare predictions.parquet --scores new,old --label y --cluster user_id --html comparison.html
+  calcert compare predictions.parquet --scores new,old --label y --clusters user_id --html comparison.html
 """,
 )
 @options.rows(sampling=True)

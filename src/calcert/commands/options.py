@@ -230,11 +230,11 @@ def rows(
 
 
 WEIGHING = (
-    click.option("--cluster", "clusters", metavar="COLUMN", help="Column that says which rows belong together."),
+    click.option("--clusters", metavar="COLUMN", help="Column that says which rows belong together."),
     click.option(
         "--independent", is_flag=True, help="Answers to one question are independent, though the log repeats it."
     ),
-    click.option("--weight", "weights", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
+    click.option("--weights", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
     click.option(
         "--largest-weight",
         type=Ratio(),

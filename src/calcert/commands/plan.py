@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Examples:
   calcert plan pilot.parquet --score p --label y --target 0.02
   calcert plan pilot.csv --target 0.05 --statement distance
-  calcert plan pilot.parquet --score p --label y --cluster user_id --target 0.02
+  calcert plan pilot.parquet --score p --label y --clusters user_id --target 0.02
   calcert plan pilot.csv --class-columns 'p_*' --label animal --target 0.02 --statement distance
 """,
 )

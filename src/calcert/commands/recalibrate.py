@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Examples:
   calcert recalibrate predictions.parquet --score p --label y --out map.json
   calcert apply map.json new.parquet --score p --out scored.parquet
-  calcert recalibrate predictions.csv --cluster user_id --out map.json --plot curves.png
+  calcert recalibrate predictions.csv --clusters user_id --out map.json --plot curves.png
   calcert recalibrate predictions.csv --sql p
 """,
 )

@@ -25,8 +25,8 @@ Examples:
 @click.argument("table")
 @click.option("--score", required=True, metavar="SQL", help="Column of scores in [0, 1], or an expression.")
 @click.option("--label", metavar="SQL", help="Column of labels, 0/1 or boolean, or an expression.")
-@click.option("--cluster", metavar="SQL", help="Column that says which rows belong together, or an expression.")
-@click.option("--weight", metavar="SQL", help="Column of weights, whole multiples of --weight-unit, or an expression.")
+@click.option("--clusters", metavar="SQL", help="Column that says which rows belong together, or an expression.")
+@click.option("--weights", metavar="SQL", help="Column of weights, whole multiples of --weight-unit, or an expression.")
 @click.option("--weight-unit", type=options.Ratio(), default="1", show_default=True, help="What weights are made of.")
 @click.option("--dialect", required=True, type=click.Choice(DIALECTS), help="The database's kind of SQL.")
 @click.option("--perturb", is_flag=True, help="Print the query that perturbs: all columns, and the score to deploy.")
@@ -42,8 +42,8 @@ def command(
     table: str,
     score: str,
     label: str | None,
-    cluster: str | None,
-    weight: str | None,
+    clusters: str | None,
+    weights: str | None,
     weight_unit: float,
     dialect: str,
     perturb: bool,
@@ -68,5 +68,6 @@ def command(
     if label is None:
         raise click.UsageError("Missing option '--label': the column of labels, or an expression.")
     click.echo(
-        summary_query(table, score, label, dialect, cluster=cluster, weight=weight, weight_unit=weight_unit), nl=False
+        summary_query(table, score, label, dialect, clusters=clusters, weights=weights, weight_unit=weight_unit),
+        nl=False,
     )

@@ -52,7 +52,7 @@ def remark_on_clusters(
         if FEWEST <= len(set(seen)) < len(seen) and (column in named or all(map(KEY.fullmatch, set(seen)))):
             words = (
                 f"column {column.name!r} has values that come again, and rows of one of them may not be independent; "
-                f"if so, name it: clusters={column.name!r} (--cluster), or keep one row of each"
+                f"if so, name it: clusters={column.name!r} (--clusters), or keep one row of each"
             )
             LOG.warning("%s: %s", source, words)
             return [f"{words}."]
@@ -67,7 +67,7 @@ def _remark_on_weights(columns: Sequence[Column], source: str, values: Callable[
         if len({str(value) for value in values(column.name)}) > 1:
             LOG.warning(
                 "%s: column %r is not used; if rows stand for unequally many others, as those of calcert choose do, "
-                "the bounds are about the wrong population without weights=%r (--weight). A monitor takes no weights",
+                "the bounds are about the wrong population without weights=%r (--weights). A monitor takes no weights",
                 source,
                 column.name,
                 column.name,

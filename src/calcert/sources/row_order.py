@@ -45,7 +45,7 @@ class RowOrder:
         return [
             f"neighbouring rows err together (lag-one statistic {sticking:.0f}; independent rows give about 0), as do "
             "rows of one game, user or day. The bounds need independent rows: name what rows belong to (clusters=, "
-            "--cluster)."
+            "--clusters)."
         ]
 
 

@@ -22,8 +22,8 @@ def summary_query(
     label: str,
     dialect: str,
     *,
-    cluster: str | None = None,
-    weight: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
     weight_unit: float = 1.0,
 ) -> str:
     """The query that summarises a table inside the database: its rows stay where they are.
@@ -43,7 +43,7 @@ def summary_query(
     dialect
         duckdb, postgres, spark, bigquery, snowflake or trino. The project runs the first three against the real
         engines; the others are checked for syntax.
-    cluster, weight
+    clusters, weights
         The column that says which rows belong together, that of weights, or expressions, where rows are not independent
         or not equal; as in :func:`calcert.summarize`.
     weight_unit
@@ -59,9 +59,9 @@ def summary_query(
     SELECT cell, label, row_count, offset_sum, table_rows, score
     FROM calcert_scores CROSS JOIN calcert_total
     """
-    given = {"table": table, "score": score, "label": label, "cluster": cluster, "weight": weight}
+    given = {"table": table, "score": score, "label": label, "clusters": clusters, "weights": weights}
     for name, value in given.items():
-        if value is None and name in ("cluster", "weight"):
+        if value is None and name in ("clusters", "weights"):
             continue
         if not isinstance(value, str) or not value.strip():
             raise TypeError(f"{name} must be SQL text, such as a name; got {value!r}.")
@@ -75,13 +75,13 @@ def summary_query(
         for piece in reversed(PIECES)
     )
     types = {"real": chosen.real, "integer": chosen.integer}
-    weighed = cluster is not None or weight is not None
+    weighed = clusters is not None or weights is not None
     if not 0 < weight_unit < math.inf:
         raise ValueError(f"weight_unit must be a positive number; got {weight_unit!r}.")
-    scaled = "1.0" if weight is None else f"CAST({weight} AS {chosen.real}) / {float(weight_unit)!r}"
+    scaled = "1.0" if weights is None else f"CAST({weights} AS {chosen.real}) / {float(weight_unit)!r}"
     placed = sql_templates.PLACED.format(
         kept="\n      scaled,\n      calcert_cluster," if weighed else "",
-        more=f"\n        {scaled} AS scaled,\n        {cluster or '0'} AS calcert_cluster," if weighed else "",
+        more=f"\n        {scaled} AS scaled,\n        {clusters or '0'} AS calcert_cluster," if weighed else "",
         **types,
         table=table,
         score=score,
@@ -96,7 +96,7 @@ def summary_query(
         invalid=query_result.INVALID,
     )
     if weighed:
-        clustered, weighted = cluster is not None, weight is not None
+        clustered, weighted = clusters is not None, weights is not None
         return _weighed_query(placed, types, clustered=clustered, weighted=weighted, quantum=float(weight_unit))
     return sql_templates.QUERY.format(**types, placed=placed, limit=DISTINCT_LIMIT, listed=query_result.LISTED)
 
