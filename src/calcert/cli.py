@@ -17,8 +17,7 @@ from typing import Any, NoReturn, TextIO
 import click
 
 import calcert
-from calcert.commands.options import debug
-from calcert.commands.options_given_once import OPTIONS
+from calcert.commands.options import DEBUG, OPTIONS, debug
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import heard
 from calcert.foundation.refusal import Refused
@@ -37,6 +36,9 @@ COMMANDS = (
     "demo",
     "research",
 )
+
+COPIES = ("apply", "choose", "perturb")
+"""Commands that one file has; every other has a file of its own."""
 
 BAD_INPUT = 2
 BUG = 70
@@ -65,7 +67,8 @@ class CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return super().get_command(ctx, name)
-        command: click.Command = importlib.import_module(f"calcert.commands.{name}").command
+        file, attribute = ("copies", name) if name in COPIES else (name, "command")
+        command: click.Command = getattr(importlib.import_module(f"calcert.commands.{file}"), attribute)
         return command
 
     def resolve_command(
@@ -112,7 +115,7 @@ class CommandGroup(click.Group):
             click.echo("\nInterrupted; nothing was left half-written.", err=True)
             ctx.exit(INTERRUPTED)
         except USER_ERRORS as error:
-            if ctx.meta.get(debug.KEY):
+            if ctx.meta.get(DEBUG):
                 traceback.print_exc()
                 ctx.exit(BAD_INPUT)
             raise UserError(visible(_words(error, ctx.meta.get(OPTIONS, {})), keep="\n")) from error
@@ -185,7 +188,7 @@ Tab completion in bash (zsh and fish likewise):
 """,
 )
 @click.version_option(calcert.__version__, prog_name="calcert")
-@debug.option
+@debug
 def main() -> None:
     """Certificates for the calibration error of a classifier.
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from calcert.cli import main
-from calcert.commands.options import Probability, Ratio
+from calcert.commands.option_values import Probability, Ratio
 
 
 @pytest.mark.parametrize(

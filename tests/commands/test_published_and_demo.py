@@ -10,12 +10,13 @@ import pytest
 
 import calcert
 from calcert import published
-from calcert.commands.simulated_rows import simulate, true_errors, truth
+from calcert.commands.demo import simulate, truth
 from calcert.foundation.number_text import at_most, number
 from calcert.perturbation.noise import Noise
 from calcert.published.compare import compare
 
 from .conftest import Run
+from .test_simulated_rows import true_errors
 
 
 def test_the_comparison_holds_the_numbers_of_the_methods_themselves(rows: tuple[Any, Any]) -> None:

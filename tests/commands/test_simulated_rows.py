@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 import calcert
-from calcert.commands.simulated_rows import OVERCONFIDENCE, SPREAD, simulate, true_errors
+from calcert.commands.demo import OVERCONFIDENCE, SPREAD, simulate
+from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.grid import absolute_integral
 from calcert.perturbation.noise import Noise
+from calcert.summary.points import Points
+
+
+class TrueErrors(NamedTuple):
+    """The true errors of the simulated classifier."""
+
+    perturbed: float
+    l1: float
+
+
+def true_errors(noise: Noise, points: int = 200_000) -> TrueErrors:
+    """The true L1 calibration errors of the simulated rows, by integrating over the quantiles of the true log-odds."""
+    true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
+    score, probability = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
+    where = coordinate_of(noise)
+    grid, place = where.grid(512), where.place(score)
+    weight = np.stack([1 - probability, probability], axis=1)
+    distribution = grid.place(Points(place, place, np.zeros((points, 2)), weight)).masses(weight)
+    error = sum(absolute_integral(where.score(v) * d - p, grid.step) for v, d, p, _ in grid.densities(distribution))
+    return TrueErrors(perturbed=float(error), l1=float(np.abs(score - probability).mean()))
 
 
 def test_the_error_of_the_simulated_classifier_is_that_of_calculus() -> None:

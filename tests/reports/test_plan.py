@@ -15,7 +15,7 @@ from scipy.stats import binom
 import calcert
 from calcert.certificates import perturbed
 from calcert.certificates.certificate import Lower
-from calcert.commands.simulated_rows import simulate
+from calcert.commands.demo import simulate
 from calcert.perturbation.noise import Noise
 from calcert.reports import plan as plan_module
 from calcert.reports.plan import Plan, plan

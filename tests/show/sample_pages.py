@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import calcert
-from calcert.commands.simulated_rows import simulate
+from calcert.commands.demo import simulate
 from calcert.show import as_page
 
 DAY = datetime.date(2026, 3, 14)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.commands.simulated_rows import simulate
+from calcert.commands.demo import simulate
 from calcert.foundation.number_text import at_least, at_most
 from calcert.reports.report import Report
 from calcert.show.certificate_words import STATEMENTS

@@ -14,7 +14,7 @@ from matplotlib.patches import StepPatch
 
 import calcert
 from calcert.certificates.band import calibration_band
-from calcert.commands.simulated_rows import simulate
+from calcert.commands.demo import simulate
 from calcert.foundation.number_text import at_least, at_most, rows_about
 from calcert.reports.noise_costs import noise_costs
 from calcert.reports.plan import Plan, plan

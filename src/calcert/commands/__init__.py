@@ -1,1 +1,1 @@
-"""One file a command; each reads, summarises, certifies and shows, and computes nothing itself."""
+"""The commands: each reads, summarises, certifies and shows, and computes nothing itself."""

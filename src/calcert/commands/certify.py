@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.filed_facts import facts, filed
-from calcert.commands.options_given_once import Once
+from calcert.commands.input import filed
 from calcert.commands.output import Shown, repeat, shown, working
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     help=f"""Certify how well calibrated a classifier is.
 
 FILE is Parquet, CSV, TSV (.txt too), JSON lines or .xlsx; a glob; a folder; several files; - for CSV or JSON
@@ -46,14 +45,8 @@ Examples:
 )
 @options.rows(sampling=True, groups="Certify every group that this column names, all together.", classes=True)
 @options.settings
-@click.option(
-    "--statement",
-    "statements",
-    type=options.statement,
-    multiple=True,
-    help="Certify this statement only; may be given more than once.",
-)
-@options.workers("groups or classes")
+@options.statements("Certify")
+@options.option("workers")
 @shown()
 @click.option("--details", is_flag=True, help="Also print all statements, their terms and evidence, and estimates.")
 @click.option(
@@ -61,8 +54,7 @@ Examples:
     type=click.Choice(["current", "perturbed"]),
     help="Of which scores --plot draws the curve; perturbed ones by default where noise is asked for.",
 )
-@facts
-@options.debug.option
+@options.facts
 def command(
     rows: Rows,
     settings: Settings,

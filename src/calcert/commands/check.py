@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calcert.commands import class_options, options, policy
-from calcert.commands.filed_facts import facts, facts_of, filed
-from calcert.commands.options_given_once import OPTIONS, Once
+from calcert.commands import options, policy
+from calcert.commands.input import facts_of, filed
+from calcert.commands.option_values import Probability
 from calcert.commands.output import Written
 from calcert.foundation.number_text import given
 from calcert.foundation.refusal import Refused
@@ -26,7 +26,7 @@ NOT_CERTIFIED = 1
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Fail a build unless an error is certified small.",
     epilog="""\b
 Exit codes: 0 certified, 1 not certified, 2 bad input.
@@ -44,7 +44,7 @@ Examples:
 )
 @options.rows(sampling=True, groups="Pass only if no group that this column names is worse than --max.", classes=True)
 @policy.option
-@click.option("--max", type=options.Probability(), help="The largest error that passes, such as 0.03.")
+@click.option("--max", type=Probability(), help="The largest error that passes, such as 0.03.")
 @click.option(
     "--max-ratio",
     type=click.FloatRange(1.0, min_open=True),
@@ -56,26 +56,21 @@ Examples:
     help="Largest observed / expected that passes, one-sided, such as 1: are PDs high enough? With --groups every "
     "grade must pass.",
 )
-@click.option(
-    "--statement",
-    type=options.statement,
-    help=options.STATEMENT_HELP,
-)
+@options.option("statement")
 @options.settings
-@class_options.of
+@options.option("of")
 @click.option(
     "--fitted-on-other-rows",
     is_flag=True,
     help="Let rows pass that agree with the scores better than fresh rows can: no score was fitted on these rows.",
 )
-@options.workers("groups or classes")
+@options.option("workers")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @click.option(
     "--html", metavar="PATH", type=Written(), help="Also write the page of all statements; - is standard output."
 )
 @click.option("--junit", metavar="PATH", type=Written(), help="Also write the outcome as JUnit XML.")
-@facts
-@options.debug.option
+@options.facts
 def command(
     rows: Rows,
     max: float | None,
@@ -122,7 +117,7 @@ def command(
             fixed.check_look(found.rows + sum(rows.account.dropped.values()))
             found = replace(found, too_few=fixed.too_few(found.rows))
         with working("estimating how many rows would do"):
-            words = outcome_words(found, context.meta[OPTIONS])
+            words = outcome_words(found, context.meta[options.OPTIONS])
         by_policy = {} if fixed is None else {"policy": fixed.words}
         words = "\n".join([words, *by_policy.values()])
         if html is not None:
@@ -131,7 +126,7 @@ def command(
         outcome = replace(outcome, certificate=found.certificate, words=words, passed=found.passed)
     except Exception as error:
         outcome = replace(
-            outcome, words=error.words(context.meta[OPTIONS]) if isinstance(error, Refused) else str(error)
+            outcome, words=error.words(context.meta[options.OPTIONS]) if isinstance(error, Refused) else str(error)
         )
         raise
     finally:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.filed_facts import facts, filed
-from calcert.commands.options_given_once import OPTIONS, Once
+from calcert.commands.input import filed
 from calcert.commands.output import Shown, repeat, shown, working
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Certify which of several models is better calibrated.",
     epilog="""\b
 Examples:
@@ -38,16 +37,9 @@ Examples:
     help="Each model is judged by labels of its own; with --scores, --label lists a column for each.",
 )
 @options.settings
-@click.option(
-    "--statement",
-    "statements",
-    type=options.statement,
-    multiple=True,
-    help="Compare this statement only; may be given more than once.",
-)
+@options.statements("Compare")
 @shown()
-@facts
-@options.debug.option
+@options.facts
 def command(
     rows: Rows,
     scores: str | None,
@@ -67,7 +59,7 @@ def command(
     shown.refuse(rows.source.value)
     again, settings = repeat(), replace(settings, statements=statements)
     if scores is not None:
-        click.get_current_context().meta[OPTIONS]["score"] = "--scores"
+        click.get_current_context().meta[options.OPTIONS]["score"] = "--scores"
     models = _files(rows) if scores is None else _columns(rows, scores.split(","), own_labels)
     with working("comparing"):
         # A Summary brings the labels that all share; Rows may bring labels of their own.

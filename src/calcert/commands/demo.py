@@ -1,4 +1,4 @@
-"""``calcert demo``: a simulated classifier whose true errors are known, and rows to try the other commands on."""
+"""``calcert demo``: a simulated overconfident classifier whose true errors are known, and rows to try commands on."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from calcert.commands import options
-from calcert.commands.options_given_once import Once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from calcert.foundation.array_types import Floats
+
+
+OVERCONFIDENCE = 1.3
+"""The simulated classifier multiplies the true log-odds by this."""
+
+SPREAD = 1.5
+"""Standard deviation of the true log-odds."""
+
+POPULATION = 1 << 32
+"""Rows that stand for all there are."""
+
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Certify a simulated classifier whose errors are known.",
     epilog="""\b
 Examples:
@@ -26,18 +38,16 @@ Examples:
 """,
 )
 @click.option("--rows", default=100_000, show_default=True, type=click.IntRange(min=1), help="Rows to simulate.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the simulation.")
+@options.option("seed", help="Seed of the simulation.")
 @click.option(
     "--save",
     metavar="PATH",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write the rows to a .csv or .parquet file.",
 )
-@options.debug.option
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
     from calcert.commands.output import show
-    from calcert.commands.simulated_rows import simulate, truth
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
     from calcert.show.blocks.report import statement_lines
@@ -72,3 +82,45 @@ def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:
                 file.write("score,label\n")
                 file.writelines(lines)
     note(f"{scores.size:,} rows written to {path}")
+
+
+def simulate(n: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Scores and labels of n simulated rows.
+
+    Examples
+    --------
+    >>> scores, labels = simulate(1000, seed=0)
+    >>> float(labels.mean())
+    0.5
+    """
+    from scipy.special import expit
+
+    rng = np.random.default_rng(seed)
+    true_log_odds = SPREAD * rng.standard_normal(n)
+    return expit(OVERCONFIDENCE * true_log_odds), rng.random(n) < expit(true_log_odds)
+
+
+def truth(points: int = 2_000) -> dict[str, float]:
+    """The truth about the simulated classifier, by statement; that in the large is observed over expected.
+
+    Its distribution is symmetric about 1/2: as many positives as expected, and half of the L1 error above 1/2, where
+    every score is too high. The distance is that of the distribution on so many scores, solved exactly.
+
+    Examples
+    --------
+    >>> {name: round(value, 3) for name, value in truth().items()}
+    {'in_the_large': 1.0, 'l1': 0.04, 'cutoff': 0.02, 'distance': 0.015}
+    """
+    from scipy.special import expit, ndtri
+
+    from calcert.reports.report import certify_summary
+    from calcert.reports.settings import Settings
+    from calcert.sources.rows import Rows
+
+    true_log_odds = SPREAD * ndtri((np.arange(points) + 0.5) / points)
+    score, probability = expit(OVERCONFIDENCE * true_log_odds), expit(true_log_odds)
+    counts = np.round(POPULATION / points * np.concatenate([1 - probability, probability])).astype(np.int64)
+    rows = Rows(np.tile(score, 2), np.repeat([0, 1], points), counts=counts)
+    distance = certify_summary(rows.summary(), Settings(statements="distance")).distance.terms["plug-in"]
+    error = float(np.abs(score - probability).mean())
+    return {"in_the_large": 1.0, "l1": error, "cutoff": error / 2, "distance": distance}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.filed_facts import facts
-from calcert.commands.options_given_once import Once
+from calcert.commands.option_values import Probability
 from calcert.commands.output import Shown, Written, shown
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ ALARMED = 1
 """Exit code of ``status --alarm`` where the alarm is raised."""
 
 
-class Limit(options.Probability):
+class Limit(Probability):
     """A calibration error to raise the alarm above: a number below 1, and 0 as well."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -27,6 +26,10 @@ class Limit(options.Probability):
             return 0.0
         return super().convert(value, param, ctx)
 
+
+NEW = "For a new state."
+FIXED = ("statement", "confidence", "odds", "bandwidth", "variation")
+"""What the first batch fixes for the life of a state."""
 
 state = click.argument("state", metavar="STATE", type=click.Path(dir_okay=False))
 
@@ -51,7 +54,7 @@ def command() -> None:
     """
 
 
-command.command_class = Once
+command.command_class = options.Command
 
 
 @command.command()
@@ -71,35 +74,23 @@ command.command_class = Once
 )
 @click.option("--again", is_flag=True, help="Add the batch although it holds the rows of an earlier one.")
 @click.option("--allow-empty", is_flag=True, help="A batch without new rows changes nothing, and is no error.")
-@click.option(
-    "--statement",
+@options.option(
+    "statement",
     metavar="NAME",
+    type=str,
     help="For a new state, what to watch: distance, cutoff or perturbed. [default: distance]",
 )
-@click.option("--confidence", type=options.Decimal(), help="For a new state. [default: 0.95]")
-@click.option("--odds", type=options.Ratio(), help="For a new state. [default: 1/16]")
-@click.option("--bandwidth", type=options.Ratio(), help="For a new state, instead of --odds.")
-@click.option("--variation", type=options.Ratio(), help="For a new state.")
-@options.debug.option
-def add(
-    state: str,
-    rows: Rows,
-    batch_id: str,
-    statement: str | None,
-    confidence: float | None,
-    odds: float | None,
-    bandwidth: float | None,
-    variation: float | None,
-    **batch: Any,
-) -> None:
+@options.option("confidence", default=None, show_default=False, help=f"{NEW} [default: 0.95]")
+@options.option("odds", help=f"{NEW} [default: 1/16]")
+@options.option("bandwidth", help="For a new state, instead of --odds.")
+@options.option("variation", help=NEW)
+def add(state: str, rows: Rows, **batch: Any) -> None:
     """Add the rows of FILE as one batch, and save it safely to disk."""
     from calcert.commands.output import say
     from calcert.monitoring.monitor import Monitor
 
-    monitor = Monitor(
-        state, statement=statement, confidence=confidence, odds=odds, bandwidth=bandwidth, variation=variation
-    )
-    say(str(monitor.add(rows, batch_id=batch_id, **batch)))
+    monitor = Monitor(state, **{name: batch.pop(name) for name in FIXED})
+    say(str(monitor.add(rows, **batch)))
 
 
 @command.command()
@@ -114,8 +105,7 @@ def add(
     type=Written(),
     help="Also write metrics that Prometheus reads, with --fact model=NAME as a label; - is standard output.",
 )
-@facts
-@options.debug.option
+@options.facts
 def status(state: str, alarm: float | None, shown: Shown, prometheus: str | None, said: dict[str, str]) -> None:
     """Say what is certified now. With --alarm, exit code 1 means that the alarm is raised."""
     import shlex
@@ -157,7 +147,6 @@ def _write_metrics(status: Status, path: str, model: str | None) -> bool:
 
 @command.command()
 @state
-@options.debug.option
 def check(state: str) -> None:
     """Read and check all that STATE holds.
 

@@ -1,154 +1,307 @@
-"""Options that several commands share, each said once."""
+"""Options of the commands: each is said once in a table, and commands get those that go together as one object."""
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calcert.commands import class_options, reading_options
+from calcert.commands.option_values import Costs, Decimal, Names, Probability, Ratio
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import fraction
-from calcert.foundation.validation import check_costs
 from calcert.perturbation.noise import DEFAULT, choose_noise
+from calcert.reports.gate import OF, USUAL
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
 from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
-    NumberType = click.ParamType[float]
-    CostsType = click.ParamType[tuple[float | str, ...]]
-else:  # Subscripts are younger than the click that is asked for.
-    NumberType = CostsType = click.ParamType
+    from calcert.sources.parsed_values import Reading
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Given = dict[str, Any]
+"""Values by the name of the option."""
 
-POWER = re.compile(r"(?P<base>[0-9.]+)(?:\^|\*\*)(?P<exponent>[+-]?[0-9.]+)")
+OPTIONS = "calcert.options"
+"""What arguments are called as options of the command that runs: errors name them so."""
 
+DEBUG = "calcert.debug"
+"""Whether ``--debug`` was given, before or after the name of the command."""
 
-class Ratio(NumberType):
-    """A positive number as people write it: 1/64, 2^-6, 2**-6, 0.015625."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, (int, float)):
-            return float(value)
-        try:
-            number = _written_ratio(value.replace(" ", ""))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            self.fail(f"{value!r} is not a number. Write it as 1/64, 2^-6, 2**-6 or 0.015625.", param, ctx)
-        if not 0 < number < float("inf"):
-            self.fail(f"{value!r} must be positive and finite, such as 1/64.", param, ctx)
-        return number
-
-
-def _written_ratio(text: str) -> float:
-    """A number, a power or a fraction of them, as text."""
-    above, slash, below = text.partition("/")
-    if slash:
-        return _written_ratio(above) / _written_ratio(below)
-    power = POWER.fullmatch(text)
-    if power:
-        return float(float(power["base"]) ** float(power["exponent"]))
-    return float(text)
-
-
-class Decimal(NumberType):
-    """A number as a decimal, with a hint for those who think in percent."""
-
-    name, example = "number", "0.95 for 95%"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number. Write it as a decimal, such as {self.example}.", param, ctx)
-
-
-class Probability(Decimal):
-    """A number strictly between 0 and 1."""
-
-    example = "0.05 for 5%"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = super().convert(value, param, ctx)
-        if not 0 < number < 1:
-            hint = f" For {number:g}% write {number / 100:g}." if 1 <= number < 100 else ""
-            self.fail(f"{value!r} must lie strictly between 0 and 1.{hint}", param, ctx)
-        return number
-
-
-class DebugFlag:
-    """``--debug``, before or after the name of the command."""
-
-    KEY = "calcert.debug"
-
-    def option(self, command: Function) -> Function:
-        return click.option(
-            "--debug",
-            is_flag=True,
-            expose_value=False,
-            callback=self._remember,
-            help="Show the traceback of an error.",
-        )(command)
-
-    def _remember(self, ctx: click.Context, param: click.Parameter, value: bool) -> None:
-        if value:
-            ctx.meta[self.KEY] = True
-
-
-debug = DebugFlag()
-
-files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
-
-score = click.option("--score", metavar="COLUMN", help="Column of scores in [0, 1].")
-label = click.option("--label", metavar="COLUMN", help="Column of labels, 0/1 or boolean.")
-
-confidence = click.option(
-    "--confidence",
-    type=Decimal(),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of each bound.",
+debug = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, param, value: ctx.meta.update({DEBUG: True} if value else {}),
+    help="Show the traceback of an error.",
 )
-odds = click.option(
-    "--odds",
-    type=Ratio(),
-    help="Scale of log-odds noise added to scores: 1/16 (odds change by about 7%), 2^-4 or a decimal. Fix it before "
-    f"you see the rows.  [default where noise is asked for: {fraction(DEFAULT.size)}]",
-)
-bandwidth = click.option(
-    "--bandwidth",
-    type=Ratio(),
-    help="Instead of --odds: noise of this bandwidth added to scores, such as 1/64.",
-)
-crossings = click.option(
-    "--crossings",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="For l1: assumed bound on how often the calibration curve changes sides of the diagonal.",
-)
-variation = click.option(
-    "--variation",
-    type=Ratio(),
-    help="For l1, instead of --crossings: assumed bound on the total variation of the calibration function.",
-)
-seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random split of rows."
-)
+
+
+class Command(click.Command):
+    """A command with ``--debug`` that refuses an option given twice, unless it may be repeated or is a flag.
+
+    Of one that is given twice, the first value would be passed over without a word.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        debug(self)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        ctx.meta[OPTIONS] = {one.name: one.opts[0] for one in self.params if one.opts[0].startswith("-")}
+        return super().invoke(ctx)
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            found = parse(args)
+            for option in found[2]:
+                single = isinstance(option, click.Option) and not (option.multiple or option.is_flag or option.count)
+                if single and found[2].count(option) > 1 and not ctx.resilient_parsing:
+                    raise click.UsageError(f"{option.opts[0]} must be given once; it was given twice, or more.", ctx)
+            return found
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
 
 
 statement = click.Choice(list(STATEMENTS))
 
-STATEMENT_HELP = (
-    "Which statement is certified; `calcert certify --help` says what each bounds.  [default: l1; perturbed with "
-    "--odds or --bandwidth]"
+
+def _said(help: str = "", **how: Any) -> Given:
+    return {"help": help, **how}
+
+
+READING: dict[str, Given] = {
+    "decimal": _said("Decimal separator of the file.  [default: .]", type=click.Choice([".", ","]), default="."),
+    "percent": _said("Scores are percentages, written 7.56 or 7.56%.", is_flag=True),
+    "mixed_percent": _said("Scores are percentages and shares in one column: 95%, 95 and 0.95.", is_flag=True),
+    "positive": _said("The label that means 1, such as J; all others mean 0.", metavar="LABEL"),
+    "drop_missing": _said(
+        "Leave out, and count, rows without a score or a label: empty, NA, N/A, #N/A, NaN, null or None.", is_flag=True
+    ),
+    "missing": _said("Another text that means a missing value; may be repeated.", metavar="TEXT", multiple=True),
+    "skip_lines": _said(
+        "Number of lines, such as titles, to skip above the column names.",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+    ),
+    "filter": _said("The filter of a log of lm-evaluation-harness that has several.", metavar="NAME"),
+    "sheet": _said("The sheet of an .xlsx workbook that has several.", metavar="NAME"),
+    "encoding": _said("Text encoding of the file, such as cp1252 or utf-16.", metavar="NAME", default="utf-8"),
+}
+"""What ``calcert.Reading`` is told."""
+
+SAMPLING: dict[str, Given] = {
+    "clusters": _said("Column that says which rows belong together.", metavar="COLUMN"),
+    "independent": _said("Answers to one question are independent, though the log repeats it.", is_flag=True),
+    "weights": _said("Column of weights, whole multiples of --weight-unit.", metavar="COLUMN"),
+    "largest_weight": _said(
+        "Known bound on the weight of a row, or of a cluster: bounds then apply to the whole population.", type=Ratio()
+    ),
+    "largest_gain": _said("Known bound on the weight times |label - score| of a row, or of a cluster.", type=Ratio()),
+    "weight_unit": _said("The unit that every weight is a whole multiple of. [default: 1]", type=Ratio()),
+    "soft_labels": _said("Labels are shares between 0 and 1.", is_flag=True),
+    "pair_sums": _said("Narrower bounds for clusters whose rows are nearly independent.", is_flag=True),
+}
+"""What ``calcert.Rows`` is told of rows in clusters, with weights or with shares for labels."""
+
+COLUMNS: dict[str, Given] = {
+    "score": _said("Column of scores in [0, 1].", metavar="COLUMN"),
+    "label": _said("Column of labels, 0/1 or boolean.", metavar="COLUMN"),
+}
+
+GROUPS: dict[str, Given] = {
+    "groups": _said(metavar="COLUMN"),
+    "smallest_group": _said(
+        "Groups with fewer rows do not count for the worst. Fix it before you see the rows.",
+        metavar="ROWS",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+    ),
+}
+
+CLASSES: dict[str, Given] = {
+    "class_columns": _said(
+        "A classifier with many classes: columns of their probabilities, as p_cat,p_dog,p_bird or as p_*, or "
+        "one column that holds lists. --label then names classes, or numbers them from 0.",
+        metavar="COLUMNS",
+        type=Names(),
+    ),
+    "class_names": _said("Names of the classes, separated by commas.", metavar="NAMES", type=Names()),
+}
+
+ROWS = (*COLUMNS, *SAMPLING, *GROUPS, *CLASSES)
+"""Options that are arguments of ``calcert.Rows``, by its names."""
+
+SETTINGS: dict[str, Given] = {
+    "confidence": _said("Confidence level of each bound.", type=Decimal(), default=0.95, show_default=True),
+    "odds": _said(
+        "Scale of log-odds noise added to scores: 1/16 (odds change by about 7%), 2^-4 or a decimal. Fix it "
+        f"before you see the rows.  [default where noise is asked for: {fraction(DEFAULT.size)}]",
+        type=Ratio(),
+    ),
+    "bandwidth": _said("Instead of --odds: noise of this bandwidth added to scores, such as 1/64.", type=Ratio()),
+    "crossings": _said(
+        "For l1: assumed bound on how often the calibration curve changes sides of the diagonal.",
+        type=click.IntRange(min=0),
+        default=3,
+        show_default=True,
+    ),
+    "variation": _said(
+        "For l1, instead of --crossings: assumed bound on the total variation of the calibration function.",
+        type=Ratio(),
+    ),
+    "threshold": _said("Also certify regret: what acting on scores at or above this one loses.", type=Probability()),
+    "costs": _said(
+        "What a false positive and a false negative cost, such as 30,70,EUR; the threshold is then 30 / 100.",
+        metavar="FP,FN[,CURRENCY]",
+        type=Costs(),
+    ),
+    "seed": _said("Seed of the random split of rows.", type=click.IntRange(min=0), default=0, show_default=True),
+}
+"""What ``calcert.Settings`` is told."""
+
+OTHER: dict[str, Given] = {
+    "of": _said(
+        "With --class-columns, whose error: that of the prediction (its probability against how often it is "
+        f"right), of the worst class against the rest, or the mean over classes.  [default: {USUAL}]",
+        type=click.Choice(list(OF)),
+    ),
+    "statement": _said(
+        "Which statement is certified; `calcert certify --help` says what each bounds.  [default: l1; "
+        "perturbed with --odds or --bandwidth]",
+        type=statement,
+    ),
+    "workers": _said(
+        "Processes for groups or classes, where they take more than a second; bounds do not depend on it.  "
+        "[default: as many as there are free cores]",
+        metavar="NUMBER",
+        type=click.IntRange(min=1),
+    ),
+    "column": _said(metavar="NAME", show_default=True),
+    "overwrite": _said("Replace OUT where it exists.", is_flag=True),
+}
+TABLE = COLUMNS | READING | SAMPLING | GROUPS | CLASSES | SETTINGS | OTHER
+
+
+def option(name: str, **different: Any) -> Callable[[Decorated], Decorated]:
+    """The option of the table, with what is different for one command."""
+    return click.option(f"--{name.replace('_', '-')}", name, **TABLE[name] | different)
+
+
+def statements(does: str) -> Callable[[Decorated], Decorated]:
+    """``--statement``, which may be repeated."""
+    words = f"{does} this statement only; may be given more than once."
+    return click.option("--statement", "statements", type=statement, multiple=True, help=words)
+
+
+def gathered(
+    make: Callable[[Given], Given], asked: Iterable[Callable[..., Any]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The options `asked`, out of which `make` takes some and gives the command what it makes of them."""
+    in_order = [*asked]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def told(**given: Any) -> None:
+            made = make(given)
+            command(**made, **given)
+
+        for one in reversed(in_order):
+            told = one(told)
+        return told
+
+    return decorate
+
+
+def rows(*, sampling: bool = False, groups: str | None = None, classes: bool = False) -> Any:
+    """FILE... and all that is said of the rows, as one ``calcert.Rows``; `groups` says what they are asked for."""
+    files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
+    named = [*COLUMNS, *READING, *(SAMPLING if sampling else ())]
+    several = [] if groups is None else [option("groups", help=groups), option("smallest_group")]
+    return gathered(_rows, [files, *map(option, named), *several, *map(option, CLASSES if classes else ())])
+
+
+def _rows(given: Given) -> Given:
+    from calcert.commands.input import named_files
+    from calcert.sources.rows import Rows
+
+    reading = reading_of(given)
+    said = {name: given.pop(name) for name in ROWS if name in given}
+    if said.get("class_names") is not None and said["class_columns"] is None:
+        raise click.UsageError("--class-names must come with --class-columns; got it alone.")
+    if isinstance(said.get("class_names"), str):
+        said["class_names"] = said["class_names"].split(",")
+    if isinstance(said.get("groups"), str) and "," in said["groups"]:
+        said["groups"] = [name.strip() for name in said["groups"].split(",")]
+    paths = click.get_current_context().with_resource(named_files(given.pop("files")))
+    return {"rows": Rows(paths, reading=reading, **said)}
+
+
+def reading_of(given: Given) -> Reading:
+    """How files write their values, taken out of the options."""
+    from calcert.sources.parsed_values import Reading
+
+    said = {name: given.pop(name) for name in READING if name in given}
+    if said.get("missing") and not said["drop_missing"]:
+        raise click.UsageError(f"--missing must come with --drop-missing; got --missing {said['missing'][0]!r} alone.")
+    if said.get("positive") is not None:
+        said["positive"] = said["positive"].strip()
+    return Reading(**said | {"missing": tuple(text.strip() for text in said.get("missing", ()))})
+
+
+reading = gathered(
+    lambda given: {"reading": reading_of(given)},
+    map(option, [name for name in READING if name not in ("filter", "sheet")]),
 )
+"""How text writes its values, as one ``calcert.Reading``."""
+
+settings = gathered(
+    lambda given: {"settings": Settings(**{name: given.pop(name) for name in SETTINGS})}, map(option, [*SETTINGS])
+)
+"""What must be fixed before the rows are seen, as one :class:`Settings`."""
+
+noise = gathered(
+    lambda given: {"noise": choose_noise(given.pop("odds"), given.pop("bandwidth"))}, map(option, ["odds", "bandwidth"])
+)
+"""``--odds`` and ``--bandwidth``, of which at most one may be given, as one :class:`Noise`."""
+
+
+def _said_facts(given: Given) -> Given:
+    """What ``--fact NAME=TEXT`` said, by name."""
+    said: dict[str, str] = {}
+    for fact in given.pop("facts"):
+        name, equals, text = fact.partition("=")
+        if not (equals and name.strip() and text.strip()):
+            raise click.UsageError(f"--fact must be NAME=TEXT, such as model='PD 7'; got {visible(fact)!r}.")
+        if name.strip() in said:
+            raise click.UsageError(f"--fact must name each fact once; got {visible(name.strip())} twice.")
+        said[name.strip()] = text.strip()
+    return {"said": said}
+
+
+facts = gathered(
+    _said_facts,
+    [
+        click.option(
+            "--fact",
+            "facts",
+            metavar="NAME=TEXT",
+            multiple=True,
+            help="For the record, such as model='PD 7', version, period, population, owner or note; title is the "
+            "heading of the page. May be given more than once.",
+        )
+    ],
+)
+"""``--fact NAME=TEXT``, as often as wanted, as one mapping of what was said."""
 
 
 def statement_lines() -> str:
@@ -161,140 +314,7 @@ def statement_lines() -> str:
     return "\n".join(["\b", *wrapped])
 
 
-smallest_group = click.option(
-    "--smallest-group",
-    metavar="ROWS",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Groups with fewer rows do not count for the worst. Fix it before you see the rows.",
-)
-
-
-def workers(many: str) -> Callable[[Any], Any]:
-    """``--workers``, of a command that certifies `many`."""
-    return click.option(
-        "--workers",
-        metavar="NUMBER",
-        type=click.IntRange(min=1),
-        help=f"Processes for {many}, where they take more than a second; bounds do not depend on it.  "
-        "[default: as many as there are free cores]",
-    )
-
-
 def refuse_of_many(workers: int | None) -> None:
     """Where there is but one of what could be many, there is nothing to spread."""
     if workers is not None:
         raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and none.")
-
-
-ROWS = (
-    *("score", "label", "clusters", "weights", "largest_weight", "largest_gain", "weight_unit", "soft_labels"),
-    *("independent", "pair_sums", "groups", "smallest_group", "class_columns", "class_names"),
-)
-"""Options that are arguments of ``calcert.Rows``, by its names."""
-
-
-def rows(
-    *, sampling: bool = False, groups: str | None = None, classes: bool = False
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """FILE... and all that is said of the rows, as one ``calcert.Rows``; `groups` says what they are asked for."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def with_rows(files: tuple[str, ...], **options: Any) -> None:
-            from calcert.commands.reading import named_files
-            from calcert.sources.rows import Rows
-
-            reading = reading_options.reading_of(options)
-            said = {name: options.pop(name) for name in ROWS if name in options}
-            if "class_names" in said and said["class_names"] is not None and said["class_columns"] is None:
-                raise click.UsageError("--class-names must come with --class-columns; got it alone.")
-            if isinstance(said.get("class_names"), str):
-                said["class_names"] = said["class_names"].split(",")
-            if isinstance(said.get("groups"), str) and "," in said["groups"]:
-                said["groups"] = [name.strip() for name in said["groups"].split(",")]
-            with named_files(files) as paths:
-                rows = Rows(paths, reading=reading, **said)
-                command(rows=rows, **options)
-
-        several = [] if groups is None else [click.option("--groups", metavar="COLUMN", help=groups), smallest_group]
-        asked = [files, score, label, *reading_options.ALL, *(WEIGHING if sampling else ()), *several]
-        if classes:
-            asked += [class_options.columns, class_options.names]
-        for option in reversed(asked):
-            with_rows = option(with_rows)
-        return with_rows
-
-    return decorate
-
-
-WEIGHING = (
-    click.option("--clusters", metavar="COLUMN", help="Column that says which rows belong together."),
-    click.option(
-        "--independent", is_flag=True, help="Answers to one question are independent, though the log repeats it."
-    ),
-    click.option("--weights", metavar="COLUMN", help="Column of weights, whole multiples of --weight-unit."),
-    click.option(
-        "--largest-weight",
-        type=Ratio(),
-        help="Known bound on the weight of a row, or of a cluster: bounds then apply to the whole population.",
-    ),
-    click.option(
-        "--largest-gain",
-        type=Ratio(),
-        help="Known bound on the weight times |label - score| of a row, or of a cluster.",
-    ),
-    click.option("--weight-unit", type=Ratio(), help="The unit that every weight is a whole multiple of. [default: 1]"),
-    click.option("--soft-labels", is_flag=True, help="Labels are shares between 0 and 1."),
-    click.option("--pair-sums", is_flag=True, help="Narrower bounds for clusters whose rows are nearly independent."),
-)
-"""Options for rows in clusters, with weights or with shares for labels."""
-
-
-class Costs(CostsType):
-    """What a false positive and a false negative cost, and the currency: 30,70 or 30,70,EUR."""
-
-    name = "costs"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float | str, ...]:
-        if isinstance(value, tuple):
-            return value
-        parts = [part.strip() for part in value.split(",")]
-        try:
-            return check_costs((*map(float, parts[:2]), *parts[2:]))
-        except (ValueError, TypeError):
-            self.fail(f"{value!r} must be the costs of a false positive and a false negative: 30,70 or 30,70,EUR.")
-
-
-threshold = click.option(
-    "--threshold", type=Probability(), help="Also certify regret: what acting on scores at or above this one loses."
-)
-costs = click.option(
-    "--costs",
-    metavar="FP,FN[,CURRENCY]",
-    type=Costs(),
-    help="What a false positive and a false negative cost, such as 30,70,EUR; the threshold is then 30 / 100.",
-)
-
-SETTINGS = ("confidence", "odds", "bandwidth", "crossings", "variation", "seed", "threshold", "costs")
-
-
-def settings(command: Callable[..., None]) -> Callable[..., None]:
-    """What must be fixed before the rows are seen, as one :class:`Settings`."""
-
-    @wraps(command)
-    def with_settings(**options: Any) -> None:
-        command(settings=Settings(**{name: options.pop(name) for name in SETTINGS}), **options)
-
-    return confidence(odds(bandwidth(crossings(variation(threshold(costs(seed(with_settings))))))))
-
-
-def noise(command: Callable[..., None]) -> Callable[..., None]:
-    """``--odds`` and ``--bandwidth``, of which at most one may be given, as one :class:`Noise`."""
-
-    @wraps(command)
-    def with_noise(odds: float | None, bandwidth: float | None, **options: Any) -> None:
-        command(noise=choose_noise(odds, bandwidth), **options)
-
-    return odds(bandwidth(with_noise))

@@ -7,10 +7,9 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calcert.commands.options import gathered
 from calcert.foundation.escaped_text import visible
 
 if TYPE_CHECKING:
@@ -190,21 +190,12 @@ class Shown:
         return False
 
 
-def shown(*, files: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def shown(*, files: bool = True) -> Any:
     """``--json`` and, where `files` are written, ``--html`` and ``--plot``, as one :class:`Shown`."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def with_shown(as_json: bool, html: str | None = None, picture: str | None = None, **options: Any) -> None:
-            command(shown=Shown(as_json, html, picture), **options)
-
-        asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]
-        if files:
-            page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
-            asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))
-            asked.append(click.option("--plot", "picture", metavar="PATH", type=Written(), help=drawn))
-        for option in reversed(asked):
-            with_shown = option(with_shown)
-        return with_shown
-
-    return decorate
+    names = ("as_json", "html", "picture") if files else ("as_json",)
+    asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]
+    if files:
+        page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
+        asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))
+        asked.append(click.option("--plot", "picture", metavar="PATH", type=Written(), help=drawn))
+    return gathered(lambda given: {"shown": Shown(**{name: given.pop(name) for name in names})}, asked)

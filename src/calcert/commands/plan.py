@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.options_given_once import Once
+from calcert.commands.option_values import Probability
 from calcert.reports.gate import USUAL
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Estimate how many rows would certify a target.",
     epilog="""\b
 Examples:
@@ -28,14 +28,9 @@ Examples:
 """,
 )
 @options.rows(sampling=True, classes=True)
-@click.option("--target", type=options.Probability(), required=True, help="The upper bound wanted, such as 0.02.")
-@click.option(
-    "--statement",
-    type=options.statement,
-    help=options.STATEMENT_HELP,
-)
+@click.option("--target", type=Probability(), required=True, help="The upper bound wanted, such as 0.02.")
+@options.option("statement")
 @options.settings
-@options.debug.option
 def command(rows: Rows, target: float, statement: str | None, settings: Settings) -> None:
     """Estimate how many rows would certify a target, from rows that you have.
 

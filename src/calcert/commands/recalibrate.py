@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.options_given_once import Once
 from calcert.commands.output import Shown, Written, note, shown, working
 from calcert.reports.fitted_maps import CURVES
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Recalibrate scores, and certify the result.",
     epilog="""\b
 Examples:
@@ -42,7 +41,6 @@ Examples:
 @click.option("--out", metavar="PATH", type=Written(), help="Write the map, and its certificates, as JSON.")
 @click.option("--sql", "column", metavar="COLUMN", help="Print the map as a SQL expression of this column instead.")
 @shown()
-@options.debug.option
 def command(
     rows: Rows,
     settings: Settings,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.options_given_once import Once
+from calcert.commands.option_values import Ratio
 from calcert.commands.output import Shown, show, shown, working
 
 if TYPE_CHECKING:
@@ -26,9 +26,11 @@ def command() -> None:
     """For research: what noise of each size costs and buys, and what the paper's methods say of your rows."""
 
 
+command.command_class = options.Command
+
+
 @command.command(
     "noise-costs",
-    cls=Once,
     short_help="Show what noise of each size costs and buys.",
     epilog="""\b
 Examples:
@@ -45,10 +47,9 @@ Examples:
     show_default=True,
     help="The AUROC that you are willing to give up.",
 )
-@click.option("--try-odds", type=options.Ratio(), multiple=True, help="Noise on the odds to try; may be repeated.")
-@click.option("--try", "tried", type=options.Ratio(), multiple=True, help="A bandwidth to try; may be repeated.")
-@options.confidence
-@options.debug.option
+@click.option("--try-odds", type=Ratio(), multiple=True, help="Noise on the odds to try; may be repeated.")
+@click.option("--try", "tried", type=Ratio(), multiple=True, help="A bandwidth to try; may be repeated.")
+@options.option("confidence")
 def noise_costs(
     rows: Rows,
     max_auroc_loss: float,
@@ -72,7 +73,6 @@ def noise_costs(
 
 
 @command.command(
-    cls=Once,
     short_help="Compare the paper's numbers with our certificates.",
     epilog="""\b
 Examples:
@@ -81,37 +81,26 @@ Examples:
 """,
 )
 @options.rows()
-@options.confidence
-@click.option(
-    "--bandwidth",
-    type=options.Ratio(),
+@options.option("confidence")
+@options.option(
+    "bandwidth",
     default="1/64",
     show_default=True,
     help="How strongly scores are perturbed: 1/64, 2^-6, 2**-6 or a decimal. Fix it before you see the rows.",
 )
-@options.crossings
-@click.option(
-    "--variation", type=options.Ratio(), default="1", show_default=True, help="Assumed bound on a total variation."
-)
+@options.option("crossings")
+@options.option("variation", default="1", show_default=True, help="Assumed bound on a total variation.")
 @click.option(
     "--per-fold",
     is_flag=True,
     help="Methods for perturbed scores: one bound per fold, the smallest of them. Total variation has a line for each.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
+@options.option(
+    "seed",
     help="Draws the perturbation, the folds of the published methods and the random splits of our lower bounds.",
 )
 @shown(files=False)
-@options.debug.option
-def published(
-    rows: Rows,
-    shown: Shown,
-    **settings: Any,
-) -> None:
+def published(rows: Rows, shown: Shown, **settings: Any) -> None:
     """Compare the paper's four numbers with our certificates, on your own rows.
 
     The methods of "Measuring Uncertainty Calibration" (ICLR 2026) as we read them, with a line on what each number

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from calcert.commands import options
-from calcert.commands.options_given_once import Once
+from calcert.commands.option_values import Ratio
 
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "snowflake", "trino")
 
 
 @click.command(
-    cls=Once,
+    cls=options.Command,
     short_help="Print a query that summarises a table in its database.",
     epilog="""\b
 Examples:
@@ -23,21 +23,20 @@ Examples:
 """,
 )
 @click.argument("table")
-@click.option("--score", required=True, metavar="SQL", help="Column of scores in [0, 1], or an expression.")
+@options.option("score", required=True, metavar="SQL", help="Column of scores in [0, 1], or an expression.")
 @click.option("--label", metavar="SQL", help="Column of labels, 0/1 or boolean, or an expression.")
 @click.option("--clusters", metavar="SQL", help="Column that says which rows belong together, or an expression.")
 @click.option("--weights", metavar="SQL", help="Column of weights, whole multiples of --weight-unit, or an expression.")
-@click.option("--weight-unit", type=options.Ratio(), default="1", show_default=True, help="What weights are made of.")
+@click.option("--weight-unit", type=Ratio(), default="1", show_default=True, help="What weights are made of.")
 @click.option("--dialect", required=True, type=click.Choice(DIALECTS), help="The database's kind of SQL.")
 @click.option("--perturb", is_flag=True, help="Print the query that perturbs: all columns, and the score to deploy.")
 @click.option(
     "--odds",
-    type=options.Ratio(),
+    type=Ratio(),
     default="1/16",
     show_default=True,
     help="How strongly to perturb, with --perturb: the odds of a score are multiplied by tan(pi u/2) to this power.",
 )
-@options.debug.option
 def command(
     table: str,
     score: str,

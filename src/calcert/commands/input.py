@@ -1,17 +1,18 @@
-"""What a result is filed with: what was said on the command line, and which files were read, as they are now."""
+"""What commands read: files on the command line, standard input among them, and what a result says of them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import sys
+import tempfile
 import time
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-import click
-
-from calcert.foundation.escaped_text import visible
+from calcert.foundation.escaped_text import CalledFile, visible
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile
@@ -23,34 +24,54 @@ if TYPE_CHECKING:
     Filed = TypeVar("Filed", bound=Result)
 
 
-def facts(command: Callable[..., None]) -> Callable[..., None]:
-    """``--fact NAME=TEXT``, as often as wanted, as one mapping of what was said."""
-
-    @wraps(command)
-    def with_facts(facts: tuple[str, ...], **options: Any) -> None:
-        command(said=said_of(facts), **options)
-
-    return click.option(
-        "--fact",
-        "facts",
-        metavar="NAME=TEXT",
-        multiple=True,
-        help="For the record, such as model='PD 7', version, period, population, owner or note; title is the heading "
-        "of the page. May be given more than once.",
-    )(with_facts)
+STANDARD_INPUT = "-"
+CHUNK = 1 << 20
 
 
-def said_of(facts: tuple[str, ...]) -> dict[str, str]:
-    """What was said, by name."""
-    said: dict[str, str] = {}
-    for fact in facts:
-        name, equals, text = fact.partition("=")
-        if not (equals and name.strip() and text.strip()):
-            raise click.UsageError(f"--fact must be NAME=TEXT, such as model='PD 7'; got {visible(fact)!r}.")
-        if name.strip() in said:
-            raise click.UsageError(f"--fact must name each fact once; got {visible(name.strip())} twice.")
-        said[name.strip()] = text.strip()
-    return said
+@contextmanager
+def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The files, with standard input copied to a file that has a name for as long as it is needed."""
+    if STANDARD_INPUT not in files:
+        yield files
+        return
+    if len(files) > 1:
+        raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
+    folder = tempfile.mkdtemp(prefix="calcert-")
+    copy = os.path.join(folder, "rows")
+    try:
+        yield [CalledFile(_copy_of_standard_input(sys.stdin.buffer, copy), "standard input")]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_of_standard_input(source: BinaryIO, name: str) -> str:
+    """The path of a copy, `name` and how it is written."""
+    from calcert.foundation.progress import RowProgress
+
+    head = source.read(CHUNK)
+    path = name + _format_of_standard_input(head)
+    with open(path, "wb") as file, RowProgress("reading standard input") as progress:
+        rows = 0
+        while head:
+            file.write(head)
+            rows += head.count(b"\n")
+            progress.advance_to(rows)
+            head = source.read(CHUNK)
+    return path
+
+
+def _format_of_standard_input(head: bytes) -> str:
+    """The suffix of a file that begins so."""
+    from calcert.sources.files.text_bytes import BYTE_ORDER_MARK
+
+    text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
+    if not text:
+        raise ValueError("standard input must hold rows, as CSV with a header or as JSON lines; got nothing.")
+    if head.startswith(b"\x1f\x8b"):
+        raise ValueError("standard input must be text; got gzip. Pipe it through zcat, or pass the file by name.")
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    return ".jsonl" if text.startswith((b"{", b"[")) else ".csv"
 
 
 def filed(result: Filed, said: dict[str, str], rows: Rows) -> Filed:
