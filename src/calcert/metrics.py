@@ -32,8 +32,7 @@ from calcert.foundation.refusal import Refused
 from calcert.reports.advice_and_warnings import decisions, too_good
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.sources.arrays import check_indexes
-from calcert.sources.positive_labels import positives
+from calcert.sources.arrays import check_indexes, positives
 from calcert.sources.rows import Rows
 
 __all__ = [

@@ -21,7 +21,7 @@ from calcert.reports.certify import certify
 from calcert.reports.gate import check
 from calcert.reports.settings import Settings
 from calcert.show.outcome import outcome_facts, outcome_words
-from calcert.sources.positive_labels import complete_labels
+from calcert.sources.arrays import complete_labels
 from calcert.sources.rows import Rows
 
 LOG = logging.getLogger("calcert")

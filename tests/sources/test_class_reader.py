@@ -20,8 +20,8 @@ from calcert.foundation.refusal import WrongValue
 from calcert.sources.classes.class_names import ClassNumbers
 from calcert.sources.classes.class_rows import ClassRows
 from calcert.sources.files.csv_file import CsvFile
-from calcert.sources.files.reading_account import Files
 from calcert.sources.parsed_values import Reading
+from calcert.sources.source_argument import Files
 
 NAMES = ("cat", "dog", "bird")
 ROWS = 200

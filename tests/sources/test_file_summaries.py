@@ -19,10 +19,10 @@ import calcert
 from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.file_summaries import file_summaries, read_rows
 from calcert.sources.files import file_table
-from calcert.sources.files.reading_account import Files
 from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.parsed_values import Reading
+from calcert.sources.source_argument import Files
 
 WRITTEN: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "parquet": pl.DataFrame.write_parquet,

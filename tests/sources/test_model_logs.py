@@ -14,8 +14,8 @@ import pytest
 
 import calcert
 from calcert.sources.file_summaries import read_rows
-from calcert.sources.files import log_archive, model_logs
-from calcert.sources.files.log_archive import LogArchive
+from calcert.sources.files import inspect_log, model_logs
+from calcert.sources.files.inspect_log import LogArchive
 
 WRITTEN = Path(__file__).parent / "model_logs"
 """Logs that the tools wrote themselves: lm-evaluation-harness 0.4.13 and inspect_ai 0.3.285."""
@@ -317,10 +317,10 @@ def test_hostile_archives_end_in_words(tmp_path: Path) -> None:
 def test_a_member_that_would_be_huge_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = members()
     bomb = archived(found | {"samples/q9_epoch_1.json": b" " * (1 << 22)}, tmp_path / "bomb.eval")
-    monkeypatch.setattr(log_archive, "LARGEST", 1 << 21)
+    monkeypatch.setattr(inspect_log, "LARGEST", 1 << 21)
     assert "it would have 4,194,304 bytes, and 2,097,152 are read at most" in refusal(bomb)
-    monkeypatch.setattr(log_archive, "SMALL_ARCHIVE", 1 << 20)
-    monkeypatch.setattr(log_archive, "MOST_EXPANSION", 50)
+    monkeypatch.setattr(inspect_log, "SMALL_ARCHIVE", 1 << 20)
+    monkeypatch.setattr(inspect_log, "MOST_EXPANSION", 50)
     assert "bytes would become" in refusal(bomb)
 
 

@@ -16,9 +16,9 @@ import pytest
 
 import calcert
 from calcert.sources.clusters.weighing_options import Weighing
-from calcert.sources.files.reading_account import Files
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.parsed_values import Reading
+from calcert.sources.source_argument import Files
 
 NUMBERS = ["0", "7.56", "12.5", "0.07", "33.3333333333", "100", "1e-3", "99.99"]
 SHARES = [float(Decimal(text).scaleb(-2)) for text in NUMBERS]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calcert.kernels.counting import BETWEEN, NO_QUOTES, UNSOUND, count_records
-from calcert.sources.files.record_count import RecordCount
+from calcert.sources.files.fast_text import RecordCount
 from tests.as_python import as_python
 
 

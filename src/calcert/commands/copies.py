@@ -196,7 +196,7 @@ def choose(
     labels = None
     if label is not None:
         from calcert.sources.file_summaries import read_rows
-        from calcert.sources.files.reading_account import Files
+        from calcert.sources.source_argument import Files
 
         labels = read_rows(Files([source], reading), name, label)[1]
     elif wanted.account.dropped:

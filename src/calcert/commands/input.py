@@ -17,9 +17,9 @@ from calcert.foundation.escaped_text import CalledFile, visible
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
-    from calcert.sources.files.reading_account import Files
     from calcert.sources.parsed_values import Reading
     from calcert.sources.rows import Rows
+    from calcert.sources.source_argument import Files
 
     Filed = TypeVar("Filed", bound=Result)
 

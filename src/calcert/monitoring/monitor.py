@@ -27,7 +27,7 @@ from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.monitoring.windows import changes, window_key
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement
-from calcert.sources.identified_rows import IdentifiedRows
+from calcert.sources.rows_in_memory import IdentifiedRows
 from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")

@@ -15,8 +15,8 @@ from calcert.monitoring.repeated_rows import ERROR, by_item, repetition
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_content import State
 from calcert.sources.arrays import summarize_arrays
-from calcert.sources.identified_rows import IdentifiedRows, identified_rows
 from calcert.sources.rows import Rows
+from calcert.sources.rows_in_memory import IdentifiedRows, identified_rows
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.saved import counts_of
 from calcert.summary.summary import Summary

@@ -11,8 +11,7 @@ from calcert.foundation.number_text import at_least, at_most, percent_sure
 from calcert.reports.certify import certify
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
-from calcert.sources.arrays import check_indexes
-from calcert.sources.positive_labels import positives
+from calcert.sources.arrays import check_indexes, positives
 
 
 class CertifiedCalibrationDisplay(CalibrationDisplay):  # type: ignore[misc]

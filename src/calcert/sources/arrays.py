@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,7 @@ from calcert.foundation.refusal import NoRows, WrongType
 from calcert.foundation.refused_values import missing_value, refuse_bad
 from calcert.sources.collector import Collector
 from calcert.sources.parsed_values import text_label_ways
-from calcert.sources.row_order import RowOrder
+from calcert.sources.signs_of_dependence import RowOrder
 from calcert.summary.summary import Summary
 
 WANTED = {"scores": "numbers in [0, 1]", "labels": "0/1"}
@@ -207,3 +208,29 @@ def check_indexes(**columns: Any) -> None:
                     f"{one} and {two} must have the same index; got {a!r} and {b!r} at row {row}. Align them first "
                     f"or, if rows belong together by position, pass {one}.to_numpy() and {two}.to_numpy()."
                 )
+
+
+def complete_labels(name: str, labels: Any) -> NDArray[Any]:
+    """Labels of any type in one dimension; a missing one is an error."""
+    found = as_numpy(name, labels).ravel()
+    for row, label in enumerate(found.tolist()):
+        # pandas has a value that is neither equal to itself nor different.
+        if label is None or str(label) in ("<NA>", "NaT") or (isinstance(label, numbers.Number) and label != label):
+            raise missing_value(name, f"at row {row}")
+    return found
+
+
+def positives(name: str, labels: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Which labels are `pos_label`; beside it there may be one other, which may stand alone."""
+    values = complete_labels(name, labels).tolist()
+    others = list(dict.fromkeys(label for label in values if label != pos_label))
+    alone = len(others) == 1 and isinstance(others[0], str) == isinstance(pos_label, str)
+    if pos_label not in values and not alone:
+        listed = ", ".join(sorted(map(repr, others))[:3]) + (", ..." if len(others) > 3 else "")
+        raise ValueError(f"pos_label must be one of the labels of {name}, {listed}; got {pos_label!r}.")
+    if len(others) > 1:
+        raise ValueError(
+            f"{name} must have two labels, pos_label={pos_label!r} and one other; got {others[0]!r} and {others[1]!r} "
+            f"beside it. Pass one class against the rest: {name} == the class, and its column of probabilities."
+        )
+    return np.array([label == pos_label for label in values])

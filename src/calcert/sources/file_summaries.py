@@ -6,6 +6,7 @@ Every value becomes a number, the number of a cluster or that of a group; then r
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Protocol, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.number_text import rows_text
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.refusal import WrongValue, about_files
 from calcert.foundation.refused_values import Place, refuse_bad
@@ -22,14 +24,15 @@ from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.collector import Collector
 from calcert.sources.columns import Column
-from calcert.sources.files.bad_rows import bad_rows
+from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.fast_text import Kind
 from calcert.sources.files.file_table import Batch, FileTable
 from calcert.sources.files.value_columns import Numbers, Values, coded
 from calcert.sources.groups.group_names import CombinedNumbers, GroupNumbers
 from calcert.sources.groups.rows_by_group import RowsByGroup
-from calcert.sources.parsed_values import Unreadable
-from calcert.sources.row_order import RowOrder
+from calcert.sources.parsed_values import Reader, Unreadable
+from calcert.sources.signs_of_dependence import RowOrder
+from calcert.summary.query_result import CLUSTER_COLUMNS, COLUMNS
 from calcert.summary.summary import Summary
 
 ONE_PERCENT = 0.01
@@ -262,3 +265,85 @@ class KeptRows:
     def columns(self) -> dict[str, NDArray[Any]]:
         """All rows: scores, labels and other columns."""
         return {name: np.concatenate([part[name] for part in self._kept]) for name in self._kept[0]}
+
+
+MOST_LOOKED_AT = 1_000_000
+"""Rows that are read again."""
+
+
+def bad_rows(table: FileTable, score: str, label: str, *, shares: bool) -> str:
+    """How many scores and labels are not there, or none, in words; nothing where that cannot be told."""
+    found: dict[str, Counter[str]] = {f"{what} {name}": Counter() for name in ("scores", "labels") for what in FAULTS}
+    total = 0
+    try:
+        for batch in table.exact_batches([score, label]):
+            size = min(len(batch.lines), MOST_LOOKED_AT - total)
+            total += size
+            readers = table.readers(batch.file, score, label)
+            for name, values, read in zip(
+                ("scores", "labels"), batch.values, (readers.score, readers.label), strict=True
+            ):
+                column = coded(values)
+                times = np.bincount(column.codes[:size], minlength=len(column.values)).tolist()
+                for value, rows in zip(column.values, times, strict=True):
+                    what = _fault(value, read, shares or name == "scores")
+                    if what and rows:
+                        found[f"{what} {name}"][repr(value)] += rows
+            if total == MOST_LOOKED_AT:
+                break
+    except ValueError:
+        return ""
+    beginning = "" if total < MOST_LOOKED_AT else "the first "
+    told = []
+    for what, seen in found.items():
+        if seen and not (table.reading.drop_missing and what.startswith("missing")):
+            such = " and ".join(value for value, _ in seen.most_common(2))
+            told.append(f"{seen.total():,} {what}" + ("" if what.startswith("missing") else f" such as {such}"))
+    if sum(seen.total() for seen in found.values()) == 1:
+        return f"It is the only bad value in {beginning}{total:,} rows." if total > 1 else ""
+    return f"In {beginning}{rows_text(total)}: {', '.join(told)}." if told else ""
+
+
+FAULTS = ("missing", "unusable")
+
+
+def _fault(value: Any, read: Reader, shares: bool) -> str:
+    """What is wrong with a value, in a word; nothing where nothing is."""
+    try:
+        found = read(value)
+    except Unreadable as error:
+        return "missing" if error.missing else "unusable"
+    good = 0 <= found <= 1 if shares else found in (0, 1)
+    return "" if good else "missing" if found != found else "unusable"
+
+
+def saved_query(paths: Sequence[str], sampling: Weighing) -> Summary | None:
+    """The Summary in the one file that is such a result; None where it is none."""
+    if len(paths) != 1 or not _is_query_result(paths[0]):
+        return None
+    file = CsvFile(paths[0])
+    here = {name.lower(): name for name in file.header().names}
+    try:
+        known = CLUSTER_COLUMNS if len(here) == len(CLUSTER_COLUMNS) else COLUMNS
+        rows = [values for _, values in file.rows([here[name] for name in known])]
+        # Databases write a score that is not there as nothing, NULL or \N.
+        lines = [dict(zip(known, values, strict=True)) for values in rows]
+        read = [{name: _score_or_null(v) if name == "score" else int(v) for name, v in line.items()} for line in lines]
+        return Summary.from_cells(read, **{name: getattr(sampling, name) for name in sampling.given})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
+
+
+def _is_query_result(path: str) -> bool:
+    """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
+    # Whatever cannot be read is no such result, and whoever reads it next says why.
+    if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
+        return False
+    try:
+        return {name.lower() for name in CsvFile(path).header().names} in (set(COLUMNS), set(CLUSTER_COLUMNS))
+    except ValueError:
+        return False
+
+
+def _score_or_null(text: str) -> float | None:
+    return None if text.strip().lower() in ("", "null", "\\n", "none") else float(text)

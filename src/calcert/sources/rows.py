@@ -11,14 +11,13 @@ from calcert.foundation.validation import check_count
 from calcert.sources.arrays import second_column, summarize_arrays
 from calcert.sources.clusters.weighing_options import Weighing
 from calcert.sources.parsed_values import PLAIN, Reading
-from calcert.sources.row_order import RowOrder
-from calcert.sources.source_argument import Source, refuse_ignored, source_of
+from calcert.sources.signs_of_dependence import RowOrder
+from calcert.sources.source_argument import Account, Source, refuse_ignored, source_of
 from calcert.summary.summary import Summary
 
 if TYPE_CHECKING:
     from calcert.foundation.array_types import Floats, Integers
     from calcert.sources.classes.class_rows import ClassRows
-    from calcert.sources.files.reading_account import Account
     from calcert.sources.groups.overlapping_groups import Listed
     from calcert.sources.groups.segments import Segments
 
@@ -145,7 +144,7 @@ class Rows:
     def _follow_logs(self) -> None:
         """Where files are logs of a language model, what was left out is what they say."""
         if self.source.kind == "files" and self.class_columns is None:
-            from calcert.sources.files.log_columns import said_by_logs
+            from calcert.sources.files.model_logs import said_by_logs
 
             told = said_by_logs(self.source.value, self.score, self.label, self.clusters, independent=self.independent)
             for name, value in told.items():
@@ -183,8 +182,6 @@ class Rows:
     @property
     def account(self) -> Account:
         """What reading came to: columns, rows of each file, rows left out, and warnings; known when rows were read."""
-        from calcert.sources.files.reading_account import Account
-
         account: Account = (
             self.source.value.account if self.source.kind == "files" else vars(self).setdefault("_account", Account())
         )
@@ -198,7 +195,7 @@ class Rows:
         kind, value = self.source
         # Files and engines have imports of their own: only those who bring them pay.
         if kind == "files" and self._may_be_saved_query():
-            from calcert.sources.files.saved_query import saved_query
+            from calcert.sources.file_summaries import saved_query
 
             saved = saved_query(value, self.sampling)
             if saved is not None:

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from calcert.sources.files.reading_account import Account
-from calcert.sources.parsed_values import PLAIN, Reader, Reading
-from calcert.sources.value_readers import ValueReaders
+from calcert.sources.parsed_values import PLAIN, Reader, Reading, ValueReaders
+from calcert.sources.source_argument import Account
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import narwhals as nw
 
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.columns import Column, check_groups, choose_all
-from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
+from calcert.sources.signs_of_dependence import LOOKED_AT, remark_on_clusters
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

@@ -12,11 +12,13 @@ import json
 from collections.abc import Generator, Sequence
 from typing import Any, Literal, NoReturn
 
+import numpy as np
+
 from calcert.foundation.interruption import load
+from calcert.kernels.counting import BETWEEN, NO_QUOTES, QUOTED, UNSOUND, count_records
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.paths import keys_in_folders, literal
-from calcert.sources.files.record_count import RecordCount
 from calcert.sources.files.text_bytes import UTF_8, TextBytes
 from calcert.sources.files.value_columns import Values, coded, coded_list
 
@@ -154,3 +156,26 @@ def _settle(count: RecordCount, rows: int) -> None:
 def quoted(name: str, mark: str = '"') -> str:
     """A name as SQL writes it, whatever is in it."""
     return mark + name.replace(mark, mark + mark) + mark
+
+
+class RecordCount:
+    """Counts runs of bytes between ends of lines; in CSV, ends of lines inside quotes do not count.
+
+    Quotes are sound where each opens at the beginning of a value and closes at its end: then nothing but RFC 4180 can
+    be meant.
+    """
+
+    def __init__(self, delimiter: str | None = None) -> None:
+        self.records = 0
+        self._delimiter = NO_QUOTES if delimiter is None else ord(delimiter)
+        self._state = BETWEEN
+
+    @property
+    def complete(self) -> bool:
+        """True where every quote so far is sound and closed."""
+        return self._state not in (QUOTED, UNSOUND)
+
+    def add(self, block: bytes) -> None:
+        """Count what begins in these bytes."""
+        begun, self._state = count_records(np.frombuffer(block, np.uint8), self._delimiter, self._state)
+        self.records += int(begun)

@@ -39,12 +39,11 @@ from calcert.sources.files.paths import (
     resolve,
     title,
 )
-from calcert.sources.files.reading_account import Files
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, in_batches, kept
-from calcert.sources.overlooked_columns import LOOKED_AT, remark_on_clusters
-from calcert.sources.parsed_values import Reading, is_value, label_in_text, score_in_text
-from calcert.sources.value_readers import ValueReaders
+from calcert.sources.parsed_values import Reading, ValueReaders, is_value, label_in_text, score_in_text
+from calcert.sources.signs_of_dependence import LOOKED_AT, remark_on_clusters
+from calcert.sources.source_argument import Files
 
 if TYPE_CHECKING:
     from calcert.sources.files.sheet_file import SheetFile

@@ -1,33 +1,30 @@
 """Logs of language models as their tools write them: a row per answer, and the columns that the tools define.
 
-lm-evaluation-harness writes ``samples_*.jsonl``, a line per document and filter; inspect_ai writes ``.eval``, a zip
-archive with a file per sample, or the same as one ``.json``.
+lm-evaluation-harness writes ``samples_*.jsonl``, a line per document and filter; inspect_ai has a file of its own.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
-from calcert.foundation.escaped_text import visible
-from calcert.foundation.refusal import Argument, WrongValue
+from calcert.foundation.refusal import Argument, WrongValue, about_files
 from calcert.foundation.refusal import reading as reading_argument
-from calcert.sources.columns import SCORE_NAMES
-from calcert.sources.files.json_file import JsonFile, Record, Window
-from calcert.sources.files.log_archive import LARGEST, LogArchive
-from calcert.sources.files.text_bytes import opened
-from calcert.sources.overlooked_columns import LOOKED_AT
+from calcert.sources.files.inspect_log import ARCHIVE, INSPECT_HEAD, QUESTION, InspectLog
+from calcert.sources.files.json_file import JsonFile, Record
+from calcert.sources.files.paths import SUFFIXES, resolve
 from calcert.sources.parsed_values import Reading, label_in_cell, score_in_cell
+from calcert.sources.source_argument import Files
 
 CONFIDENCE = "choice_confidence"
 """Of lm-evaluation-harness: the softmax over the log-likelihoods of all choices, at the largest."""
-
-QUESTION = "question"
-"""What was asked: one value for all answers to it."""
 
 JUDGED = ("acc", "exact_match")
 OTHER_ANSWERS = ("acc_norm", "acc_bytes", "acc_mutual_info", "exact_match")
@@ -35,24 +32,6 @@ OTHER_ANSWERS = ("acc_norm", "acc_bytes", "acc_mutual_info", "exact_match")
 
 LM_EVAL_KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 LM_EVAL_TOTALS = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
-INSPECT_HEAD = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
-
-ARCHIVE = ".eval"
-
-VALUE = re.compile(r"scores\.[^.]+\.value(\.[^.]+)?")
-"""What a scorer found, or one of several things."""
-
-KEPT = (
-    *("id", "epoch", "target", "choices", "scores", "metadata", "store", "output", "model_usage"),
-    *("total_time", "working_time", "uuid"),
-)
-"""What is taken of a sample: messages, events and attachments may be large, and are not columns."""
-
-GRADES = {"C": 1, "I": 0, "P": 0.5, "N": 0}
-"""How inspect_ai counts correct, incorrect, partial and no answer."""
-
-
-PARTIAL = reading_argument("drop_missing", True)
 
 
 class LmEvalLog(JsonFile):
@@ -150,137 +129,6 @@ def _choice_confidence(values: dict[str, Any], where: str) -> float | None:
     return 1 / math.fsum(math.exp(number - highest) for number in found)
 
 
-def grade(value: Any) -> float:
-    """A label of inspect_ai: C, I, P or N, a number, true or false."""
-    return GRADES[value] if isinstance(value, str) and value in GRADES else label_in_cell(value)
-
-
-class InspectLog(JsonFile):
-    """Samples of a log of inspect_ai; with `partial`, it need not be finished, and invalid samples have no scores."""
-
-    meaning = " (C is 1, I and N are 0)"
-    score_reader, label_reader = staticmethod(score_in_cell), staticmethod(grade)
-
-    def __init__(self, path: str, encoding: str, *, partial: bool) -> None:
-        super().__init__(path, encoding)
-        self._partial = partial
-        self._places: list[str] = []
-
-    def place(self, number: int) -> str:
-        """Where a sample stands, in words; they are counted from 1."""
-        return f"in sample {self._places[number - 1]} of {self.name}"
-
-    def questions(self) -> list[str]:
-        """The task, as often as it was asked: epochs, of one log or of several."""
-        with self._opened_log() as (header, _):
-            about = header.get("eval")
-        about = about if isinstance(about, dict) else {}
-        config = about.get("config")
-        epochs = config.get("epochs") if isinstance(config, dict) else None
-        return [str(about.get("task"))] * (2 if isinstance(epochs, int) and epochs > 1 else 1)
-
-    def choose(self, score: str | None, label: str | None) -> tuple[str, str]:
-        """The columns of scores and labels, as they were named, or the only ones that may be meant."""
-        if score is not None and label is not None:
-            return score, label
-        columns = [name for name, _ in self.sample(LOOKED_AT) if name.startswith(("scores.", "metadata.", "store."))]
-        if score is None:
-            parts = {name: name.removesuffix(".value").rpartition(".")[2].lower() for name in columns}
-            found = [name for name, part in parts.items() if part in SCORE_NAMES.split() and name != label]
-            score = self._only("score", found, columns)
-        if label is None:
-            judged = [name for name in columns if VALUE.fullmatch(name) and name != score]
-            label = self._only("label", judged, columns)
-        return score, label
-
-    def _only(self, argument: str, found: list[str], columns: list[str]) -> str:
-        if len(found) == 1:
-            return found[0]
-        what = "several columns may be meant" if found else "no column of scores, metadata or store is named like one"
-        shown = ", ".join(map(repr, (found or columns)[:20])) or "none"
-        raise ValueError(
-            f"{argument} must be named for {self.name}: {what}: {shown}. Pass {argument}='...' (--{argument})."
-        )
-
-    @contextmanager
-    def _opened(self) -> Iterator[Iterator[Record]]:
-        with self._opened_log() as (header, samples):
-            yield self._records(header, samples)
-
-    @contextmanager
-    def _opened_log(self) -> Iterator[tuple[dict[str, Any], Iterator[Any]]]:
-        if self.path.lower().endswith(ARCHIVE):
-            with LogArchive(self.path, self.name) as archive:
-                yield archive.header(), archive.samples()
-        else:
-            with opened(self.path, "\n", self.encoding) as (text, self.content):
-                window = Window(text, self.name, "a log of inspect_ai", LARGEST)
-                yield _header(window), _samples(window)
-
-    def _records(self, header: dict[str, Any], samples: Iterator[Any]) -> Iterator[Record]:
-        status, about = header.get("status", "started"), header.get("eval")
-        if not isinstance(about, dict):
-            raise ValueError(f"{self.name} must be a log of inspect_ai; got one without the object 'eval'.")
-        if status != "success" and not self._partial:
-            way = ("Finish it (inspect eval-retry), or pass ", PARTIAL, " to certify the samples that it has.")
-            raise WrongValue(self.name, "must be a finished log", f"one of status {status!r}", "", way)
-        self._places = []
-        seen: set[tuple[str, str]] = set()
-        for sample in samples:
-            if not isinstance(sample, dict):
-                raise ValueError(f"every sample of {self.name} must be a JSON object; got {repr(sample)[:60]}.")
-            key = str(sample.get("id")), str(sample.get("epoch"))
-            self._places.append(visible(f"{key[0][:40]!r}, epoch {key[1][:9]},"))
-            where = self.place(len(self._places))
-            if None in (sample.get("id"), sample.get("epoch")):
-                raise ValueError(f"every sample must have an id and an epoch; got {' and '.join(key)[:60]} {where}.")
-            if key in seen:
-                raise ValueError(f"every sample must be there once for each epoch; got one again {where}.")
-            seen.add(key)
-            if sample.get("invalidation") and not self._partial:
-                raise WrongValue("samples", "must be valid", "one marked invalid", where, ("Pass ", PARTIAL, "."))
-            values = {name: sample[name] for name in KEPT if name in sample}
-            if sample.get("invalidation"):
-                values["scores"] = {}
-            values |= {"task": about.get("task"), "model": about.get("model")}
-            values[QUESTION] = f"{about.get('task')}: {key[0]}"
-            yield Record(len(self._places), "", values)
-        results = header.get("results")
-        counts = (
-            [results.get(name) for name in ("logged_samples", "total_samples")] if isinstance(results, dict) else []
-        )
-        promised = next((count for count in counts if isinstance(count, int)), len(seen))
-        if promised != len(seen) and not self._partial:
-            way = ("If it was copied, copy it again; ", PARTIAL, " certifies the samples that it has.")
-            got = f"{len(seen):,} of {promised:,}"
-            raise WrongValue(self.name, "must hold all samples that it counts", got, "", way)
-
-
-def _header(window: Window) -> dict[str, Any]:
-    """What stands before the samples of a ``.json`` log, which are next."""
-    found: dict[str, Any] = {}
-    mark = window.pass_mark("{")
-    while mark != "}":
-        name = window.value()
-        window.pass_mark(":")
-        if name == "samples":
-            return found
-        found[str(name)] = window.value()
-        mark = window.pass_mark(",}")
-    return found
-
-
-def _samples(window: Window) -> Iterator[Any]:
-    if window.mark() != "[":
-        return
-    mark = window.pass_mark("[")
-    if window.mark() == "]":
-        return
-    while mark != "]":
-        yield window.value()
-        mark = window.pass_mark(",]")
-
-
 def json_file_of(path: str, reading: Reading) -> JsonFile:
     """A JSON file as what it is: a log of a tool, or objects in lines or in an array."""
     plain = JsonFile(path, reading.encoding)
@@ -303,3 +151,50 @@ def _first_keys(file: JsonFile) -> set[str]:
         return {name.partition(".")[0] for name, _ in file.sample(1)}
     except ValueError:
         return set()
+
+
+@about_files
+def said_by_logs(
+    files: Files, score: str | None, label: str | None, clusters: object, *, independent: bool
+) -> dict[str, str]:
+    """The columns of scores, labels and clusters, where files are logs; those that were left out, with a remark.
+
+    Answers to a question that was asked several times are a cluster, unless somebody says that they are `independent`.
+    """
+    logs = _logs(files)
+    if independent and (clusters is not None or not logs):
+        got = f"clusters={clusters!r}" if clusters is not None else "other files, whose rows are independent anyhow"
+        raise TypeError(f"independent must come with logs of a language model, and without clusters; got {got}.")
+    if not logs:
+        return {}
+    found = dict(zip(("score", "label"), logs[0].choose(score, label), strict=True))
+    if score is None or label is None:
+        files.remarks.append("scores from {!r}, labels from {!r}".format(*found.values()) + logs[0].meaning)
+    asked = Counter(chain.from_iterable(log.questions() for log in logs))
+    if clusters is None and not independent and max(asked.values(), default=0) > 1:
+        found["clusters"] = "question"
+        files.remarks.append(
+            "questions were asked several times, so that answers to one question are a cluster (clusters='question'); "
+            "if they are independent, say so: independent=True (--independent)"
+        )
+    files.from_logs = {name: column for name, column in found.items() if column not in (score, label)}
+    return found
+
+
+def _logs(files: Files) -> list[InspectLog | LmEvalLog]:
+    """The files as logs of one tool; none where they are other files."""
+    if SUFFIXES.get(os.path.splitext(files[0])[1].lower(), "json") != "json":
+        return []
+    try:
+        paths, form = resolve(files)
+    except (OSError, ValueError):  # Said again, in its place, when rows are read.
+        return []
+    found = [json_file_of(path, files.spelling) for path in paths] if form == "json" else []
+    logs = [file for file in found if isinstance(file, InspectLog | LmEvalLog)]
+    other = next((file for file in found if type(file) is not type(found[0])), None)
+    if logs and other is not None:
+        raise ValueError(
+            f"all files must be logs of one tool; got {found[0].name} and {other.name}, which are not. Summarise them "
+            "apart and add the summaries with +."
+        )
+    return logs

@@ -15,8 +15,7 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Argument, WrongValue, reading
 from calcert.sources.columns import TITLES, Column, check_alone, title_above
 from calcert.sources.files.paths import value_in_folders
-from calcert.sources.parsed_values import is_like_value, label_in_cell, score_in_cell
-from calcert.sources.value_readers import Percentage
+from calcert.sources.parsed_values import Percentage, is_like_value, label_in_cell, score_in_cell
 
 Rows = Iterator[tuple[int, list[Any]]]
 """Rows of a sheet with their numbers, up to the last cell that each has."""

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.sources.row_order import STICKS, lag_one
+from calcert.sources.signs_of_dependence import STICKS, lag_one
 
 WORDS = "neighbouring rows err together"
 

@@ -13,8 +13,8 @@ import polars
 import pytest
 
 import calcert
-from calcert.sources.identified_rows import identified_rows
 from calcert.sources.rows import Rows
+from calcert.sources.rows_in_memory import identified_rows
 
 IDS, SCORES, LABELS = [7, 8, 1_000_000_007], [0.25, 0.5, 1.0], [0, 1, 1]
 FRAME = polars.DataFrame({"id": IDS, "p": SCORES, "y": LABELS})
