@@ -17,8 +17,8 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.certificates.distances.distance_lower import distance_lower
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.distance import distance_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.perturbation.sech_kernel import density
 
 Row = tuple[str, float, float]

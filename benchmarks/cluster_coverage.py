@@ -19,8 +19,7 @@ from rich.table import Table
 
 import calcert
 from calcert import bounds
-from calcert.certificates import bounded_variation, crossings, cutoff, finite, in_the_large, perturbed
-from calcert.certificates.distances import distance
+from calcert.certificates import bounded_variation, crossings, cutoff, distance, finite, in_the_large, perturbed
 from calcert.perturbation.noise import DEFAULT, Noise
 from calcert.summary.summary import Summary
 

@@ -44,7 +44,7 @@ import click, rich.console, rich.table, rich.text; mark("import click and rich")
 import pyarrow.parquet; mark("import pyarrow")
 import calcert.cli; mark("import calcert")
 from calcert import summarize
-from calcert.certificates.distances import distance
+from calcert.certificates import distance
 from calcert.certificates import perturbed
 from calcert.certificates.l1 import l1
 from calcert.reports.certify import certify
@@ -56,7 +56,7 @@ perturbed.upper_terms(summary, Noise("additive", 1/64), 0.05); mark("perturbed, 
 from calcert.certificates.perturbed import perturbed_lower
 perturbed_lower(summary, Noise("additive", 1/64), 0.05, 0); mark("perturbed, lower")
 l1(summary); mark("l1")
-from calcert.certificates.distances.distance_lower import distance_lower; mark("import distance")
+from calcert.certificates.distance import distance_lower; mark("import distance")
 distance_lower(summary, 0.05, 0); mark("distance, lower")
 distance.distance(summary); mark("distance, upper (and lower again)")
 """

@@ -19,8 +19,7 @@ from rich.progress import track
 from rich.table import Table
 
 import calcert
-from calcert.certificates import crossings, cutoff, in_the_large
-from calcert.certificates.distances import distance
+from calcert.certificates import crossings, cutoff, distance, in_the_large
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 GRID = np.linspace(0.6, 0.99, 40)

@@ -22,8 +22,8 @@ from scipy.special import erfc, expit
 import calcert
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
-from calcert.certificates.distances.distance_lower import distance_lower
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.distance import distance_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.perturbation.sech_kernel import density
 
 Row = tuple[str, float, float, bool]

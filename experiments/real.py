@@ -20,8 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
-from calcert.certificates.distances import distance
+from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
 from calcert.perturbation.noise import Noise, perturb
 from calcert.published.ece import binned
 from calcert.published.folded_rows import fold_rows

@@ -19,8 +19,7 @@ from rich.progress import Progress
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 
-from calcert.certificates import perturbed
-from calcert.certificates.distances import distance
+from calcert.certificates import distance, perturbed
 from calcert.perturbation.noise import DEFAULT
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import data_option, load, needed_files, split

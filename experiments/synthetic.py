@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from calcert.certificates import bounded_variation, lipschitz, perturbed, squared
-from calcert.certificates.distances import distance
+from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
 from calcert.perturbation.noise import Noise
 from calcert.published.ece import binned
 from calcert.published.folded_rows import deal_rows

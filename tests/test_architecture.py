@@ -78,7 +78,7 @@ def room(name: str) -> str:
 
 def test_the_map_of_imports_sees_the_program() -> None:
     assert "summary.summary" in IMPORTS["certificates.perturbed"]
-    assert "certificates.limits.sampling_term" in IMPORTS["certificates.distances.distance"]
+    assert "certificates.limits.sampling_term" in IMPORTS["certificates.distance"]
     assert "reports.groups" in IMPORTS["reports.certify"], "imports inside functions count"
     assert "reports.report" not in IMPORTS["show.blocks.report"], "imports for types do not"
 

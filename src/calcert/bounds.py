@@ -59,7 +59,7 @@ _LATER = {
     "calibration_test": "calcert.certificates.calibration_test",
     "crossings": "calcert.certificates.crossings",
     "cutoff": "calcert.certificates.cutoff",
-    "distance": "calcert.certificates.distances.distance",
+    "distance": "calcert.certificates.distance",
     "finite": "calcert.certificates.finite",
     "in_the_large": "calcert.certificates.in_the_large",
     "lipschitz": "calcert.certificates.lipschitz",

@@ -19,11 +19,11 @@ from scipy.stats import multinomial
 from calcert import Summary
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
-from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.distance import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import finite_lower
 from calcert.certificates.witnesses import random_splits
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.perturbation.noise import choose_noise
 from tests.campaign import Counts
 from tests.lab.distributions import Law, summary_of

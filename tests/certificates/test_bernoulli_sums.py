@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from calcert.certificates.limits.bernoulli_sums import ACCURACY, at_most, in_runs, largest_move, lowered
+from calcert.certificates.witnesses.listed_witnesses import ACCURACY, at_most, in_runs, largest_move, lowered
 
 Floats = NDArray[np.float64]
 

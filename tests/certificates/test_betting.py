@@ -8,7 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses.betting import LOG_ROUNDING, Round
+from calcert.certificates.witnesses.betting import Round
+from calcert.foundation.rounding import LOG_ROUNDING
 from calcert.kernels.bets import FEW, LARGEST_STAKE, TOGETHER, judged, log_growth
 from tests.as_python import as_python
 

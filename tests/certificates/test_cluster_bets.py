@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.clusters.cluster_bets import CHANGES, EVERY, SHARES, USED, Bets, lower_with_bets
+from calcert.certificates.witnesses.cluster_lower import CHANGES, EVERY, SHARES, USED, Bets, lower_with_bets
 from calcert.summary.design import Design
 from calcert.summary.pair_sums import BET_SIZES, SIGNS
 from tests.lab.clusters import Kind, units_at, units_of

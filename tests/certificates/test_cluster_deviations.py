@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom
 
 import calcert
-from calcert.certificates.clusters.cluster_deviations import FixedWeights
-from calcert.certificates.clusters.cluster_moments import gains_of, large_gains, perturbed_squares
+from calcert.certificates.limits.cluster_deviations import FixedWeights
+from calcert.certificates.limits.cluster_moments import gains_of, large_gains, perturbed_squares
 from calcert.perturbation import odds_kernel, sech_kernel
 from calcert.perturbation.noise import Noise
 from calcert.summary.design import Design

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates.clusters import cluster_moments
-from calcert.certificates.clusters.cluster_gain_lists import EDGES, PARTITIONS
+from calcert.certificates.limits import cluster_moments
+from calcert.certificates.witnesses.cluster_lower import EDGES, PARTITIONS
 from calcert.perturbation import odds_kernel, sech_kernel
 from calcert.perturbation.noise import Noise
 from calcert.summary import pair_sums

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.certificates.clusters.cluster_gain_lists import EDGES, largest_tilt, tilt_patterns
-from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.distance import distance_lower
+from calcert.certificates.witnesses.cluster_lower import EDGES, largest_tilt, tilt_patterns
 from tests.lab.distances import by_joint_laws
 
 

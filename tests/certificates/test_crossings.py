@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import crossings
-from calcert.certificates.running_excess import Excess
+from calcert.certificates.cutoff import Excess
 from calcert.kernels.search import PRECISION
 from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows, crowded
 from tests.certificates.test_l1_lower import by_cells

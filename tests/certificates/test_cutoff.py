@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import cutoff
-from calcert.certificates.running_excess import Excess, at_edges
+from calcert.certificates.cutoff import Excess, at_edges
 from calcert.certificates.witnesses import betting
 from tests.certificates.test_l1_lower import bets, by_cells
 from tests.lab.distributions import Law

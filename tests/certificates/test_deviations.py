@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from calcert.certificates.limits.deviations import iid_limit, mean_lower, mean_upper
-from calcert.certificates.limits.inversion import invert, invert_squared
+from calcert.certificates.limits.deviations import iid_limit, invert, invert_squared, mean_lower, mean_upper
 from calcert.kernels.limits import (
     _largest,
     _largest_grouped,

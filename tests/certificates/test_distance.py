@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates.distances.distance import distance, upper_terms
+from calcert.certificates.distance import distance, upper_terms
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.witnesses.joined_cells import blocks
+from calcert.certificates.witnesses.random_splits import blocks
 from calcert.kernels.knots import FINEST, lay, put
 from calcert.summary.points import Points
 

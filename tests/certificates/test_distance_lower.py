@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.distances.distance_lower import distance_lower, pair_gain
-from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.distance import distance_lower, pair_gain
+from calcert.certificates.witnesses.random_splits import middles
 from calcert.kernels.knots import admit, promised
 from calcert.summary.points import Points
 from tests.as_python import as_python

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates.distances import distance_transport_plan
-from calcert.certificates.distances.distance import placed
-from calcert.certificates.distances.distance_transport_plan import Plan, best_plan
+from calcert.certificates import distance
+from calcert.certificates.distance import Plan, best_plan, placed
 from calcert.certificates.limits.sampling_term import brier
-from calcert.certificates.witnesses.joined_cells import blocks
+from calcert.certificates.witnesses.random_splits import blocks
 from calcert.foundation.array_types import Integers
 from calcert.kernels import distance as distance_solver
 from calcert.kernels import knots as distance_knots
@@ -147,6 +146,6 @@ def test_compiled_kernels_do_what_their_python_does(seed: int) -> None:
     solved: tuple[Floats | float, ...] = (pair, plan, value)
     for found, expected in zip(as_python(distance_solver.solve)(laid, mass, 1e-6), solved, strict=True):
         assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
-    spread = distance_transport_plan.evenly(mass, plan)
+    spread = distance.evenly(mass, plan)
     arguments = (laid, plan, spread, left, low, high, fraction, count)
     assert cost(*arguments) == pytest.approx(as_python(cost)(*arguments), rel=1e-13)

@@ -11,9 +11,16 @@ import pytest
 from benchmarks import few_rows
 from scipy.stats import binom, multinomial
 
-from calcert.certificates.limits.bets import betting_upper, refutes
-from calcert.certificates.limits.deviations import iid_limit, mean_upper
-from calcert.certificates.limits.second_moment import NODES, Squares, convex_upper, share_for_mean
+from calcert.certificates.limits.deviations import (
+    NODES,
+    Squares,
+    betting_upper,
+    convex_upper,
+    iid_limit,
+    mean_upper,
+    refutes,
+    share_for_mean,
+)
 from calcert.kernels.limits import LARGEST_COUNT, bentkus_tail, gaussian_sharp, tail_ratio
 from tests.certificates.test_deviations import (
     BERNOULLI_FAMILIES,

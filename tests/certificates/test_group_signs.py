@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import calcert
-from calcert.certificates.witnesses import l1_lower
+from calcert.certificates.witnesses import betting
 from calcert.kernels.signs import signed_gains
 from calcert.perturbation.grids.grid import fast_length
 from calcert.summary.summary import Summary
@@ -26,7 +26,7 @@ def some_rows(seed: int) -> Summary:
     return calcert.summarize(x, rng.random(x.size) < x ** rng.uniform(0.5, 2))
 
 
-@pytest.mark.parametrize("groups", l1_lower.SCALES)
+@pytest.mark.parametrize("groups", betting.SCALES)
 def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
     points = some_rows(3).points
     score = (points.low + points.high) / 2
@@ -44,7 +44,7 @@ def test_group_signs_are_those_of_each_group_taken_alone(groups: int) -> None:
 
 
 def test_the_scale_that_earned_most_from_the_last_batch_is_taken_and_python_finds_the_same() -> None:
-    scales = l1_lower.SCALES
+    scales = betting.SCALES
 
     def kernel(low: Floats, high: Floats, known: Integers, last: Integers, scales: Integers) -> Floats:
         signed: Any = signed_gains

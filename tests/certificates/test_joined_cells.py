@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calcert.certificates.witnesses.joined_cells import FOR_WITNESSES, blocks, middles
+from calcert.certificates.witnesses.random_splits import FOR_WITNESSES, blocks, middles
 from calcert.kernels.bets import by_block, by_place
 from calcert.summary.cells import CELLS
 from tests.as_python import as_python

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert import Summary
-from calcert.certificates import perturbed
-from calcert.certificates.distances import distance_lower
-from calcert.certificates.witnesses import betting, l1_lower, perturbed_witness, random_splits
-from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates import distance, perturbed
+from calcert.certificates.witnesses import betting, perturbed_witness, random_splits
+from calcert.certificates.witnesses.random_splits import middles
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids.coordinate_of_noise import Coordinate
 from calcert.perturbation.grids.exponentials_on_grid import missed
@@ -27,10 +26,10 @@ Floats = NDArray[np.float64]
 
 
 LOWER: dict[str, Callable[[Summary], float]] = {
-    "as it is": lambda s: l1_lower.l1_lower(s, 0.05, 0).limit,
+    "as it is": lambda s: betting.l1_lower(s, 0.05, 0).limit,
     "perturbed": lambda s: perturbed.perturbed_lower(s, Noise("additive", 0.1), 0.05, 0).limit,
     "perturbed on the odds": lambda s: perturbed.perturbed_lower(s, Noise("odds", 0.25), 0.05, 0).limit,
-    "distance": lambda s: distance_lower.distance_lower(s, 0.05, 0).limit,
+    "distance": lambda s: distance.distance_lower(s, 0.05, 0).limit,
 }
 
 
@@ -142,6 +141,6 @@ def test_lower_bounds_find_a_plain_error() -> None:
     rng = np.random.default_rng(4)
     x = rng.random(50_000)
     summary = calcert.summarize(x, rng.random(50_000) < x**2)
-    assert 0.15 < l1_lower.l1_lower(summary, 0.05, 0).limit < 1 / 6
+    assert 0.15 < betting.l1_lower(summary, 0.05, 0).limit < 1 / 6
     assert 0.15 < perturbed.perturbed_lower(summary, Noise("additive", 1 / 64), 0.05, 0).limit < 1 / 6
-    assert 0.15 < distance_lower.distance_lower(summary, 0.05, 0).limit < 1 / 6
+    assert 0.15 < distance.distance_lower(summary, 0.05, 0).limit < 1 / 6

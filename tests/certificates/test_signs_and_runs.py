@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 import calcert
 from calcert.certificates import crossings, cutoff
-from calcert.certificates.witnesses.group_signs import net_of, worst_gain
-from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.witnesses.random_splits import middles, net_of, worst_gain
 from calcert.kernels.signs import best_run, best_signs, furthest, most_gained
 from tests.as_python import as_python
 from tests.lab.sums import most_under_signs

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom
 
 from calcert.certificates.limits.deviations import mean_upper
-from calcert.certificates.limits.union_bound import share, smallest
+from calcert.certificates.several import share, smallest
 
 
 def missed(each: float) -> float:

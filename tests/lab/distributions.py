@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from calcert import Summary
 from calcert.certificates import bounded_variation, lipschitz, score_groups, squared
-from calcert.certificates.limits import deviations, inversion, sampling_term
+from calcert.certificates.limits import deviations, sampling_term
 from calcert.kernels.limits import bernstein
 from calcert.summary import cells
 
@@ -306,12 +306,12 @@ def asking_only_for(truth: float) -> Iterator[None]:
         inside = truth <= math.sqrt(second_moment)
         if inside and truth - limit(second_moment - truth**2, 1 + truth, n, delta) <= plug_in:
             return max(truth, min(plug_in, math.sqrt(second_moment)))
-        return inversion.invert(plug_in, second_moment, n, delta, limit)
+        return deviations.invert(plug_in, second_moment, n, delta, limit)
 
     def invert_squared(plug_in: float, n: float, delta: float) -> float:
         if truth - bernstein(4 * truth / 3 - truth**2, 1 + truth, n, delta) <= plug_in:
             return max(truth, min(plug_in, 1.0))
-        return inversion.invert_squared(plug_in, n, delta)
+        return deviations.invert_squared(plug_in, n, delta)
 
     with (
         mock.patch.object(sampling_term, "invert", invert),

@@ -16,12 +16,11 @@ from scipy.stats import binom
 
 import calcert
 from calcert import Summary
-from calcert.certificates import bounded_variation, crossings, cutoff, finite, in_the_large, perturbed
+from calcert.certificates import bounded_variation, crossings, cutoff, distance, finite, in_the_large, perturbed
 from calcert.certificates.band import perturbed_band
-from calcert.certificates.clusters import cluster_moments
-from calcert.certificates.distances import distance, distance_lower
+from calcert.certificates.limits import cluster_moments
 from calcert.certificates.limits.share_limits import share_limits
-from calcert.certificates.witnesses import l1_lower
+from calcert.certificates.witnesses import betting
 from calcert.perturbation.noise import Noise
 from calcert.summary.design import Design
 from tests.lab.clusters import Kind, units_at
@@ -215,9 +214,9 @@ def test_lower_bounds_of_clusters_stay_below_the_truth(bound: str, number: int) 
 
 LOWER: dict[str, Callable[[Summary, float], float]] = {
     "mean gap": in_the_large.in_the_large_lower,
-    "signs": lambda s, delta: l1_lower.l1_lower(s, delta, 0).limit,
+    "signs": lambda s, delta: betting.l1_lower(s, delta, 0).limit,
     "cutoff": lambda s, delta: cutoff.cutoff_lower(s, delta, 0).limit,
-    "distance": lambda s, delta: distance_lower.distance_lower(s, delta, 0).limit,
+    "distance": lambda s, delta: distance.distance_lower(s, delta, 0).limit,
     "served": lambda s, delta: perturbed.perturbed_lower(s, SMALL, delta, 0).limit,
 }
 

@@ -11,8 +11,8 @@ from scipy.stats import binom, multinomial, norm
 import calcert
 import calcert.show
 from calcert.certificates.decision_curve import THRESHOLDS, DecisionCurve, decision_curve
-from calcert.certificates.limits import three_values
-from calcert.certificates.limits.three_values import Gain
+from calcert.certificates.limits import share_limits
+from calcert.certificates.limits.share_limits import Gain
 from calcert.kernels.few_values import at_most
 from tests.lab.distributions import too_many
 
@@ -70,7 +70,7 @@ def test_negative_control_limits_cut_by_a_fifth_are_caught() -> None:
 def test_a_limit_without_the_tilt_is_wider(monkeypatch: pytest.MonkeyPatch) -> None:
     gain = Gain(0.0, 52, 52, 1_000, 0.5)
     tilted = gain.upper(0.05)
-    monkeypatch.setattr(three_values, "normal_quantile", lambda level: 0.0)
+    monkeypatch.setattr(share_limits, "normal_quantile", lambda level: 0.0)
     assert tilted < 0.88 * gain.upper(0.05)
 
 

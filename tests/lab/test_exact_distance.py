@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from calcert import Summary
-from calcert.certificates.distances import distance, distance_lower
+from calcert.certificates import distance
 from calcert.kernels.knots import cost
 from calcert.summary.points import Points
 from tests.lab.distances import of_rows
@@ -106,7 +106,7 @@ def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
 
     def misses() -> int:
         rng = np.random.default_rng(0)
-        lower = distance_lower.distance_lower
+        lower = distance.distance_lower
         return sum(lower(law.draw(1000, rng), delta, seed).limit > law.distance for seed in range(runs))
 
     def jump(points: Points, known: Integers) -> Floats:
@@ -114,7 +114,7 @@ def test_a_lower_bound_from_a_pair_that_jumps_is_caught() -> None:
         return np.stack([-points.high * sign, (1 - points.high) * sign], axis=1)
 
     assert not too_many(misses(), runs, delta)
-    with mock.patch.object(distance_lower, "pair_gain", jump):
+    with mock.patch.object(distance, "pair_gain", jump):
         assert too_many(misses(), runs, delta)
 
 
@@ -124,12 +124,12 @@ def test_a_lower_bound_from_a_pair_with_too_much_of_both_labels_is_caught() -> N
 
     def misses() -> int:
         rng = np.random.default_rng(1)
-        lower = distance_lower.distance_lower
+        lower = distance.distance_lower
         return sum(lower(law.draw(1000, rng), delta, seed).limit > 0 for seed in range(runs))
 
     assert not too_many(misses(), runs, delta)
     constant = lambda points, known: np.full(known.shape, 0.05)  # noqa: E731
-    with mock.patch.object(distance_lower, "pair_gain", constant):
+    with mock.patch.object(distance, "pair_gain", constant):
         assert too_many(misses(), runs, delta)
 
 

@@ -16,15 +16,13 @@ import pytest
 from scipy.stats import binom
 
 from calcert import Summary
+from calcert.certificates import distance
 from calcert.certificates.certificate import Lower
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
-from calcert.certificates.distances import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses import betting, random_splits
-from calcert.certificates.witnesses import l1_lower as lower_module
-from calcert.certificates.witnesses.betting import SMALL_BET, Game, Round, in_turn, lower_limit
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import SMALL_BET, Game, Round, in_turn, l1_lower, lower_limit
 from calcert.perturbation.noise import Noise
 from calcert.summary.points import merged
 from tests.lab.distributions import Law, by_cells, outcomes, summary_of
@@ -47,7 +45,7 @@ def lower_of(subject: str, law: Law, delta: float) -> tuple[Callable[[Summary], 
     return {
         "as it is": (lambda s: l1_lower(s, delta, 0).limit, law.error),
         "perturbed": (lambda s: perturbed_lower(s, Noise("additive", h), delta, 0).limit, law.served(h)[0]),
-        "distance": (lambda s: distance_lower.distance_lower(s, delta, 0).limit, law.distance),
+        "distance": (lambda s: distance.distance_lower(s, delta, 0).limit, law.distance),
     }[subject]
 
 
@@ -110,7 +108,7 @@ def test_the_e_value_of_a_certificate_has_mean_one_at_most_if_the_error_is_0(nam
     law = Law((0.25, 0.75), (0.5, 0.5), (0.25, 0.75))
     lower: Callable[[Summary], Lower] = {
         "as it is": lambda s: l1_lower(s, 0.5, 0),
-        "distance": lambda s: distance_lower.distance_lower(s, 0.5, 0),
+        "distance": lambda s: distance.distance_lower(s, 0.5, 0),
         "cutoff": lambda s: cutoff_lower(s, 0.5, 0),
         "crossings": lambda s: crossings_lower(s, 3, 0.5, 0),
     }[name]
@@ -129,7 +127,7 @@ def test_the_e_value_of_a_certificate_has_mean_one_at_most_if_the_error_is_0(nam
 def test_the_e_value_has_mean_one_at_most_and_the_largest_wealth_so_far_has_more(throws: int) -> None:
     law = LAWS["one calibrated score"][0]
     found = judged(law, 7 - 2 * throws, lambda s: l1_lower(s, 0.5, 0).limit, throws)
-    mean = math.fsum(chance * Game(played).e_value for chance, _, played in found)
+    mean = math.fsum(chance * math.exp(Game(played).log_wealth(0.0)) for chance, _, played in found)
     assert 0.9 < mean <= 1
     so_far = [
         (chance, np.mean([max(wealth(rounds[:b], 0.0) for b in range(len(rounds) + 1)) for rounds in played]))
@@ -143,7 +141,7 @@ def test_betting_against_calibration_is_a_fair_game_where_it_is_true(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     law, n = LAWS[name]
-    monkeypatch.setattr(lower_module, "FOR_L1", None)
+    monkeypatch.setattr(betting, "FOR_L1", None)
     found = judged(law, n, lambda s: l1_lower(s, 0.5, 0).limit)
     mean = math.fsum(chance * wealth(rounds, 0.0) for chance, _, (rounds,) in found)
     # Fair but for what a cell hides of a score: a few parts in ten thousand, always to the gambler's loss.

@@ -13,11 +13,10 @@ from scipy.stats import binom
 from calcert import Summary, summarize
 from calcert.certificates.crossings import crossings_lower
 from calcert.certificates.cutoff import cutoff_lower
-from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.distance import distance_lower
 from calcert.certificates.limits.sampling_term import gap_limit
 from calcert.certificates.witnesses import betting
-from calcert.certificates.witnesses.betting import GAP_ROWS, GAP_SHARE, _gap_share
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import GAP_ROWS, GAP_SHARE, _gap_share, l1_lower
 from tests.campaign import Counts, seeds
 from tests.lab.distributions import Law, summary_of
 

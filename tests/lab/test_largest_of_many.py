@@ -11,9 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.limits.deviations import Squares, iid_limit, invert, share_for_mean
 from tests.lab.distributions import SMALL_LAWS, Law, outcomes
 
 Floats = NDArray[np.float64]

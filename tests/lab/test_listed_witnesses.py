@@ -16,9 +16,9 @@ from scipy.stats import binom
 import calcert
 from calcert import Summary
 from calcert.certificates.crossings import crossings_lower
-from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.distance import distance_lower
 from calcert.certificates.witnesses import listed_witnesses
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.certificates.witnesses.listed_witnesses import (
     EVERYWHERE,
     FOR_CROSSINGS,

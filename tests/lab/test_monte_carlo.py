@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 from calcert import Summary
-from calcert.certificates import bounded_variation, finite, lipschitz, perturbed, squared
+from calcert.certificates import bounded_variation, distance, finite, lipschitz, perturbed, squared
 from calcert.certificates.certificate import Lower
-from calcert.certificates.distances import distance
-from calcert.certificates.distances.distance_lower import distance_lower
+from calcert.certificates.distance import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses import random_splits
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.perturbation.grids import score_coordinate
 from calcert.perturbation.noise import Noise
 from tests.lab.distributions import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper

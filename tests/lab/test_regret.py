@@ -11,7 +11,7 @@ from scipy.stats import binom, multinomial
 
 import calcert
 from calcert.certificates import regret as module
-from calcert.certificates.limits.three_values import Gain
+from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.regret import Decision, regret, regret_lower, upper_terms
 from tests.lab.distributions import too_many
 

@@ -15,8 +15,7 @@ from scipy.special import expit
 
 from calcert import Summary
 from calcert.certificates import perturbed, sides
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.second_moment import share_for_mean
+from calcert.certificates.limits.deviations import iid_limit, share_for_mean
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
 from calcert.perturbation import sech_kernel

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.cutoff import upper_terms
-from calcert.certificates.limits.worst_of_many import OneOfMany
+from calcert.certificates.several import OneOfMany
 from calcert.reports.groups import GroupRows
 from calcert.reports.settings import Settings
 from calcert.summary.design import Design

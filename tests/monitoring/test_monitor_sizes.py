@@ -16,8 +16,7 @@ from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 from calcert.certificates.drifting_pool import drifting_limit
-from calcert.certificates.limits.deviations import Limit, iid_limit
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.limits.deviations import Limit, Squares, iid_limit, share_for_mean
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.betting_strategies import LIMITS, Wealth
 from calcert.monitoring.windows import share

@@ -12,11 +12,10 @@ from scipy.stats import multinomial
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.cutoff import largest_sum
+from calcert.certificates.cutoff import Excess, largest_sum
 from calcert.certificates.cutoff import upper_terms as cutoff_terms
-from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed, mean_squares
 from calcert.certificates.perturbed import upper_terms
-from calcert.certificates.running_excess import Excess
+from calcert.certificates.several import mean_as_it_is, mean_of, mean_perturbed, mean_squares
 from calcert.foundation.number_text import at_most, short_at_most
 from calcert.perturbation.noise import Noise
 from calcert.perturbation.sech_kernel import density

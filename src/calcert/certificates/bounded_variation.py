@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from calcert.certificates import several
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.limits import union_bound
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
@@ -114,7 +114,7 @@ def _groupings(summary: Summary, variation: float) -> list[Grouping]:
 def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[str, float]:
     """The smallest of R + bias, inverted, of several groupings that share delta equally, as theorems 2 and 3 do."""
     discretisation = summary.resolution + ROUNDING
-    each = union_bound.share(delta, len(options))
+    each = several.share(delta, len(options))
     terms = []
     for mean_distance, bias in options:
         base = mean_distance + bias + discretisation
@@ -127,7 +127,7 @@ def best_terms(summary: Summary, options: list[Grouping], delta: float) -> dict[
                 "sampling": upper - base,
             }
         )
-    return terms[union_bound.smallest(terms)]
+    return terms[several.smallest(terms)]
 
 
 def variation_bias(rows: Rows, groups: Groups, variation: float) -> float:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.limits.bernoulli_sums import mixing_distance
+from calcert.certificates.witnesses.listed_witnesses import mixing_distance
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count, check_seed, check_summary

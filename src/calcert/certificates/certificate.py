@@ -25,6 +25,11 @@ class Lower(NamedTuple):
     limit: float
     e_value: float | None = None
 
+    @classmethod
+    def of(cls, limit: float, log_wealth: float) -> Lower:
+        """With the logarithm of the final wealth against an error of 0, from a wealth of 1; at most 1e300 is told."""
+        return cls(limit, math.exp(min(log_wealth, math.log(1e300))))
+
 
 @dataclass(frozen=True)
 class Certificate:

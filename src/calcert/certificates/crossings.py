@@ -11,16 +11,21 @@ from functools import lru_cache, partial
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.clusters.cluster_bets import CHANGES, lower_with_bets
-from calcert.certificates.clusters.cluster_gain_lists import EDGES, Pattern, clusters_lower, group_sums
-from calcert.certificates.clusters.cluster_moments import group_squares, run_squares, signs_squares
+from calcert.certificates.cutoff import Excess
+from calcert.certificates.limits.cluster_moments import group_squares, run_squares, signs_squares
 from calcert.certificates.limits.sampling_term import largest_mean_terms
-from calcert.certificates.running_excess import Excess
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
-from calcert.certificates.witnesses.group_signs import net_of, worst_gain
-from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.witnesses.cluster_lower import (
+    CHANGES,
+    EDGES,
+    Pattern,
+    clusters_lower,
+    group_sums,
+    lower_with_bets,
+)
 from calcert.certificates.witnesses.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
+from calcert.certificates.witnesses.random_splits import middles, net_of, worst_gain
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.kernels.signs import best_signs, most_gained

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.limits.three_values import Gain
+from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result

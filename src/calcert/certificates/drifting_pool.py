@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from calcert.certificates import cutoff, perturbed
+from calcert.certificates import cutoff, distance, perturbed
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.distances import distance
 from calcert.kernels.limits import bernstein, hoeffding
 from calcert.perturbation.noise import Noise
 from calcert.summary.summary import Summary

@@ -7,7 +7,7 @@ import numpy as np
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, plug_in
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary

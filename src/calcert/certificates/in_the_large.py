@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.clusters.cluster_gain_lists import Pattern, clusters_lower, gap_pattern
-from calcert.certificates.clusters.cluster_moments import signs_squares
-from calcert.certificates.limits.bets import betting_upper
+from calcert.certificates.limits.cluster_moments import signs_squares
+from calcert.certificates.limits.deviations import betting_upper
 from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
+from calcert.certificates.witnesses.cluster_lower import Pattern, clusters_lower, gap_pattern
 from calcert.foundation.array_types import Floats
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_summary

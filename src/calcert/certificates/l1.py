@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calcert.certificates import bounded_variation, finite
+from calcert.certificates import bounded_variation, finite, several
 from calcert.certificates import crossings as few_crossings
 from calcert.certificates.certificate import Certificate, total
-from calcert.certificates.limits import union_bound
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary, check_variation
 from calcert.summary.summary import Summary
 
@@ -82,11 +81,11 @@ def _by_variation(summary: Summary, variation: float, delta: float, seed: int) -
         if not summary.is_finite:
             raise ValueError(WITHOUT_VARIATION)
         return finite.statement(summary, finite.upper_terms(summary, delta), delta, seed)
-    each = union_bound.share(delta, 2)
+    each = several.share(delta, 2)
     by_variation = bounded_variation.upper_terms(summary, variation, each)
     if summary.is_finite:
         by_score = finite.upper_terms(summary, each)
-        if union_bound.smallest([by_score, by_variation]) == 0:
+        if several.smallest([by_score, by_variation]) == 0:
             found = finite.statement(summary, by_score, delta, seed)
             # Theorem 2 was looked at as well, so what it was asked belongs to how the statement was made.
             return replace(found, parameters={"variation": variation, **found.parameters})
@@ -100,7 +99,7 @@ def upper_terms(
 
     Where there is a variation two theorems have delta/2, whichever is asked for, so that rows may have chosen it.
     """
-    each = delta if variation is None else union_bound.share(delta, 2)
+    each = delta if variation is None else several.share(delta, 2)
     if assumption == "none":
         return finite.upper_terms(summary, each)
     if variation is None:

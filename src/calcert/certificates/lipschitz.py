@@ -7,7 +7,7 @@ import numpy as np
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, mean_apart, plug_in
-from calcert.certificates.witnesses.l1_lower import l1_lower
+from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary

@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from calcert.certificates.clusters.cluster_deviations import FixedWeights
-from calcert.certificates.clusters.cluster_moments import gains_of, second_limit, signs_squares
 from calcert.certificates.in_the_large import rows_at_ends
-from calcert.certificates.limits.bets import refutes
-from calcert.certificates.limits.deviations import iid_limit, mean_upper
-from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
+from calcert.certificates.limits.cluster_deviations import FixedWeights
+from calcert.certificates.limits.cluster_moments import gains_of, second_limit, signs_squares
+from calcert.certificates.limits.deviations import SPLIT, Squares, iid_limit, mean_upper, refutes, share_for_mean
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING

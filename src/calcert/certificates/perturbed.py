@@ -9,12 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.clusters.cluster_gain_lists import clusters_lower, perturbed_patterns
-from calcert.certificates.limits.deviations import Limit, iid_limit
+from calcert.certificates.limits.deviations import Limit, Squares, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
-from calcert.certificates.limits.second_moment import Squares
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
+from calcert.certificates.witnesses.cluster_lower import clusters_lower, perturbed_patterns
 from calcert.certificates.witnesses.perturbed_witness import Cut, PerturbedWitness
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING

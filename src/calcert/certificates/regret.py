@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.deviations import normal_quantile
-from calcert.certificates.limits.three_values import Gain
+from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.witnesses import random_splits
-from calcert.certificates.witnesses.joined_cells import middles
+from calcert.certificates.witnesses.random_splits import middles
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_costs, check_delta, check_seed, check_summary, check_threshold

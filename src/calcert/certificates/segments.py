@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.cutoff import cutoff_lower, largest_sum
+from calcert.certificates.cutoff import Excess, at_edges, cutoff_lower, largest_sum
 from calcert.certificates.limits.sampling_term import largest_mean_terms
-from calcert.certificates.running_excess import Excess, at_edges
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary

@@ -12,7 +12,7 @@ from calcert.certificates.certificate import Certificate, Lower
 from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.perturbed import parts_terms, perturbed_lower, perturbed_subject
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
-from calcert.certificates.witnesses.group_signs import net_of, worst_gain
+from calcert.certificates.witnesses.random_splits import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING

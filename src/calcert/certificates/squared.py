@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.limits.inversion import invert_squared
+from calcert.certificates.limits.deviations import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, perturbed_subject
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_delta, check_seed, check_summary

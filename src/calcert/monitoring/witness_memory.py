@@ -212,7 +212,7 @@ class PairMemory(Memory):
 
     def gains(self, batch: Summary) -> Floats:
         # Only those who watch a distance wait for this.
-        from calcert.certificates.distances.distance_lower import suggested
+        from calcert.certificates.distance import suggested
         from calcert.kernels.knots import promised
 
         low, high = _block_edges()

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calcert.certificates.limits.union_bound import share
+from calcert.certificates.several import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.limits.union_bound import share
+from calcert.certificates.several import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
 from calcert.kernels.strings import count_before_cells, look_up

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calcert.certificates.limits.union_bound import share
+from calcert.certificates.several import share
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, smallest

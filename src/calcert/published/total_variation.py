@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calcert.certificates.limits.union_bound import share
+from calcert.certificates.several import share
 from calcert.foundation.validation import check_delta, check_rng, check_variation
 from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, bernstein, smallest
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, ClassVar, overload
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
-from calcert.certificates.mean_over_classes import mean_squares
+from calcert.certificates.several import OneOfMany, mean_squares, worst_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_one_of
 from calcert.reports.many import Many, Part, certify_entries, certify_parts, lines_of_all

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.limits.worst_of_many import OneOfMany, worst_of
+from calcert.certificates.several import OneOfMany, worst_of
 from calcert.foundation.number_text import at_most, given, percent_sure, short_at_most
 from calcert.foundation.refusal import Argument, WrongValue
 from calcert.foundation.result import Result

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.limits.worst_of_many import OneOfMany
+from calcert.certificates.several import OneOfMany
 from calcert.foundation.workers import check_workers, spread
 from calcert.reports.report import Report, certify_summary
 from calcert.reports.settings import Settings

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calcert.certificates import perturbed
+from calcert.certificates import perturbed, several
 from calcert.certificates.certificate import total
-from calcert.certificates.limits import union_bound
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence, check_summary, complement
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
@@ -176,14 +175,14 @@ def noise_costs(
     if bandwidths is None and odds is None:
         # How many powers of two are tried depends on the scores; had they chosen their own level too, delta would be
         # exceeded. Of all that might be tried each has its share.
-        tried += [(Noise("odds", b), union_bound.share(delta, len(ODDS))) for b in ODDS]
-        tried += [(Noise("additive", h), union_bound.share(delta, MOST)) for h in sorted(default_bandwidths(summary))]
+        tried += [(Noise("odds", b), several.share(delta, len(ODDS))) for b in ODDS]
+        tried += [(Noise("additive", h), several.share(delta, MOST)) for h in sorted(default_bandwidths(summary))]
     for kind, sizes in (("odds", odds), ("additive", bandwidths)):
         if sizes is not None and not len(sizes):
             name = "odds" if kind == "odds" else "bandwidths"
             raise ValueError(f"{name} must name at least one, such as [1/64], or be left out; got none.")
         given = sorted({Noise(kind, size) for size in sizes or ()}, key=lambda noise: noise.size)  # type: ignore[arg-type]
-        tried += [(noise, union_bound.share(delta, len(given))) for noise in given]
+        tried += [(noise, several.share(delta, len(given))) for noise in given]
     as_they_are = auroc(summary), log_loss(summary)
     rows = [_cost(summary, noise, each, *as_they_are) for noise, each in tried]
     return NoiseCosts(tuple(rows), *as_they_are, summary.mean_score, complement(delta), summary.n)

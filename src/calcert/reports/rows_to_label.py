@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.clusters.cluster_deviations import POPULATION_SPLIT, DrawnWeights
-from calcert.certificates.clusters.cluster_moments import Gains
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.limits.cluster_deviations import POPULATION_SPLIT, DrawnWeights
+from calcert.certificates.limits.cluster_moments import Gains
+from calcert.certificates.limits.deviations import Squares, iid_limit, invert, share_for_mean
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import check_scores, check_seed
 from calcert.sources.arrays import checked_array, checked_pair

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from calcert.certificates.limits.union_bound import share
+from calcert.certificates.several import share
 from calcert.foundation.validation import (
     check_confidence,
     check_costs,

@@ -10,11 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from calcert.certificates import cutoff, in_the_large, l1, perturbed, regret
+from calcert.certificates import cutoff, distance, in_the_large, l1, perturbed, regret
 from calcert.certificates.certificate import Certificate
-from calcert.certificates.distances import distance
-from calcert.certificates.limits.worst_of_many import OneOfMany
-from calcert.certificates.mean_over_classes import mean_as_it_is, mean_of, mean_perturbed
+from calcert.certificates.several import OneOfMany, mean_as_it_is, mean_of, mean_perturbed
 from calcert.foundation.array_types import Floats
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary

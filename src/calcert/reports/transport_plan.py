@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calcert.certificates.distances.distance import placed
+from calcert.certificates.distance import placed
 from calcert.certificates.limits.sampling_term import brier
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
@@ -94,7 +94,7 @@ def distance_plan(summary: Summary) -> TransportPlan:
     rows move by 0.038; those of label 1 near 0.2 most
     """
     # Imported late: only those who ask for a plan wait for it.
-    from calcert.certificates.distances.distance_transport_plan import best_plan
+    from calcert.certificates.distance import best_plan
 
     check_summary(summary)
     points = placed(summary)

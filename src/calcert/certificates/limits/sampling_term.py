@@ -7,11 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates.clusters.cluster_deviations import FixedWeights, weights_of
-from calcert.certificates.clusters.cluster_moments import any_squares, perturbed_form, perturbed_squares, second_limit
-from calcert.certificates.limits.deviations import Limit, iid_limit
-from calcert.certificates.limits.inversion import invert, least_size
-from calcert.certificates.limits.second_moment import SPLIT, Squares, share_for_mean
+from calcert.certificates.limits.cluster_deviations import FixedWeights, weights_of
+from calcert.certificates.limits.cluster_moments import any_squares, perturbed_form, perturbed_squares, second_limit
+from calcert.certificates.limits.deviations import SPLIT, Limit, Squares, iid_limit, invert, least_size, share_for_mean
 from calcert.foundation.rounding import ROUNDING
 from calcert.kernels.limits import grouped_limit
 from calcert.perturbation.noise import Noise

@@ -1,11 +1,14 @@
-"""Betting: a lower confidence limit for a mean, from batches each judged by what earlier batches taught.
+"""Theorem 5: lower bounds with no assumption, by betting with witnesses found on some rows and judged by others.
 
-Rows are split into batches at random, independently of everything. Each batch but the first is judged by a witness
-found on the batches before it. If the mean of what the witness earns is at most c, then the wealth of a strategy
-that bets a predictable share on every row is a nonnegative supermartingale. One split could decide, so there are
-several, and the final wealth is averaged over them: its mean is at most 1, so that the average reaches 1/delta with
-probability at most delta (Markov). The lower limit is the largest c that is rejected that way. The probability is over
-the rows and the random splits, which the seed sets: it must not be shopped for.
+Any function f into [-1, 1] is a witness: E[f(X)(X - Y)] is at most the L1 calibration error. Rows are split into
+batches at random, independently of everything, and each but the first is judged by a witness found on those before it.
+If the mean of what the witness earns is at most c, the wealth of a strategy that bets a predictable share on every row
+is a nonnegative supermartingale. One split could decide, so the final wealth is averaged over several: its mean is at
+most 1, and it reaches 1/delta with probability at most delta (Markov). The lower limit is the largest c rejected that
+way. The probability is over the rows and the random splits, which the seed sets: it must not be shopped for.
+
+Rows of a batch are known only to their cell, so a gain is the smallest one that any place inside the cell could give. A
+witness may look at the counts of earlier batches and at nothing else: not at offsets or distinct scores.
 """
 
 from __future__ import annotations
@@ -14,17 +17,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from calcert.certificates.certificate import Lower
 from calcert.certificates.limits.sampling_term import gap_limit
 from calcert.certificates.witnesses import random_splits
+from calcert.certificates.witnesses.cluster_lower import EVERY, error_patterns, lower_with_bets
+from calcert.certificates.witnesses.listed_witnesses import FOR_L1, SimpleWitnesses
+from calcert.certificates.witnesses.random_splits import FOR_WITNESSES, middles
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.rounding import LOG_ROUNDING
 from calcert.foundation.validation import refuse_clusters
 from calcert.kernels.bets import judged, log_growth
 from calcert.kernels.search import crossing
+from calcert.kernels.signs import signed_gains
 from calcert.summary.summary import Summary
 
 SMALL_ERROR = 0.1
@@ -32,11 +39,6 @@ SMALL_ERROR = 0.1
 
 GAP_ROWS, GAP_SHARE = 20_000, 0.3
 """From so many rows on calibration in the large may refute larger errors, for up to this share of delta."""
-
-LOG_ROUNDING = 1e-6
-"""Taken off every logarithm of wealth, with a little more for very many rows."""
-
-LARGEST_LOGARITHM = math.log(1e300)
 
 PRECISION = 1e-4
 """How far a search may stop below the limit, relatively."""
@@ -56,23 +58,12 @@ batches 0 to b of that split for it, and at nothing else. What it learnt from an
 """
 
 
-class Beside(Protocol):
-    """What may refute small errors beside the bet, for a share of delta (see :func:`lower_limit`)."""
-
-    @property
-    def share(self) -> float:
-        """The share of delta that it needs, below 1."""
-
-    def limit(self, summary: Summary, delta: float, enough: float) -> float:
-        """Every error below this is refuted with probability at most share * delta of being wrong; `enough` will do."""
-
-
 def lower_limit(
     summary: Summary,
     delta: float,
     seed: int,
     witness: Witness,
-    beside: Beside | None = None,
+    beside: SimpleWitnesses | None = None,
     splits: Integers | None = None,
 ) -> Lower:
     """The largest c at which the final wealth, averaged over splits, reaches 1/delta.
@@ -90,10 +81,10 @@ def lower_limit(
     has one test of level delta (theory, "Near calibration").
     """
     game = play(summary, delta, seed, witness, splits)
-    return Lower(_limit(game, summary, delta, beside), game.e_value)
+    return Lower.of(_limit(game, summary, delta, beside), game.log_wealth(0.0))
 
 
-def _limit(game: Game, summary: Summary, delta: float, beside: Beside | None) -> float:
+def _limit(game: Game, summary: Summary, delta: float, beside: SimpleWitnesses | None) -> float:
     if beside is None:
         return game.limit(delta)
     small = SMALL_ERROR / math.sqrt(summary.n)
@@ -178,11 +169,6 @@ class Game:
             for rounds in self.splits
         ]
 
-    @property
-    def e_value(self) -> float:
-        """The final wealth of bets against an error of 0, from a wealth of 1; at most 1e300."""
-        return math.exp(min(self.log_wealth(0.0), LARGEST_LOGARITHM))
-
     def limit(self, delta: float, left: Callable[[float], float] = lambda c: 0.0) -> float:
         """The largest c that is rejected at `delta`, or at what is left of it at c: a logarithm that falls with c."""
 
@@ -246,3 +232,26 @@ class Round:
 
 def _series_at(c: float, a0: float, a1: float, a2: float, a3: float, a4: float) -> float:
     return a0 - c * (a1 - c * (a2 - c * (a3 - c * a4)))
+
+
+SCALES = np.array([1, 8, 64, 512, 4096])
+"""Numbers of groups in which a witness for the unmodified classifier may be constant."""
+
+PART = 0.07
+"""Blocks are as wide as this times the root of x over n: not knowing where in them rows are costs a fiftieth of what
+so many rows leave open."""
+
+
+def l1_lower(summary: Summary, delta: float, seed: int) -> Lower:
+    """A lower bound for E|X - E[Y|X]| at confidence 1 - delta: signs of groups, at the scale that did best so far."""
+    if summary.clusters is not None:
+        return lower_with_bets(summary, error_patterns(summary), EVERY, delta)
+    points = middles(summary, min(FOR_WITNESSES, PART / math.sqrt(summary.n)))
+    return lower_limit(
+        summary,
+        delta,
+        seed,
+        in_turn(lambda known, last: signed_gains(points.low, points.high, known, last, SCALES)),
+        beside=FOR_L1,
+        splits=random_splits.splits(points, seed, random_splits.TRIED),
+    )

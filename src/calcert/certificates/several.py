@@ -1,21 +1,91 @@
-"""The mean over classes of calibration errors, each class against the rest: of bounds, and of all classes at once.
+"""Several statements together: the union bound, the worst of many (Theorem W, worst) and the mean over classes.
 
-At once, there is one sampling term for the mean and none for each class (Theorem 1 and Theorem W, mean over classes).
+Where each of m statements gets delta/m, all hold together with probability at least 1 - delta (union bound); whichever
+is then chosen, and by whatever means, holds too. What counts is how many might have been looked at, not how many were.
+
+That no group is worse than the *largest* of their bounds takes the full delta each: one of them is the worst of the
+distribution, unknown but fixed, and only its bound has to hold. The mean over classes has one sampling term for all
+(Theorem 1 and Theorem W, mean over classes).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower, mean_e_value
-from calcert.certificates.limits.deviations import iid_limit
-from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.second_moment import Squares, share_for_mean
+from calcert.certificates.certificate import Certificate, Lower, mean_e_value, total
+from calcert.certificates.limits.deviations import Squares, iid_limit, invert, share_for_mean
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.perturbation.noise import Noise
+
+
+def share(delta: float, candidates: int) -> float:
+    """What each of so many candidates may fail with."""
+    return delta / candidates
+
+
+def smallest(candidates: Sequence[Mapping[str, float]]) -> int:
+    """Which candidate, given by the terms of its upper bound at its Bonferroni level, promises most; the first of ties.
+
+    Examples
+    --------
+    >>> smallest([{"plug-in": 0.1, "sampling": 0.02}, {"plug-in": 0.1, "sampling": 0.01}])
+    1
+    """
+    return min(range(len(candidates)), key=lambda place: math.fsum(candidates[place].values()))
+
+
+@dataclass(frozen=True)
+class OneOfMany:
+    """One of many.
+
+    Attributes
+    ----------
+    found
+        Its certificate at its Bonferroni level, so that those of all hold together.
+    terms
+        The terms of its upper bound at the full delta, for what the certificate assumes.
+    """
+
+    found: Certificate
+    terms: Mapping[str, float]
+
+    @property
+    def upper(self) -> float:
+        """Its upper bound at the full delta: what it may say of the worst, and not of itself."""
+        return total(self.terms)[0]
+
+
+def worst_of(entries: Sequence[OneOfMany], many: str, delta: float, n: int, *, without_rows: int = 0) -> Certificate:
+    """Certify the largest of many errors: `many` is what they are errors of, such as "groups", and `n` their rows.
+
+    Guarantee
+        With probability at least 1 - delta none of them is larger than upper, if each upper bound holds by itself with
+        probability at least 1 - delta; with the same probability one of them is at least lower, if all lower bounds
+        hold together with it.
+    Terms
+        Those of the largest bound. Of listed groups without rows nothing is known: their bound is 1.
+    """
+    highest = max(entries, key=lambda entry: entry.upper)
+    terms = {"groups without rows": 1.0} if without_rows else highest.terms
+    # Where they are certified by different theorems, the one that assumes something is named.
+    weakest = next((e.found for e in entries if e.found.assumption != "none"), entries[0].found)
+    return Certificate.from_terms(
+        quantity=f"{weakest.quantity}, worst of {len(entries) + without_rows} {many}",
+        subject=weakest.subject,
+        assumption=weakest.assumption,
+        lower=Lower(max(entry.found.lower for entry in entries), mean_e_value([entry.found for entry in entries])),
+        delta=delta,
+        n=n,
+        theorem="Theorem W, worst",
+        terms=terms,
+        parameters=weakest.parameters,
+    )
+
 
 ROWS_AT_ONCE = 1 << 15
 """Probabilities that are added up at a time: a few arrays of them stay close to the processor."""

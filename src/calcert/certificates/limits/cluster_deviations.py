@@ -12,10 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from calcert.certificates.clusters.cluster_moments import Gains, LargeGains, gains_of, large_gains, second_limit
-from calcert.certificates.limits.deviations import mean_lower, mean_upper, normal_quantile
-from calcert.certificates.limits.inversion import invert
-from calcert.certificates.limits.second_moment import SPLIT
+from calcert.certificates.limits.cluster_moments import Gains, LargeGains, gains_of, large_gains, second_limit
+from calcert.certificates.limits.deviations import SPLIT, invert, mean_lower, mean_upper, normal_quantile
 from calcert.kernels.limits import bernstein, gaussian_sharp
 from calcert.kernels.search import SLACK, crossing, largest_candidate
 from calcert.perturbation.noise import Noise

@@ -1,1 +1,0 @@
-"""Theorem 6: the distance from calibration, and the linear program behind it."""
