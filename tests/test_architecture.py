@@ -80,7 +80,7 @@ def test_the_map_of_imports_sees_the_program() -> None:
     assert "summary.summary" in IMPORTS["certificates.perturbed"]
     assert "certificates.limits.sampling_term" in IMPORTS["certificates.distance"]
     assert "reports.groups" in IMPORTS["reports.certify"], "imports inside functions count"
-    assert "reports.report" not in IMPORTS["show.blocks.report"], "imports for types do not"
+    assert "reports.report" not in IMPORTS["show.report"], "imports for types do not"
 
 
 def test_the_top_level_is_what_users_import() -> None:

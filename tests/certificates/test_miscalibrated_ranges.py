@@ -179,7 +179,7 @@ def test_a_report_says_where_it_bends_in_text_page_and_json(report: Report, tmp_
 
 
 def test_sentences_about_the_served_curve_are_not_shown_beside_other_statements(report: Report) -> None:
-    from calcert.show.blocks.report_details import range_lines
+    from calcert.show.report_details import range_lines
 
     assert report.summary is not None
     assert range_lines(calcert.certify(report.summary, settings=calcert.Settings(statements=("distance",)))) == []

@@ -23,7 +23,7 @@ from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
 from calcert.monitoring.watched_statements import WATCHED
 from calcert.monitoring.witness_memory import NODES, L1Memory, Memory, PairMemory, RangeMemory
-from calcert.show.exports.prometheus import prometheus_text
+from calcert.show.prometheus import prometheus_text
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 from tests.monitoring.test_monitor_betting import outcomes

@@ -11,8 +11,8 @@ from calcert.foundation.number_text import number
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words
-from calcert.show.blocks.report_details import call
-from calcert.show.pictures.perturbed_curve import perturbed_description
+from calcert.show.perturbed_curve import perturbed_description
+from calcert.show.report_details import call
 
 SERVED = Certificate(
     quantity="L1 calibration error",

@@ -21,8 +21,8 @@ from calcert.reports.groups import GroupRows
 from calcert.reports.report import Report
 from calcert.reports.statements import columns
 from calcert.show import as_page as page
-from calcert.show.blocks.many import limits
-from calcert.show.blocks.report_details import call
+from calcert.show.many import limits
+from calcert.show.report_details import call
 from tests.show.sample_pages import DAY, HOSTILE, KINDS, NAMES, page_of, result
 
 

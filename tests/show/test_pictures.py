@@ -19,10 +19,10 @@ from calcert.foundation.number_text import at_least, at_most, rows_about
 from calcert.reports.noise_costs import noise_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
-from calcert.show.pictures.canvas import Picture
-from calcert.show.pictures.intervals import short
-from calcert.show.pictures.perturbed_curve import BINS, STRETCHES, perturbed_curve
-from calcert.show.pictures.reliability import reliability
+from calcert.show.intervals import short
+from calcert.show.perturbed_curve import BINS, STRETCHES, perturbed_curve
+from calcert.show.picture import Picture
+from calcert.show.reliability import reliability
 
 
 @pytest.fixture(scope="module")

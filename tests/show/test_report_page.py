@@ -8,8 +8,8 @@ import pytest
 import calcert
 from calcert.certificates.score_table import score_table
 from calcert.show import as_page
-from calcert.show.blocks.report_details import score_tests
-from calcert.show.side_words import which_way
+from calcert.show.certificate_words import which_way
+from calcert.show.report_details import score_tests
 
 RNG = np.random.default_rng(4)
 GRADES = RNG.integers(1, 10, 20_000) / 10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.show.side_words import which_way
+from calcert.show.certificate_words import which_way
 
 RNG = np.random.default_rng(4)
 GRADES = RNG.integers(1, 10, 20_000) / 10

@@ -96,8 +96,7 @@ def command(
     share the probability of failure.
     """
     from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, repeat, working, write_page
-    from calcert.show.exports.junit import JUnitOutcome
-    from calcert.show.outcome import outcome_dict, outcome_facts, outcome_words
+    from calcert.show.outcome import JUnitOutcome, outcome_dict, outcome_facts, outcome_words
 
     context, started = click.get_current_context(), time.monotonic()
     refuse_overwriting(rows.source.value, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})

@@ -50,7 +50,7 @@ def command(rows: int, seed: int, save: Path | None) -> None:
     from calcert.commands.output import show
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
-    from calcert.show.blocks.report import statement_lines
+    from calcert.show.report import statement_lines
 
     scores, labels = simulate(rows, seed)
     if save is not None:

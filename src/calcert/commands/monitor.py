@@ -132,7 +132,7 @@ def _write_metrics(status: Status, path: str, model: str | None) -> bool:
 
     from calcert.commands.output import STANDARD_OUTPUT, note
     from calcert.foundation.whole_regular_file import replacing
-    from calcert.show.exports.prometheus import prometheus_text
+    from calcert.show.prometheus import prometheus_text
 
     text = prometheus_text(status, model)
     if path == STANDARD_OUTPUT:

@@ -11,22 +11,19 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from calcert.foundation.result import Result
-    from calcert.show.blocks.block import Block
+    from calcert.show.block import Block
 
 
 def as_view(result: Result, **options: Any) -> RenderableType:
     """The result for a rich console."""
-    from calcert.show.blocks import BLOCKS
-    from calcert.show.text import view_of
-
-    view = view_of(BLOCKS[result.kind](result, **options))
-    if result.facts is None:
-        return view
     from rich.console import Group
 
-    from calcert.show.text import filed_lines
+    from calcert.show.kinds import KINDS
+    from calcert.show.text import filed_lines, view_of
 
-    return Group(view, *filed_lines(result.facts, getattr(result, "fingerprint", None)))
+    view = view_of(KINDS[result.kind].blocks(result, **options))
+    mark = getattr(result, "fingerprint", None)
+    return view if result.facts is None else Group(view, *filed_lines(result.facts, mark))
 
 
 def as_text(result: Result) -> str:
@@ -38,25 +35,27 @@ def as_text(result: Result) -> str:
 
 def details(result: Result) -> str:
     """What the text of a result leaves out, as plain text; all of it where it leaves out nothing."""
-    from calcert.show.blocks import BLOCKS
+    from calcert.show.kinds import KINDS
     from calcert.show.text import plain, view_of
 
-    return plain(view_of(BLOCKS[result.kind](result), behind=True)).strip("\n") or as_text(result)
+    return plain(view_of(KINDS[result.kind].blocks(result), behind=True)).strip("\n") or as_text(result)
 
 
 def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
     """The result drawn with matplotlib, on `ax` or a figure of its own."""
-    from calcert.show.pictures import PICTURES
+    from calcert.show.kinds import KINDS
 
-    return PICTURES[result.kind](result, ax, **options)
+    return KINDS[result.kind].picture(result, ax, **options)
 
 
 def as_page(result: Result, *, title: str | None = None, command: str | None = None, **options: Any) -> str:
     """The result as a page in HTML; `command` is shown as the exact command that made it."""
     from calcert.show.html import page
+    from calcert.show.kinds import KINDS
 
     filed = None if result.facts is None else result.facts.said.get("title")
-    return page(result, _drawn_blocks(result), title=title or filed, command=command, **options)
+    heading = title or filed or KINDS[result.kind].title
+    return page(result, _drawn_blocks(result), title=heading, command=command, **options)
 
 
 def write_page(
@@ -80,10 +79,10 @@ def as_notebook(result: Result) -> str:
 
 def _drawn_blocks(result: Result) -> list[Block]:
     """The blocks of a result and, where they have no picture, the picture of its kind."""
-    from calcert.show.blocks import BLOCKS
-    from calcert.show.blocks.block import Figure
+    from calcert.show.block import Figure
+    from calcert.show.kinds import KINDS
 
-    blocks = BLOCKS[result.kind](result)
+    blocks = KINDS[result.kind].blocks(result)
     if any(isinstance(block, Figure) for block in blocks):
         return blocks
     name = result.kind.replace(" ", "-")

@@ -3,56 +3,55 @@
 from __future__ import annotations
 
 import datetime
+import io
 import re
+import warnings
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import calcert
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.requirements import needed_for_reports
-from calcert.show.blocks.block import Behind, Block, Figure, Section, Table, Verdict, Warned
+from calcert.show.block import Behind, Block, Figure, Section, Table, Verdict, Warned
+from calcert.show.canvas import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, RED
 
 with needed_for_reports():
+    import matplotlib
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    from calcert.show.pictures.inline_svg import inline_svg
-
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
     from calcert.foundation.result import Result
 
 WIDE = 4
 """A table with so many columns has the width of the page; a smaller one stands beside the picture."""
 
-TITLES = {
-    "report": "Calibration report",
-    "groups": "Calibration report by group",
-    "classes": "Calibration report",
-    "comparison": "Models compared",
-    "plan": "About how many rows",
-    "noise costs": "What noise costs and buys",
-    "recalibration": "Before and after recalibration",
-    "band": "A band for the calibration curve",
-    "monotone band": "The calibration curve",
-    "score table": "The probability at each score",
-    "transport plan": "What would move where",
-    "decision curve": "Decision curve",
-    "segments": "Calibration by segment",
-    "ratio": "Observed over expected positives",
-    "sides": "To which side scores err",
-    "test": "A test of perfect calibration",
-    "status": "Calibration over time",
-    "published": "Published numbers beside certificates",
+
+SETTINGS: dict[object, object] = {"svg.fonttype": "none", "svg.hashsalt": "calcert"}
+
+ROLES = {
+    INK: "ink",
+    PAPER: "paper",
+    FAINT: "faint",
+    BLUE: "blue",
+    ORANGE: "orange",
+    GREEN: "green",
+    PURPLE: "purple",
+    RED: "red",
 }
+"""Names under which a page may give the colours other values, as it does in the dark."""
 
 
 def page(
     result: Result,
     blocks: Sequence[Block],
     *,
+    title: str,
     command: str | None = None,
-    title: str | None = None,
     date: datetime.date | None = None,
 ) -> str:
     """The page as text.
@@ -61,10 +60,10 @@ def page(
     ----------
     result, blocks
         What the page is about, and what it says.
-    command
-        The exact command that made the result, shown at the end.
     title
         Heading of the page.
+    command
+        The exact command that made the result, shown at the end.
     date
         Shown as the day of writing; the time, with its zone, when None.
     """
@@ -82,7 +81,7 @@ def page(
         _templates()
         .get_template("page.html.jinja")
         .render(
-            title=title or TITLES[result.kind],
+            title=title,
             date=date.isoformat() if date else now,
             lead=next((block.aside for block in first if isinstance(block, Verdict)), ""),
             first=[*sorted(first, key=lambda block: isinstance(block, Warned)), *wide],
@@ -98,7 +97,8 @@ def page(
 
 def notebook_view(blocks: Sequence[Block]) -> str:
     """Part of a page that takes on the colours of the notebook around it."""
-    return _templates().get_template("notebook.html.jinja").render(blocks=blocks)
+    parts: Any = _templates().get_template("blocks.html.jinja").module
+    return f'<div style="max-width: 60rem; line-height: 1.45">\n{parts.all(blocks, 2, True)}</div>'
 
 
 @cache
@@ -131,3 +131,42 @@ def _drawn(block: Figure) -> dict[str, str]:
     """The picture as an <svg> element, and the same in words."""
     figure, words = block.draw()
     return {"svg": "" if figure is None else Markup(inline_svg(figure, block.name, block.title, words)), "words": words}
+
+
+def inline_svg(figure: Drawn, name: str, title: str, description: str) -> str:
+    """The figure as an <svg> element to stand in HTML; `name` keeps its ids apart from those of other pictures.
+
+    Every colour of the palette becomes a CSS variable with the colour itself as the fallback, so that a page can turn
+    dark; ink falls back to the colour of the text around it, and paper to what is behind.
+    """
+    target = io.StringIO()
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():  # type: ignore[arg-type]
+        # A letter that the font here lacks is drawn by the browser, which has others.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = target.getvalue()
+    svg = svg[svg.index("<svg") :]
+    # A style sheet inside would reach the whole page; what it says is inherited from the root instead.
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    # The words of the picture, names of groups among them, are not to be touched: tags only.
+    svg = re.sub(r"<[^>]*>", lambda tag: _tag(tag.group(), name), re.sub(r"\s+", " ", svg))
+    head, body = re.match(r"<svg[^>]*>", svg), svg.partition(">")[2]
+    assert head is not None
+    box = re.search(r'viewBox="[^"]*"', head.group())
+    assert box is not None
+    return (
+        f'<svg {box.group()} xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" '
+        'style="stroke-linejoin: round; stroke-linecap: butt" '
+        f'aria-labelledby="{name}-title {name}-desc"><title id="{name}-title">{escape(visible(title))}</title>'
+        f'<desc id="{name}-desc">{escape(visible(description))}</desc>{body}'
+    )
+
+
+def _tag(tag: str, name: str) -> str:
+    """A tag with the ids of one picture, the colours of the page, and hundredths of a point, which are enough."""
+    tag = re.sub(r'\b(id="|url\(#|href="#)', rf"\g<1>{name}-", tag)
+    tag = re.sub(r"(\.\d\d)\d+", r"\1", tag).replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    for colour, role in ROLES.items():
+        fallback = {INK: "currentColor", PAPER: "transparent"}.get(colour, colour)
+        tag = tag.replace(colour, f"var(--{role}, {fallback})")
+    return tag

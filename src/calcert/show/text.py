@@ -14,8 +14,8 @@ from rich.text import Text
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import rows_text
-from calcert.show.blocks import block as blocks
-from calcert.show.blocks.block import Block
+from calcert.show import block as blocks
+from calcert.show.block import Block
 
 if TYPE_CHECKING:
     from calcert.foundation.facts import Facts

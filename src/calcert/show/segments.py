@@ -1,4 +1,4 @@
-"""Segments as blocks: what is proven, the first ten, and what is certified of all."""
+"""Segments, as blocks and as a picture: what is proven, the first ones, and what is certified of all."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import number, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Paragraph, Verdict, Warned, words_and_numbers
-from calcert.show.blocks.many import counted, ratio_limits
+from calcert.show.block import Block, Paragraph, Verdict, Warned, words_and_numbers
+from calcert.show.canvas import BLUE, DASHED, FAINT, INK, WIDTH, axes_for, draw_bar, draw_mark, figure_of, list_names
+from calcert.show.intervals import short
+from calcert.show.many import counted, ratio_limits
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from calcert.reports.segments import Segment, SegmentReport
 
-SHOWN = 10
-"""Segments in a table; all are in the frame and the JSON."""
+SHOWN, DRAWN = 10, 20
+"""Segments in a table, and in a picture; all are in the frame and the JSON."""
 
 
 def segment_blocks(report: SegmentReport) -> list[Block]:
@@ -67,3 +72,22 @@ def _cells(segment: Segment) -> tuple[str, ...]:
     counts, side = f"{segment.observed:,} / {segment.expected:,.0f}", segment.scores_are
     limits = ratio_limits(segment.lower, segment.upper)
     return segment.name, f"{segment.rows:,}", counts, limits, side if segment.proven else "not proven"
+
+
+def segments_picture(report: SegmentReport, ax: Axes | None = None) -> Figure:
+    """Observed over expected between limits, a bar a segment; those that are proven to be off in colour."""
+    shown = report.segments[:DRAWN]
+    with axes_for(ax, (WIDTH, 1.1 + 0.26 * len(shown))) as axes:
+        highest = max([s.upper for s in shown if math.isfinite(s.upper)] or [2.0])
+        right = min(highest, 3.0) * 1.05
+        for place, segment in enumerate(shown):
+            colour = BLUE if segment.proven else FAINT
+            draw_bar(axes, segment.lower, min(segment.upper, right), place, colour, lw=4.0)
+            if segment.ratio <= right:
+                draw_mark(axes, segment.ratio, place)
+        axes.axvline(1, color=INK, lw=1.0, ls=DASHED)
+        list_names(axes, [f"{short(s.name)} ({s.rows:,})" for s in shown])
+        axes.set_xlim(0, right)
+        together = f"{percent_sure(report.delta)} limits, all segments together"
+        axes.set_xlabel(f"observed / expected\n{together}", loc="right")
+        return figure_of(axes)

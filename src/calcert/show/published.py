@@ -1,13 +1,17 @@
-"""Published numbers beside certificates, as blocks."""
+"""Published numbers beside certificates, as blocks and as a picture."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import at_least, at_most, number, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table
+from calcert.show.block import Block, Column, Paragraph, Table
+from calcert.show.canvas import BLUE, FAINT, INK, axes_for, figure_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from calcert.published.compare import Comparison
 
 PROMISE = Column("what it promises", of_words=True)
@@ -36,3 +40,17 @@ def published_blocks(comparison: Comparison) -> list[Block]:
     notes = [Paragraph(f"{'; '.join(names)}: {fault}") for fault, names in faults.items()]
     lead = [Paragraph("What is not proved, ours to choose, or wasteful:")] if notes else []
     return [Paragraph(rows_text(comparison.report.n)), shown, *lead, *notes]
+
+
+def published_picture(comparison: Comparison, ax: Axes | None = None) -> Figure:
+    """A bar a method, to what it says; ours are dark, with a mark at what is certified at least."""
+    with axes_for(ax, (7.2, 3.2)) as axes:
+        for place, line in enumerate(comparison.lines):
+            axes.barh(place, min(line.value, 1.0), 0.6, color=FAINT if line.lower is None else BLUE)
+            if line.lower:
+                axes.plot((line.lower, line.lower), (place - 0.36, place + 0.36), color=INK, lw=2.2)
+        axes.set_yticks(range(len(comparison.lines)), [line.method for line in comparison.lines])
+        axes.invert_yaxis()
+        axes.set_xlim(left=0)
+        axes.set_xlabel("at most; what each number promises is in the table", loc="right")
+        return figure_of(axes)

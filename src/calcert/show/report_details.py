@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 from calcert.foundation.number_text import at_least, at_most, confidence, fraction, number, percent
 from calcert.reports.estimates import FEW_SCORES, log_loss, score_quantiles
 from calcert.show import certificate_words as words
-from calcert.show.blocks.block import Block, Bullets, Code, Figure, Paragraph, Section, numbers, words_and_numbers
-from calcert.show.side_words import which_way
+from calcert.show.block import Block, Bullets, Code, Figure, Paragraph, Section, numbers, words_and_numbers
+from calcert.show.canvas import figure_of
+from calcert.show.perturbed_curve import perturbed_curve, perturbed_description
+from calcert.show.reliability import reliability, reliability_description
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
     from calcert.reports.report import Report
     from calcert.reports.settings import Settings
 
@@ -36,20 +41,21 @@ READING = {
 }
 
 
+def report_picture(report: Report, ax: Axes | None = None, *, curve: str) -> Drawn:
+    """The reliability diagram of the current scores, or that of perturbed ones."""
+    return figure_of((perturbed_curve if curve == "perturbed" else reliability)(report, ax))
+
+
 def report_figures(report: Report) -> list[Figure]:
     """The reliability diagrams, that of perturbed scores first where noise is asked for."""
-
-    def perturbed() -> tuple[Any, str]:
-        from calcert.show.pictures.perturbed_curve import perturbed_curve, perturbed_description
-
-        return perturbed_curve(report).figure, perturbed_description(report)
 
     def current() -> tuple[Any, str]:
         if report.summary is None:
             return None, NO_FIGURE
-        from calcert.show.pictures.reliability import reliability, reliability_description
+        return report_picture(report, curve="current"), reliability_description(report)
 
-        return reliability(report).figure, reliability_description(report)
+    def perturbed() -> tuple[Any, str]:
+        return report_picture(report, curve="perturbed"), perturbed_description(report)
 
     of_scores = Figure("reliability", "Reliability diagram", current, READING["current"])
     with_noise = Figure("perturbed", "Reliability of perturbed scores", perturbed, READING["perturbed"])
@@ -100,7 +106,7 @@ def _certified(report: Report) -> list[Block]:
         for name, c in report.certificates.items()
     ]
     sure = f"{words.confidence(report.settings.delta)} {words.evidence(report.certificates)}".rstrip()
-    ways, ranges = which_way(report), range_lines(report)
+    ways, ranges = words.which_way(report), range_lines(report)
     off: list[Block] = [Paragraph(ranges[0]), Bullets(ranges[1:])] if ranges else []
     return [
         shown,

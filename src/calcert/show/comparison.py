@@ -1,15 +1,19 @@
-"""Models compared, as blocks: the answer in a sentence, then a table with the models of each statement."""
+"""Models compared: the answer in a sentence, a table with the models of each statement, and their intervals drawn."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.number_text import at_least, at_most, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.foundation.number_text import at_least, at_most, confidence, percent_sure, rows_text
+from calcert.show.block import Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import MEASURE, NAMED, STATEMENTS, meaning
+from calcert.show.intervals import interval_bars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from calcert.reports.comparison import Comparison, Standing
 
@@ -64,3 +68,12 @@ def _names(names: Sequence[str]) -> str:
     if len(names) > NAMED:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def comparison_picture(comparison: Comparison, ax: Axes | None = None, *, statement: str | None = None) -> Figure:
+    """A bar from the lower to the upper bound of each model."""
+    found = comparison.statement(statement or comparison.leading)
+    each = next(iter(comparison.models.values())).settings.delta
+    together = f"each bound with confidence {confidence(each)},\nwhat is proven simultaneously with "
+    bars = [(name, found.certificates[name].n, found.certificates[name]) for name in found.order]
+    return interval_bars(bars, together + confidence(comparison.delta), ax)

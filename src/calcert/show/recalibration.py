@@ -1,15 +1,22 @@
-"""A recalibration as blocks: before and after, and what the map is."""
+"""A recalibration, as blocks and as a picture: before and after, and what the map is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from calcert.certificates.certificate import TELLING, Certificate
 from calcert.foundation.number_text import at_least, at_most, number, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.reports.estimates import means_in_groups
+from calcert.show.block import Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.show.canvas import BLUE, FAINT, ORANGE, axes_for, figure_of
 from calcert.show.certificate_words import STATEMENTS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from calcert.reports.recalibrate import Recalibration
 
 CURVES = {
@@ -17,6 +24,10 @@ CURVES = {
     "beta": "logistic regression on ln x and ln(1 - x)",
     "isotonic": "isotonic regression",
 }
+
+
+GROUPS = 20
+"""Of rows, each with a dot for its share of label 1."""
 
 
 def recalibration_blocks(found: Recalibration) -> list[Block]:
@@ -57,3 +68,25 @@ def _answer(found: Recalibration) -> str:
 
 def _interval(c: Certificate) -> str:
     return f"{at_least(c.lower)} to {at_most(c.upper)}"
+
+
+def recalibration_picture(found: Recalibration, ax: Axes | None = None) -> Figure:
+    """Shares of label 1 in groups of held-out rows, before and after the map, and the map itself as a line.
+
+    How to read it: dots on the diagonal are calibrated. Shares are estimates; the bounds are in the text. Without the
+    rows, as after a round trip through JSON, the map alone is drawn.
+    """
+    with axes_for(ax) as axes:
+        axes.plot([0, 1], [0, 1], color=FAINT, lw=1)
+        score = np.linspace(0.0, 1.0, 1_001)
+        axes.plot(score, found.map.mapped(score), color=ORANGE, lw=1.2, ls="--", label="the map")
+        for report, colour, mark, words in (
+            (found.before, ORANGE, "s", "before: shares of label 1"),
+            (found.report, BLUE, "o", "after: shares of label 1"),
+        ):
+            if report.summary is not None:
+                axes.plot(*means_in_groups(report.summary, GROUPS), mark, color=colour, ms=4, label=words)
+        title = "Before and after recalibration, on held-out rows\n(estimates)"
+        axes.set(title=title, xlabel="score", ylabel="share of label 1")
+        axes.legend(loc="upper left")
+        return figure_of(axes)

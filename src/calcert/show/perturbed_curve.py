@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calcert.foundation.number_text import percent_sure
-from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import score_quantiles
 from calcert.show import certificate_words as words
-from calcert.show.pictures.canvas import BLUE, FAINT, INK, ORANGE, RED, axes_below, axes_for, figure_of
+from calcert.show.canvas import BLUE, FAINT, ORANGE, RED, axes_below, axes_for, draw_band, draw_diagonal, figure_of
 
-with needed_for_reports():
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
     from calcert.certificates.band import CalibrationBand
     from calcert.perturbation.noise import Noise
     from calcert.reports.report import Report
@@ -54,7 +52,7 @@ def perturbed_curve(report: Report, ax: Axes | None = None) -> Axes:
     certified at most 0.0297
     """
     title = f"Calibration error of perturbed scores:\ncertified {words.interval(report.perturbed)}"
-    return draw_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)
+    return _draw_in_band(ax, report.band, shown_scores(report.summary, report.settings.noise), title)
 
 
 def perturbed_description(report: Report) -> str:
@@ -68,7 +66,7 @@ def perturbed_description(report: Report) -> str:
 
 def band_picture(band: CalibrationBand, ax: Axes | None = None) -> Figure:
     """The band over all perturbed scores."""
-    return figure_of(draw_band(ax, band, (0.0, 1.0), "Probability of label 1 given the perturbed score"))
+    return figure_of(_draw_in_band(ax, band, (0.0, 1.0), "Probability of label 1 given the perturbed score"))
 
 
 def shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
@@ -82,9 +80,9 @@ def shown_scores(summary: Summary | None, noise: Noise) -> tuple[float, float]:
     return (0.0 if low < 0.2 * high else low), (1.0 if 1 - high < 0.2 * (1 - low) else high)
 
 
-def draw_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:
+def _draw_in_band(ax: Axes | None, band: CalibrationBand, shown: tuple[float, float], title: str) -> Axes:
     """The band between two perturbed scores; returns the axes of the curve."""
-    with axes_for(ax, "reliability") as axes:
+    with axes_for(ax) as axes:
         # Thin only what is shown, or a picture of rare events would be a few coarse steps.
         part = band.thinned(STRETCHES, shown)
         _draw_curve(axes, part)
@@ -106,12 +104,9 @@ def _largest_usual(band: CalibrationBand) -> float:
 
 
 def _draw_curve(axes: Axes, band: CalibrationBand) -> None:
-    label = f"{percent_sure(band.delta)} band, simultaneous"
-    axes.stairs(band.upper, band.edges, baseline=band.lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
-    for edge in (band.lower, band.upper):
-        axes.stairs(edge, band.edges, baseline=None, color=BLUE, lw=0.6)
+    draw_band(axes, band.edges, band.lower, band.upper, f"{percent_sure(band.delta)} band, simultaneous")
     axes.plot(band.t, band.estimate, color=BLUE, lw=1.8, label="estimate, no guarantee")
-    axes.plot((0, 1), (0, 1), color=INK, lw=1.0, ls=(0, (5, 3)), label="perfect calibration")
+    draw_diagonal(axes, (0, 1), "perfect calibration")
     axes.set_ylabel("probability of label 1")
 
 
@@ -136,8 +131,5 @@ def _draw_densities(axes: Axes, band: CalibrationBand) -> None:
         height = density / max(float(density.max()), 1e-300)
         axes.stairs(height, band.edges, fill=True, color=colour, alpha=0.18, lw=0)
         axes.stairs(height, band.edges, color=colour, ls=line, lw=1.3, label=label)
-    axes.set_ylim(0, 1.45)
-    axes.set_yticks([])
-    axes.set_ylabel("density")
-    axes.set_xlabel("perturbed score")
+    axes.set(ylim=(0, 1.45), yticks=[], ylabel="density", xlabel="perturbed score")
     axes.legend(loc="upper center", ncols=2)

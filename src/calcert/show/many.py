@@ -1,4 +1,4 @@
-"""Groups and classes as blocks: the verdict, a line each, proven and large ones first, and one bound for the worst."""
+"""Groups and classes: the verdict, a line each, proven and large ones first, one bound for the worst, and a picture."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from calcert.certificates.certificate import TELLING, Certificate
 from calcert.foundation.number_text import (
     at_least,
     at_most,
+    confidence,
     percent_sure,
     rows_text,
     short_at_least,
@@ -15,7 +16,7 @@ from calcert.foundation.number_text import (
     span,
 )
 from calcert.reports.statements import columns
-from calcert.show.blocks.block import (
+from calcert.show.block import (
     Behind,
     Block,
     Bullets,
@@ -29,11 +30,15 @@ from calcert.show.blocks.block import (
     Warned,
     words_and_numbers,
 )
-from calcert.show.blocks.report import DETAILS, report_blocks
-from calcert.show.blocks.report_details import call, details, how_rows_are_named
 from calcert.show.certificate_words import MEASURE, NEVER_PROMISED, STATEMENTS, interval, meaning
+from calcert.show.intervals import interval_bars
+from calcert.show.report import DETAILS, report_blocks
+from calcert.show.report_details import call, details, how_rows_are_named, report_picture
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
     from calcert.reports.classes import ClassReport
     from calcert.reports.groups import GroupReport
     from calcert.reports.many import Many
@@ -138,10 +143,8 @@ def many_figure(report: Many) -> Figure:
     shown = f" It shows the first {MOST} of {len(names):,} {report.many}." if len(names) > MOST else ""
 
     def draw() -> tuple[Any, str]:
-        from calcert.show.pictures.intervals import many_picture
-
         bars = "; ".join(f"{name}: {interval(report.members[name].statement(statement))}" for name in names[:MOST])
-        return many_picture(report, statement, most=MOST), f"Bars from lower to upper bounds. {bars}."
+        return _many_picture(report, statement, most=MOST), f"Bars from lower to upper bounds. {bars}."
 
     title = f"Certified intervals of {report.many}, {STATEMENTS[statement].short}"
     return Figure(report.many, title, draw, f"{READING}{shown}")
@@ -242,3 +245,21 @@ def _mean(c: Certificate) -> str:
 def _delta(report: Many) -> float:
     delta: float = report.worst[report.leading()].delta
     return delta
+
+
+def groups_picture(report: GroupReport, ax: Axes | None = None, *, statement: str) -> Drawn:
+    """A bar from the lower to the upper bound of each group (its rows); a dotted one, from 0 to 1, says nothing."""
+    return _many_picture(report, statement, ax)
+
+
+def classes_picture(report: ClassReport, ax: Axes | None = None, *, classes: str | None = None, curve: str) -> Drawn:
+    """That of the prediction; or, for a statement of the `classes`, bars with the rows that are of each class."""
+    return report_picture(report, ax, curve=curve) if classes is None else _many_picture(report, classes, ax)
+
+
+def _many_picture(report: Many, statement: str, ax: Axes | None = None, *, most: int | None = None) -> Drawn:
+    """A bar for each of the first `most` groups or classes."""
+    names = report.worst_first(statement)[:most]
+    together = f"all {report.many} together with probability {confidence(report.worst[statement].delta)}, each side"
+    bars = [(name, report.size(name), report.members[name].statement(statement)) for name in names]
+    return interval_bars(bars, together, ax)

@@ -1,14 +1,15 @@
-"""The status of a monitor as blocks: alarm, bounds over time, windows, changes and batches."""
+"""The status of a monitor, as blocks and as a picture: alarm, bounds over time, windows, changes and batches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.number_text import at_least, at_most, given, percent_sure, rows_text
 from calcert.reports.statements import columns
-from calcert.show.blocks.block import (
+from calcert.show.block import (
     Behind,
     Block,
     Bullets,
@@ -21,14 +22,21 @@ from calcert.show.blocks.block import (
     Verdict,
     Warned,
 )
-from calcert.show.blocks.many import counted, limits
+from calcert.show.canvas import BLUE, FAINT, INK, RED, axes_for, figure_of
 from calcert.show.certificate_words import MEASURE, STATEMENTS, assumed
+from calcert.show.many import counted, limits
 
 if TYPE_CHECKING:
-    from calcert.monitoring.status import Status
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+    from calcert.monitoring.status import BatchPoint, Look, Status
 
 SHOWN = 12
 """Windows that are seen at once, the latest; all are in the JSON."""
+
+WIDE, NARROW = (7.2, 4.2), (4.8, 4.6)
+"""Inches: for a screen, and for a page whose figures are readable when they are 300 pixels wide."""
 
 NEVER_PROMISED = (
     "Bounds are averages over rows. For a group of people, a range of scores or a single row the error can be larger.",
@@ -57,8 +65,6 @@ def status_blocks(status: Status) -> list[Block]:
     said = [*([lower] if alarm else []), upper, *([crossed] if status.lower > status.upper.upper else [])]
 
     def draw() -> tuple[Any, str]:
-        from calcert.show.pictures.monitor import NARROW, status_picture
-
         return status_picture(status, size=NARROW), f"{lower} {upper} {alarm}"
 
     return [
@@ -182,3 +188,53 @@ def reach(status: Status) -> str:
 def day(time: str) -> str:
     """A time without its clock where that says nothing."""
     return time.removesuffix("T00:00:00").replace("T", " ")
+
+
+def status_picture(status: Status, ax: Axes | None = None, *, size: tuple[float, float] = WIDE) -> Drawn:
+    """Bounds over time: the upper bound falls as rows come in, and a drift lifts the lower one.
+
+    How to read it: solid steps are the lower bound for the worst batch so far, dotted steps the upper bound for all
+    rows pooled. Bars are the intervals of windows. The alarm is raised where the solid steps cross the dashed limit.
+    """
+    with axes_for(ax, size) as axes:
+        from matplotlib.dates import ConciseDateFormatter
+        from matplotlib.transforms import offset_copy
+
+        history, looks = status.history, status.looks
+        lowers = list(accumulate((point.lower for point in history), max))
+        uppers = [look.certificate.upper for look in looks]
+        perturbed = " (perturbed)" if status.statement == "perturbed" else ""
+        axes.step(_times(history), lowers, where="post", color=INK, lw=1.8, label="lower bound, worst batch so far")
+        pooled = f"upper bound, all rows pooled{perturbed}"
+        axes.step(_times(looks), uppers, where="post", color=FAINT, lw=1.8, ls=":", label=pooled)
+        shown = [window.certificates[status.below] for window in status.windows]
+        style: dict[str, Any] = {"color": BLUE, "lw": 4, "alpha": 0.6, "solid_capstyle": "butt"}
+        for place, (window, c) in enumerate(zip(status.windows, shown, strict=True)):
+            label = "interval of a window" if place == 0 else "_"
+            first, last = datetime.fromisoformat(window.start), datetime.fromisoformat(window.end)
+            middle: Any = first + (last - first) / 2
+            axes.plot([middle, middle], [c.lower, c.upper], label=label, **style)
+        if status.limit is not None:
+            axes.axhline(status.limit, color=RED, ls="--", lw=1, label=f"limit {given(status.limit)}")
+        if status.alarm is not None:
+            since: Any = datetime.fromisoformat(status.alarm.since)
+            axes.axvline(since, color=RED, lw=1)
+            beside = offset_copy(axes.get_xaxis_transform(), figure_of(axes), x=0.05)
+            axes.text(since, 0.98, "alarm", transform=beside, color=INK, va="top")
+        tops = [*uppers[-3:], *(c.upper for c in shown)]
+        highest = max(*lowers, status.limit or 0.0, *(top for top in tops if top < 1), 0.0)
+        sure = f"Each kind of bound holds at all times\nwith {percent_sure(status.delta)} confidence"
+        apart = "\nThe two may cross: worst batch, all rows pooled" if status.lower > status.upper.upper else ""
+        axes.set(ylim=(0, min(1.0, 1.25 * highest + 1e-3)), ylabel=MEASURE[status.statement], title=sure + apart)
+        concise: Any = ConciseDateFormatter
+        axes.xaxis.set_major_formatter(concise(axes.xaxis.get_major_locator()))
+        # Below the figure, where no bound can be hidden behind it; 0.3 inches are for the dates.
+        below = offset_copy(axes.transAxes, figure_of(axes), y=-0.3)
+        across = 2 if figure_of(axes).get_figwidth() > NARROW[0] else 1
+        axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=across, frameon=False)
+        return figure_of(axes)
+
+
+def _times(points: Iterable[BatchPoint | Look]) -> list[Any]:
+    """The latest time so far at each point: a batch that was added late takes no step back."""
+    return list(accumulate((datetime.fromisoformat(point.time) for point in points), max))

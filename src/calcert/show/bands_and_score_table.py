@@ -1,4 +1,4 @@
-"""Bands and score tables, which hold a calibration curve, as blocks."""
+"""Bands and score tables, which hold a calibration curve, as blocks and as pictures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.foundation.number_text import at_least, at_most, confidence, given, number, rows_text
-from calcert.show.blocks.block import Block, Paragraph, Table, Verdict, numbers
+from calcert.foundation.number_text import at_least, at_most, confidence, given, number, percent_sure, rows_text
+from calcert.show.block import Block, Paragraph, Table, Verdict, numbers
+from calcert.show.canvas import BLUE, INK, RED, axes_for, draw_band, draw_diagonal, figure_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from calcert.certificates.band import CalibrationBand
     from calcert.certificates.miscalibrated_ranges import RangeMean
     from calcert.certificates.monotone_band import MonotoneBand
@@ -110,3 +114,43 @@ def _proven(score: float, lower: float, upper: float) -> str:
 def _range_lines(found: MonotoneBand | ScoreTable) -> list[str]:
     lines = [f"  {part}" for part in found.miscalibrated_ranges]
     return ["Score ranges with certified miscalibration:", *lines] if lines else []
+
+
+def monotone_picture(band: MonotoneBand, ax: Axes | None = None) -> Figure:
+    """The band over all scores, with what it assumes in the title, or that rows refute it."""
+    with axes_for(ax) as axes:
+        title, colour = "Calibration curve, assuming that the\nfrequency never falls as the score rises", INK
+        if band.refuted_at is None:
+            label = f"{percent_sure(band.delta)} band, simultaneous"
+            draw_band(axes, band.edges, band.lower[:-1], band.upper[1:], label)
+        else:
+            where = f"rises: it falls near {band.refuted_at:.3g}"
+            title, colour = f"The rows refute a probability that never falls as the score\n{where}", RED
+        axes.set_title(title, loc="left", color=colour)
+        _frame_curve(axes)
+        axes.set_xlabel("score")
+        return figure_of(axes)
+
+
+def table_picture(table: ScoreTable, ax: Axes | None = None) -> Figure:
+    """The scores of the table, each with its limits."""
+    with axes_for(ax) as axes:
+        draw_score_table(axes, table)
+        axes.set_xlabel("score")
+        return figure_of(axes)
+
+
+def draw_score_table(axes: Axes, table: ScoreTable) -> None:
+    """Each single score as a point between its limits."""
+    label = f"{percent_sure(table.delta)} limits, all together"
+    axes.vlines(table.score, table.lower, table.upper, color=BLUE, lw=2.0, alpha=0.6, label=label)
+    axes.plot(table.score, table.estimate, "o", color=BLUE, ms=4.5, label="share of label 1")
+    scores = f"{table.score.size} scores" if table.score.size > 1 else f"score {given(float(table.score[0]))}"
+    axes.set_title(f"Probability of label 1 at the {scores};\nnothing is assumed, or said of other scores")
+    _frame_curve(axes)
+
+
+def _frame_curve(axes: Axes) -> None:
+    draw_diagonal(axes, (0, 1), "no error")
+    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="probability of label 1")
+    axes.legend(loc="upper left")

@@ -1,4 +1,4 @@
-"""A report as blocks: the answer that fits a screen, and the details behind it."""
+"""A report: the answer that fits a screen, the figures, and the details behind it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from calcert.foundation.number_text import given, span
-from calcert.show.blocks.bands_and_score_table import few_scores_line, score_lines
-from calcert.show.blocks.block import Behind, Block, Column, Paragraph, Table, Verdict, Warned
-from calcert.show.blocks.report_details import details, report_figures
+from calcert.show.bands_and_score_table import few_scores_line, score_lines
+from calcert.show.block import Behind, Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import in_money
+from calcert.show.report_details import details, report_figures
 
 if TYPE_CHECKING:
     from calcert.certificates.certificate import Certificate

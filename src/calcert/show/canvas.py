@@ -1,32 +1,28 @@
-"""Where pictures are drawn: the caller's axes, or a new figure in our colours and style; and how axes share a place."""
+"""Where pictures are drawn: the caller's axes, or a new figure in our colours and style; and what pictures share."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.requirements import needed_for_reports
 
-with needed_for_reports():
-    import matplotlib
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from calcert.foundation.array_types import Floats
 
 INK, PAPER, FAINT = "#1b1b1b", "#fefefe", "#8a8a8a"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
 """Told apart by colour-blind people, and in black and white by line and hatch."""
 
-
-SIZES = {
-    "reliability": (4.8, 5.0),
-    "terms": (4.8, 2.7),
-    "plan": (4.8, 3.2),
-    "noise costs": (4.8, 4.2),
-    "interval": (4.8, 1.5),
-}
+WIDTH = 4.8
+SQUARE, FLAT = (WIDTH, 5.0), (WIDTH, 3.2)
 """Inches: text stays readable when the picture is 300 pixels wide."""
+
+DASHED: Any = (0, (5, 3))
 
 STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -56,23 +52,18 @@ STYLE: dict[Any, Any] = {
 """Settings of pictures that are drawn without an `ax` of the caller's."""
 
 
-class Picture(Figure):
-    """A figure that a notebook shows by itself."""
-
-    def _repr_svg_(self) -> str:
-        target = io.StringIO()
-        self.savefig(target, format="svg")
-        return target.getvalue()
-
-
 @contextlib.contextmanager
-def axes_for(ax: Axes | None, kind: str) -> Iterator[Axes]:
-    """The caller's axes, or those of a new figure in our style."""
+def axes_for(ax: Axes | None, size: tuple[float, float] = SQUARE) -> Iterator[Axes]:
+    """The caller's axes, or those of a new figure of some size in our style."""
     if ax is not None:
         yield ax
         return
+    with needed_for_reports():
+        import matplotlib
+
+        from calcert.show.picture import Picture
     with matplotlib.rc_context(STYLE):
-        yield Picture(figsize=SIZES[kind], layout="constrained").subplots()
+        yield Picture(figsize=size, layout="constrained").subplots()
 
 
 def axes_below(axes: Axes, share: float) -> Axes:
@@ -96,3 +87,33 @@ def figure_of(axes: Axes) -> Figure:
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
+
+
+def draw_diagonal(axes: Axes, shown: tuple[float, float], label: str) -> None:
+    """Where a classifier without error is."""
+    axes.plot(shown, shown, color=INK, lw=1.0, ls=DASHED, label=label)
+
+
+def draw_band(axes: Axes, edges: Floats, lower: Floats, upper: Floats, label: str) -> None:
+    """The place between two steps, and the steps themselves."""
+    axes.stairs(upper, edges, baseline=lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
+    for side in (lower, upper):
+        axes.stairs(side, edges, baseline=None, color=BLUE, lw=0.6)
+
+
+def draw_bar(axes: Axes, lower: float, upper: float, place: float, color: str = BLUE, **style: Any) -> None:
+    """An interval that lies at some height."""
+    drawn: dict[str, Any] = {"color": color, "lw": 5.0, "solid_capstyle": "butt"} | style
+    axes.plot([lower, upper], [place, place], **drawn)
+
+
+def draw_mark(axes: Axes, value: float, place: float) -> None:
+    """An upright mark on an interval."""
+    axes.plot([value], [place], "|", color=INK, ms=9)
+
+
+def list_names(axes: Axes, names: list[str]) -> None:
+    """Names beside bars, from top to bottom."""
+    # They are nobody's formulas: matplotlib would read "$1" and "$2" as such.
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_ylim(len(names) - 0.5, -0.5)

@@ -8,16 +8,14 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.number_text import percent_sure
-from calcert.foundation.requirements import needed_for_reports
 from calcert.reports.estimates import means_in_groups, score_quantiles
-from calcert.show.pictures.canvas import BLUE, FAINT, INK, ORANGE, axes_below, axes_for
-from calcert.show.pictures.monotone_band_and_score_table import draw_score_table
+from calcert.show.bands_and_score_table import draw_score_table
+from calcert.show.canvas import BLUE, FAINT, INK, ORANGE, axes_below, axes_for, draw_band, draw_diagonal
 from calcert.summary.summary import Summary
 
-with needed_for_reports():
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-if TYPE_CHECKING:
     from calcert.certificates.monotone_band import MonotoneBand
     from calcert.certificates.score_table import ScoreTable
     from calcert.reports.report import Report
@@ -61,7 +59,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
     """
     rows = report.known_rows("reliability diagram")
     shown = fitting(rows)
-    with axes_for(ax, "reliability") as axes:
+    with axes_for(ax) as axes:
         top = shown[1]
         if report.has_few_scores:
             table: ScoreTable = report.curve  # type: ignore[assignment]
@@ -69,7 +67,7 @@ def reliability(report: Report, ax: Axes | None = None) -> Axes:
             top = max(top, float(np.quantile(table.upper, 0.9)))
         else:
             top = max(top, _draw_many(axes, report, rows, shown))
-            axes.plot(shown, shown, color=INK, lw=1.0, ls=(0, (5, 3)), label="no error")
+            draw_diagonal(axes, shown, "no error")
         axes.set_title("Label 1 given the score", loc="left")
         axes.set_ylabel("share of label 1")
         margin = 0.02 * (shown[1] - shown[0])
@@ -107,7 +105,7 @@ def _draw_many(axes: Axes, report: Report, rows: Summary, shown: tuple[float, fl
     if rows.clusters is None:
         band: MonotoneBand = report.curve  # type: ignore[assignment]
         if band.refuted_at is None:
-            top = _draw_band(axes, band, rows, shown)
+            top = _draw_monotone(axes, band, rows, shown)
         else:
             where = f"the share of label 1 falls near {band.refuted_at:.3g}: no band"
             axes.plot([], [], " ", label=where)
@@ -138,17 +136,14 @@ def split_lumps(rows: Summary) -> tuple[Summary | None, list[tuple[float, int, i
     return Summary(rows.cell[kept], count[kept], rows.offset[kept], None, None), lumps
 
 
-def _draw_band(axes: Axes, band: MonotoneBand, rows: Summary, shown: tuple[float, float]) -> float:
+def _draw_monotone(axes: Axes, band: MonotoneBand, rows: Summary, shown: tuple[float, float]) -> float:
     """The band, where there are rows; how high it is over most of them."""
     edges = np.linspace(*shown, STEPS + 1)
     middle = (edges[:-1] + edges[1:]) / 2
     lower, upper = band.at(middle)
     there = _has_rows(rows, edges)
     lower, upper = np.where(there, lower, np.nan), np.where(there, upper, np.nan)
-    label = f"{percent_sure(band.delta)} band, if the curve never falls"
-    axes.stairs(upper, edges, baseline=lower, fill=True, color=BLUE, alpha=0.22, lw=0, label=label)
-    for side in (lower, upper):
-        axes.stairs(side, edges, baseline=None, color=BLUE, lw=0.6)
+    draw_band(axes, edges, lower, upper, f"{percent_sure(band.delta)} band, if the curve never falls")
     return float(np.quantile(upper[there], 0.9)) if there.any() else 0.0
 
 

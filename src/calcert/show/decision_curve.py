@@ -1,4 +1,4 @@
-"""A decision curve as blocks."""
+"""A decision curve, as blocks and as a picture."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import given, percent_sure, rows_text
-from calcert.show.blocks.block import Block, Column, Paragraph, Table
+from calcert.show.block import Block, Column, Paragraph, Table
+from calcert.show.canvas import BLUE, FAINT, FLAT, INK, ORANGE, axes_for, figure_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from calcert.certificates.decision_curve import DecisionCurve
 
 SHOWN = 24
@@ -43,3 +47,20 @@ def decision_blocks(curve: DecisionCurve) -> list[Block]:
 def _outward(value: float, direction: str) -> str:
     """Four decimals, rounded away from the middle."""
     return str(Decimal(repr(float(value))).quantize(Decimal("0.0001"), rounding=direction))
+
+
+def decision_picture(curve: DecisionCurve, ax: Axes | None = None) -> Figure:
+    """Net benefit between its limits at each threshold, beside acting on all rows and on none."""
+    with axes_for(ax, FLAT) as axes:
+        t = curve.threshold
+        label = f"{percent_sure(curve.delta)} limits, simultaneous"
+        axes.vlines(t, curve.lower, curve.upper, color=BLUE, lw=2.0, alpha=0.6, label=label)
+        axes.plot(t, curve.net_benefit, "o-", color=BLUE, ms=4, lw=0.8, label="scores from the threshold on, estimate")
+        axes.plot(t, curve.act_on_all, "s--", color=ORANGE, ms=3, lw=1.0, label="all rows, estimate")
+        axes.axhline(0, color=INK, lw=1.0, ls=":", label="no rows")
+        lowest, top = min(min(curve.lower), 0.0), max(*curve.upper, *curve.act_on_all)
+        # Acting on all soon costs far more than anything else in the figure.
+        ends = lowest - 0.15 * (top - lowest), top + 0.05 * (top - lowest)
+        axes.set(ylim=ends, xlabel="threshold", ylabel="net benefit per row")
+        axes.legend(loc="best", edgecolor=FAINT)
+        return figure_of(axes)

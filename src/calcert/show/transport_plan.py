@@ -1,21 +1,44 @@
-"""What would move where, as a picture: current scores against the nearest calibrated ones."""
+"""What would move where, as blocks and as a picture: current scores against the nearest calibrated ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calcert.foundation.requirements import needed_for_reports
-from calcert.show.pictures.canvas import BLUE, FAINT, INK, ORANGE, axes_for, figure_of
+import numpy as np
 
-with needed_for_reports():
+from calcert.foundation.number_text import number, rows_text
+from calcert.show.block import Block, Paragraph, numbers
+from calcert.show.canvas import BLUE, FAINT, INK, ORANGE, axes_for, figure_of
+
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
     from calcert.reports.transport_plan import TransportPlan
 
 DOT = 25.0
 """Size of a dot that stands for an average strip of rows."""
+
+
+def transport_plan_blocks(plan: TransportPlan) -> list[Block]:
+    """Where the rows of ten stretches of scores would go."""
+    shown = numbers("score, about", "share of rows", "would go to", "label 0 to", "label 1 to")
+    for part in np.array_split(np.arange(plan.score.size), min(10, plan.score.size)):
+        share = plan.negative[part] + plan.positive[part]
+        score = float(np.average(plan.score[part], weights=share))
+        goals = (
+            number(float(np.average(goal[part][there], weights=weight[part][there])))
+            if (there := weight[part] > 0).any()
+            else "none"
+            for goal, weight in ((plan.goal_of_negative, plan.negative), (plan.goal_of_positive, plan.positive))
+        )
+        mean = float(np.average(plan.mean_goal[part], weights=share))
+        shown.add(f"{score:.3f}", f"{float(share.sum()):.3f}", f"{mean:.3f}", *goals)
+    return [
+        Paragraph(f"{rows_text(plan.n)}; the nearest calibrated score, an estimate without guarantee"),
+        shown,
+        Paragraph(f"Rows move by {number(plan.distance)} on average. report.distance certifies how near one lies."),
+    ]
 
 
 def transport_plan_picture(plan: TransportPlan, ax: Axes | None = None) -> Figure:
@@ -42,7 +65,7 @@ def transport_plan_picture(plan: TransportPlan, ax: Axes | None = None) -> Figur
     The nearest calibrated score, an estimate:
     rows move by 0.162 on average
     """
-    with axes_for(ax, "reliability") as axes:
+    with axes_for(ax) as axes:
         axes.plot([0, 1], [0, 1], "--", color=FAINT, lw=1.0)
         for label, share, goal, color, marker in (
             (0, plan.negative, plan.goal_of_negative, BLUE, "v"),
@@ -52,10 +75,7 @@ def transport_plan_picture(plan: TransportPlan, ax: Axes | None = None) -> Figur
             axes.scatter(plan.score, goal, s=size, color=color, marker=marker, lw=0, alpha=0.8)
             axes.scatter([], [], s=DOT, color=color, marker=marker, lw=0, label=f"rows of label {label}")
         axes.plot(plan.score, plan.mean_goal, color=INK, lw=1.5, label="all rows")
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1)
-        axes.set_xlabel("current score")
-        axes.set_ylabel("nearest calibrated score")
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="current score", ylabel="nearest calibrated score")
         axes.set_title(
             f"The nearest calibrated score, an estimate:\nrows move by {plan.distance:.3g} on average", loc="left"
         )

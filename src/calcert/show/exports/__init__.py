@@ -1,1 +1,0 @@
-"""Results for machines: JUnit, Prometheus."""
