@@ -8,17 +8,19 @@ how many there are changes the time that it takes, and nothing else.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from threading import Thread
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from calcert.foundation.progress import RowProgress
 
@@ -58,22 +60,58 @@ def _busy() -> float:
 
 
 def spread(function: Callable[[Item], Found], items: Sequence[Item], workers: int, task: str, unit: str) -> list[Found]:
-    """What the function makes of every item, in their order; it must be one that a module has by its name."""
-    found: list[Found] = []
-    start = time.monotonic()
-    with RowProgress(task, total=len(items), unit=unit) as progress, uncollected():
-        for item in items:
-            if workers > 1 and _takes_long(time.monotonic() - start, len(found), len(items)):
-                break
-            found.append(function(item))
-            progress.advance_to(len(found))
-        rest = items[len(found) :]
-        if rest:
-            seconds, done = (time.monotonic() - start) / len(found), len(found)
-            found += _by_processes(
-                function, rest, min(workers, len(rest)), seconds, lambda more: progress.advance_to(done + more)
-            )
-    return found
+    """What the function makes of every item, in their order; it must be one that a module has by its name.
+
+    Once it is known to take long, this process works on, and a thread hands items to each of the others.
+    """
+    found, left = dict[int, Found](), deque(range(len(items)))
+    helpers, started, start = list[Future[None]](), list[subprocess.Popen[bytes]](), time.monotonic()
+    name, command = (
+        f"{function.__module__}:{function.__qualname__}",
+        [sys.executable, "-c", START, json.dumps(sys.path)],
+    )
+
+    def ask(process: subprocess.Popen[bytes], seconds: float) -> None:
+        # Items may be made when they are asked for, and are to be few at a time; so few at last that all end together.
+        most = max(round(AT_ONCE / max(seconds, 1e-9)), 1)
+        while left:
+            taken = _taken(left, min(most, max(len(left) // (2 * workers), 1)))
+            try:
+                answers = _asked(process, name, [items[number] for number in taken])
+            except Exception:
+                left.clear()  # What there is to say is said where somebody waits.
+                raise
+            if answers is None:
+                left.extendleft(reversed(taken))  # One that failed to answer is not asked again.
+                return
+            found.update(zip(taken, answers, strict=True))
+
+    with (
+        RowProgress(task, total=len(items), unit=unit) as progress,
+        uncollected(),
+        ThreadPoolExecutor(workers) as threads,
+    ):
+        try:
+            while left:
+                elapsed, done = time.monotonic() - start, len(found)
+                if workers > 1 and not started and _takes_long(elapsed, done, len(items)):
+                    for _ in range(min(workers, len(left)) - 1):
+                        started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                        helpers.append(threads.submit(ask, started[-1], elapsed / done))
+                for number in _taken(left, 1):
+                    found[number] = function(items[number])
+                if not left:
+                    wait(helpers)
+                progress.advance_to(len(found))
+            for helper in helpers:
+                helper.result()
+        finally:
+            left.clear()
+            for process in started:
+                process.kill()
+                with suppress(OSError), process:
+                    pass
+    return [found[number] for number in range(len(items))]
 
 
 @contextmanager
@@ -93,66 +131,6 @@ def _takes_long(elapsed: float, done: int, number: int) -> bool:
     return done > 0 and elapsed > PATIENCE / 8 and elapsed / done * (number - done) > PATIENCE
 
 
-def _by_processes(
-    function: Callable[[Item], Found],
-    items: Sequence[Item],
-    workers: int,
-    seconds: float,
-    tell: Callable[[int], None],
-) -> list[Found]:
-    """The results in order: this process works, too, and a thread hands items to each of the others, some at a time.
-
-    `seconds` is what an item takes, as far as is known, and `tell` is told how many are done.
-    """
-    name = f"{function.__module__}:{function.__qualname__}"
-    command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    left, found, errors = deque(range(len(items))), dict[int, Found](), list[BaseException]()
-
-    def ask(process: subprocess.Popen[bytes]) -> None:
-        # Items may be made when they are asked for, and are to be few at a time; so few at last that all end together.
-        most = max(round(AT_ONCE / max(seconds, 1e-9)), 1)
-        try:
-            while left:
-                taken = _taken(left, min(most, max(len(left) // (2 * workers), 1)))
-                answers = _asked(process, name, [items[number] for number in taken])
-                if answers is None:
-                    left.extendleft(reversed(taken))  # One that failed to answer is not asked again.
-                    return
-                if isinstance(answers, BaseException):
-                    raise answers
-                found.update(zip(taken, answers, strict=True))
-        except Exception as error:  # raised below, where somebody waits
-            errors.append(error)
-            left.clear()
-
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        for _ in range(workers - 1):
-            started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-        threads = [Thread(target=ask, args=(process,), daemon=True) for process in started]
-        for thread in threads:
-            thread.start()
-        while left or any(thread.is_alive() for thread in threads):
-            for number in _taken(left, 1):
-                found[number] = function(items[number])
-            if not left:
-                for thread in threads:
-                    thread.join()
-            tell(len(found))
-    finally:
-        left.clear()
-        for process in started:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    assert pipe is not None
-                    pipe.close()
-    if errors:
-        raise errors[0]
-    return [found[number] for number in range(len(items))]
-
-
 def _taken(left: deque[int], most: int) -> list[int]:
     """The first numbers that are left, so many at most; nobody else takes them."""
     taken: list[int] = []
@@ -162,32 +140,29 @@ def _taken(left: deque[int], most: int) -> list[int]:
     return taken
 
 
-def _asked(process: subprocess.Popen[bytes], name: str, items: list[Any]) -> list[Any] | BaseException | None:
-    """What the process found for each, or what it met; None where it is gone."""
+def _asked(process: subprocess.Popen[bytes], name: str, items: list[Any]) -> list[Any] | None:
+    """What the process found for each, or None where it is gone; what it met is raised here."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         pickle.dump((name, items), process.stdin, pickle.HIGHEST_PROTOCOL)
         process.stdin.flush()
-        answers: list[Any] | BaseException = pickle.load(process.stdout)
-        return answers
+        answers = pickle.load(process.stdout)
     except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # Of a pipe that was closed, a ValueError.
         process.kill()
-        process.wait()
         return None
+    if isinstance(answers, BaseException):
+        raise answers
+    return list(answers)
 
 
-def serve(source: BinaryIO | None = None, target: BinaryIO | None = None) -> None:
+def serve() -> None:
     """Answer until nobody asks any more: what a process that was started does."""
-    import importlib
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Whoever started this one decides.
-    source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
-    sys.stdout = sys.stderr  # What is printed must not come between the answers.
+    target, sys.stdout = sys.stdout.buffer, sys.stderr  # What is printed must not come between the answers.
     while True:
         try:
-            name, items = pickle.load(source)
+            name, items = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         module, _, function = name.partition(":")
@@ -196,7 +171,7 @@ def serve(source: BinaryIO | None = None, target: BinaryIO | None = None) -> Non
             work = getattr(importlib.import_module(module), function)
             with uncollected():
                 answers = [work(item) for item in items]
-        except Exception as error:  # raised where it was asked
+        except Exception as error:
             answers = error
         pickle.dump(answers, target, pickle.HIGHEST_PROTOCOL)
         target.flush()
