@@ -73,12 +73,7 @@ Examples:
 @options.facts
 def command(
     rows: Rows,
-    max: float | None,
-    max_ratio: float | None,
-    max_observed: float | None,
-    statement: str | None,
     settings: Settings,
-    of: str | None,
     as_json: bool,
     html: str | None,
     junit: str | None,
@@ -100,8 +95,10 @@ def command(
 
     context, started = click.get_current_context(), time.monotonic()
     refuse_overwriting(rows.source.value, {"--html": html, "--junit": junit, "--json": "-" if as_json else None})
-    about = demanded(rows, settings, max, max_ratio, statement, of, max_observed)
-    limit = next(one for one in (max, max_ratio, max_observed) if one is not None)
+    about = demanded(
+        rows, settings, *(demand[name] for name in ("max", "max_ratio", "statement", "of", "max_observed"))
+    )
+    limit = next(demand[name] for name in ("max", "max_ratio", "max_observed") if demand[name] is not None)
     fixed = policy.chosen(context)
     outcome = JUnitOutcome(f"{about} at most {given(limit)}", limit, policy=None if fixed is None else fixed.version)
     if rows.groups is None and not rows.has_classes:
@@ -109,8 +106,7 @@ def command(
     if fixed is not None:
         settings = settings.at(settings.delta / fixed.shares)
     try:
-        limits: dict[str, Any] = {"max": max, "max_ratio": max_ratio, "max_observed": max_observed}
-        found = gate(rows, **limits, statement=statement, of=of, settings=settings, **demand)
+        found = gate(rows, settings=settings, **demand)
         if fixed is not None:
             # Given which rows lack something the others are independent draws: rows as they came decide, all of them.
             fixed.check_look(found.rows + sum(rows.account.dropped.values()))

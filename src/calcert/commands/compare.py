@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from calcert.sources.rows import Rows
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Certify which of several models is better calibrated.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Certify which of several models is better calibrated.",
+    """
   calcert compare predictions.parquet --scores p_forest,p_logistic,p_old --label y
   calcert compare forest.csv logistic.csv --score p --label y
   calcert compare answers.csv --scores conf_a,conf_b --label right_a,right_b --own-labels

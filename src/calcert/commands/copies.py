@@ -61,11 +61,9 @@ def drawn(what: str) -> Any:
     )
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Copy a file, with perturbed scores in a new column.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Copy a file, with perturbed scores in a new column.",
+    """
   calcert perturb predictions.parquet perturbed.parquet --score p --odds 1/16
   calcert perturb predictions.csv.gz perturbed.csv.gz --score p --seed 7
   generate-scores | calcert perturb - - --score p > perturbed.csv
@@ -96,11 +94,9 @@ def perturb(source: str, target: str, noise: Noise, seed: int | None, wanted: Wa
     copy_and_say(source, target, how, f"perturbed with {noise.keyword} {noise.size!r}, seed {number}")
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Copy a file, with recalibrated scores in a new column.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Copy a file, with recalibrated scores in a new column.",
+    """
   calcert apply map.json new.parquet --score p --out scored.parquet
   generate-scores | calcert apply map.json - --score p --out - > scored.csv
 """,
@@ -130,11 +126,9 @@ def apply(map_file: str, source: str, target: str, wanted: Wanted) -> None:
     copy_and_say(source, target, Recalibrating(wanted, found.map), "recalibrated")
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Choose which rows to label, or to keep, and weight them.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Choose which rows to label, or to keep, and weight them.",
+    """
   calcert choose predictions.parquet --score p --budget 5000
   calcert choose predictions.csv to-label.csv --budget 5000 --seed 7
   calcert choose clicks.parquet kept.parquet --score p --label clicked --budget 20000

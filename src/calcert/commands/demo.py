@@ -26,11 +26,9 @@ POPULATION = 1 << 32
 """Rows that stand for all there are."""
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Certify a simulated classifier whose errors are known.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Certify a simulated classifier whose errors are known.",
+    """
   calcert demo
   calcert demo --rows 1000000 --seed 7
   calcert demo --save demo.csv

@@ -70,6 +70,11 @@ class Command(click.Command):
         return parser
 
 
+def command(short_help: str, examples: str, **how: Any) -> Callable[[Callable[..., None]], click.Command]:
+    """A command with examples under its help."""
+    return click.command(cls=Command, short_help=short_help, epilog=f"\b\nExamples:{examples}", **how)
+
+
 statement = click.Choice(list(STATEMENTS))
 
 

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from calcert.sources.rows import Rows
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Estimate how many rows would certify a target.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Estimate how many rows would certify a target.",
+    """
   calcert plan pilot.parquet --score p --label y --target 0.02
   calcert plan pilot.csv --target 0.05 --statement distance
   calcert plan pilot.parquet --score p --label y --clusters user_id --target 0.02

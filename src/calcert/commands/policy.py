@@ -29,28 +29,13 @@ NOT_IN_POLICIES = ("files", "policy", "junit", "html", "as_json", "debug")
 
 @dataclass(frozen=True)
 class Policy:
-    """What a policy says of itself; its other entries are options of the command.
+    """What a policy says of itself; its other entries are options of the command."""
 
-    Attributes
-    ----------
-    version
-        Which one it is; every outcome names it.
-    name, owner
-        For the record.
-    minimum_rows
-        Fewer rows do not pass.
-    looks
-        Numbers of rows at which rows that are added to may be checked, fixed before any is seen: all looks share delta.
-        Rows that are left out because they lack something count.
-    file, sha256
-        Where it was read, and its bytes.
-    """
-
-    version: str
+    version: str  # Every outcome names it.
     name: str | None = None
     owner: str | None = None
-    minimum_rows: int = 0
-    looks: tuple[int, ...] = ()
+    minimum_rows: int = 0  # Fewer do not pass.
+    looks: tuple[int, ...] = ()  # Numbers of rows, those left out among them, at which all share delta.
     file: str = ""
     sha256: str = ""
 

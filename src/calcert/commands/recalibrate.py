@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from calcert.sources.rows import Rows
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Recalibrate scores, and certify the result.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Recalibrate scores, and certify the result.",
+    """
   calcert recalibrate predictions.parquet --score p --label y --out map.json
   calcert apply map.json new.parquet --score p --out scored.parquet
   calcert recalibrate predictions.csv --clusters user_id --out map.json --plot curves.png

@@ -10,11 +10,9 @@ from calcert.commands.option_values import Ratio
 DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "snowflake", "trino")
 
 
-@click.command(
-    cls=options.Command,
-    short_help="Print a query that summarises a table in its database.",
-    epilog="""\b
-Examples:
+@options.command(
+    "Print a query that summarises a table in its database.",
+    """
   calcert sql predictions --score p --label y --dialect postgres
   calcert sql predictions --score p --label y --dialect postgres | psql --csv shop > cells.csv
   calcert certify cells.csv
