@@ -10,59 +10,33 @@ if TYPE_CHECKING:
     from calcert import curves as curves
     from calcert import published as published
     from calcert import sql as sql
-    from calcert.certificates.certificate import Certificate
-    from calcert.monitoring.monitor import Monitor
-    from calcert.monitoring.status import Status
-    from calcert.perturbation.noise import perturb, perturb_logits
-    from calcert.reports.certify import certify
-    from calcert.reports.classes import ClassReport
-    from calcert.reports.comparison import Comparison, compare
-    from calcert.reports.estimates import estimates
-    from calcert.reports.gate import check
-    from calcert.reports.groups import GroupReport
-    from calcert.reports.noise_costs import noise_costs
-    from calcert.reports.outcome import Outcome
-    from calcert.reports.plan import Plan, plan
-    from calcert.reports.recalibrate import Recalibration, recalibrate
-    from calcert.reports.report import Report
-    from calcert.reports.rows_to_label import sample_for_labelling
-    from calcert.reports.settings import Settings
-    from calcert.sources import summarize
-    from calcert.sources.parsed_values import Reading
-    from calcert.sources.rows import Rows
-    from calcert.summary.summary import Summary
+    from calcert.certificates.certificate import Certificate as Certificate
+    from calcert.monitoring.monitor import Monitor as Monitor
+    from calcert.monitoring.status import Status as Status
+    from calcert.perturbation.noise import perturb as perturb
+    from calcert.perturbation.noise import perturb_logits as perturb_logits
+    from calcert.reports.certify import certify as certify
+    from calcert.reports.classes import ClassReport as ClassReport
+    from calcert.reports.comparison import Comparison as Comparison
+    from calcert.reports.comparison import compare as compare
+    from calcert.reports.estimates import estimates as estimates
+    from calcert.reports.gate import check as check
+    from calcert.reports.groups import GroupReport as GroupReport
+    from calcert.reports.noise_costs import noise_costs as noise_costs
+    from calcert.reports.outcome import Outcome as Outcome
+    from calcert.reports.plan import Plan as Plan
+    from calcert.reports.plan import plan as plan
+    from calcert.reports.recalibrate import Recalibration as Recalibration
+    from calcert.reports.recalibrate import recalibrate as recalibrate
+    from calcert.reports.report import Report as Report
+    from calcert.reports.rows_to_label import sample_for_labelling as sample_for_labelling
+    from calcert.reports.settings import Settings as Settings
+    from calcert.sources import summarize as summarize
+    from calcert.sources.parsed_values import Reading as Reading
+    from calcert.sources.rows import Rows as Rows
+    from calcert.summary.summary import Summary as Summary
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Certificate",
-    "ClassReport",
-    "Comparison",
-    "GroupReport",
-    "Monitor",
-    "Outcome",
-    "Plan",
-    "Reading",
-    "Recalibration",
-    "Report",
-    "Rows",
-    "Settings",
-    "Status",
-    "Summary",
-    "__version__",
-    "certify",
-    "check",
-    "compare",
-    "estimates",
-    "noise_costs",
-    "perturb",
-    "perturb_logits",
-    "plan",
-    "recalibrate",
-    "sample_for_labelling",
-    "summarize",
-]
-
 
 # Only those who ask for a name pay for it, and a library that is missing is missed where somebody can say so.
 _LATER = {
@@ -92,6 +66,7 @@ _LATER = {
     "sample_for_labelling": "calcert.reports.rows_to_label",
     "summarize": "calcert.sources",
 }
+__all__ = sorted([*_LATER, "__version__"])
 _MODULES = {
     "bounds": "calcert.bounds",
     "curves": "calcert.curves",

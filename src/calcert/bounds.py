@@ -35,23 +35,6 @@ if TYPE_CHECKING:
     squared: Callable[..., Certificate]
     worst_range: Callable[..., WorstRange]
 
-__all__ = [
-    "bounded_variation",
-    "calibration_test",
-    "crossings",
-    "cutoff",
-    "distance",
-    "finite",
-    "in_the_large",
-    "lipschitz",
-    "observed_over_expected",
-    "perturbed",
-    "regret",
-    "sides",
-    "squared",
-    "worst_range",
-]
-
 Answer = TypeVar("Answer")
 
 _LATER = {
@@ -70,6 +53,8 @@ _LATER = {
     "squared": "calcert.certificates.squared",
     "worst_range": "calcert.certificates.cutoff",
 }
+
+__all__ = [*_LATER]
 
 ROWS = "scores, labels\n        The rows: all that :func:`calcert.summarize` takes, or what it returned"
 CONFIDENCE = "confidence\n        Probability 1 - delta with which each bound holds.\n"

@@ -24,8 +24,8 @@ sensitive_features=groups)``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.refusal import Refused
@@ -89,24 +89,7 @@ DOCUMENTATION = """A certified {side} bound on {words} (``{statement}`` of :clas
     """
 
 
-class Metric(Protocol):
-    """A bound as a function of labels and scores."""
-
-    def __call__(
-        self,
-        y_true: Any,
-        y_prob: Any,
-        *,
-        sample_weight: Any = ...,
-        pos_label: Any = ...,
-        confidence: float = ...,
-        crossings: int = ...,
-        seed: int = ...,
-        **rows: Any,
-    ) -> float: ...
-
-
-def _metric(statement: str, side: Literal["upper", "lower"]) -> Metric:
+def _metric(statement: str, side: Literal["upper", "lower"]) -> Callable[..., float]:
     def metric(
         y_true: Any,
         y_prob: Any,
