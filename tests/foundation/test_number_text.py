@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -13,11 +14,17 @@ from calcert.foundation.number_text import (
     at_least,
     at_most,
     confidence,
+    e_value,
     fraction,
     given,
     number,
     percent_sure,
+    rounded_up,
     rows_about,
+    rows_text,
+    short_at_least,
+    short_at_most,
+    span,
 )
 
 BOUNDS = strategies.floats(0, 1, exclude_max=True)
@@ -55,6 +62,35 @@ def test_numbers_that_need_no_rounding_are_not_rounded(bound: float) -> None:
 def test_negative_control_rounding_to_the_nearest_would_be_caught() -> None:
     with pytest.raises(AssertionError):
         assert float(number(0.04151)) >= 0.04151
+
+
+@pytest.mark.parametrize(
+    ("how", "shown"),
+    [
+        (number, {0.04151: "0.0415", 0.001234: "0.00123"}),
+        (at_most, {0.04151: "0.0416", 0.001234: "0.00124", 1.0: "1 (says nothing)"}),
+        (at_least, {0.04159: "0.0415", 0.001239: "0.00123"}),
+        (short_at_most, {0.04151: "0.042", 0.001234: "0.0013", 1.0: "1"}),
+        (short_at_least, {0.04159: "0.041", 0.001239: "0.0012", 0.0: "0"}),
+        (e_value, {0.4159: "0.41", 4.159: "4.1", 4159.0: "4.1e3", 0.0: "0"}),
+        (rounded_up, {0.00123456: "0.00124", 1.66661: "1.6667", 1.0: "1.0000"}),
+        (confidence, {0.05: "0.95", 1e-5: "0.99999", 0.05 / 3: "0.9833", 1e-30: "1 - 1e-30"}),
+        (percent_sure, {0.05: "95%", 0.001: "99.9%"}),
+        (given, {0.05: "0.05", 0.012345678: "0.012345678"}),
+        (fraction, {1 / 64: "1/64", 0.3: "0.3"}),
+        (rows_text, {1: "1 row", 1_234: "1,234 rows"}),
+        (rows_about, {41_234: "42,000"}),
+    ],
+)
+def test_numbers_as_people_read_them(how: Callable[[float], str], shown: dict[float, str]) -> None:
+    assert {value: how(value) for value in shown} == shown
+
+
+def test_two_bounds_are_rounded_outward_with_as_many_decimals() -> None:
+    assert (span(0.0313, 0.0617), span(0.0501, 0.0642)) == ("0.031 - 0.062", "0.050 - 0.065")
+    assert (span(0.0, 0.0021), span(2.9e-9, 0.045)) == ("0 - 0.0021", ">0 - 0.045")
+    assert span(0.913, 0.938, ratio=True) == "0.913 - 0.938"
+    assert span(2.913, 3.38, ratio=True) == "2.91 - 3.38"
 
 
 @pytest.mark.parametrize(

@@ -24,16 +24,6 @@ class CalledFile(str):
 
 
 def visible(text: str, keep: str = "") -> str:
-    """The text, with every character that is obeyed instead of read written as an escape, but for those in `keep`.
-
-    Examples
-    --------
-    >>> print(visible("red \\x1b[31m group"))
-    red \\x1b[31m group
-    """
+    """The text, with every character that is obeyed instead of read written as an escape, but for those in `keep`."""
     shown = text.called if isinstance(text, CalledFile) else text
-    return OBEYED.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), shown)
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode()
+    return OBEYED.sub(lambda one: one[0] if one[0] in keep else one[0].encode("unicode_escape").decode(), shown)

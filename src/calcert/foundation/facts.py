@@ -21,33 +21,15 @@ class ReadFile:
 
 @dataclass(frozen=True)
 class Facts:
-    """What stands beside a result and is no part of it.
+    """What stands beside a result and is no part of it."""
 
-    Attributes
-    ----------
-    said
-        What people said, by name: title, model, version, period, population, owner, note, whatever.
-    columns
-        Which column was what.
-    files
-        What was read.
-    reading
-        What was made of the values in them: sentences.
-    left_out
-        How many rows were left out and why; nothing where none was.
-    time
-        When, with its zone, in ISO 8601.
-    calcert
-        The version that computed it.
-    """
-
-    said: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)  # Title, model, version, owner, note, whatever, by name.
+    columns: Mapping[str, str] = field(default_factory=dict)  # Which column was what.
     files: tuple[ReadFile, ...] = ()
-    reading: tuple[str, ...] = ()
-    left_out: str = ""
-    time: str = ""
-    calcert: str = ""
+    reading: tuple[str, ...] = ()  # What was made of the values in them: sentences.
+    left_out: str = ""  # How many rows were left out and why.
+    time: str = ""  # With its zone, in ISO 8601.
+    calcert: str = ""  # The version that computed it.
 
     @classmethod
     def of(cls, said: Mapping[str, Any], **found: Any) -> Facts:

@@ -19,72 +19,32 @@ ALMOST_SURE = 1e-9
 
 
 def number(value: float) -> str:
-    """An estimate: four decimals, or three significant digits below 0.01.
-
-    Examples
-    --------
-    >>> number(0.04151), number(0.001234)
-    ('0.0415', '0.00123')
-    """
+    """An estimate: four decimals, or three significant digits below 0.01."""
     return _rounded(value, ROUND_HALF_EVEN)
 
 
 def at_most(bound: float) -> str:
-    """An upper bound, rounded up; one that says nothing says so.
-
-    Examples
-    --------
-    >>> at_most(0.04151), at_most(0.001234), at_most(1.0)
-    ('0.0416', '0.00124', '1 (says nothing)')
-    """
+    """An upper bound, rounded up; one that says nothing says so."""
     return "1 (says nothing)" if bound >= 1.0 else _rounded(bound, ROUND_CEILING)
 
 
 def at_least(bound: float) -> str:
-    """A lower bound, rounded down.
-
-    Examples
-    --------
-    >>> at_least(0.04159), at_least(0.001239)
-    ('0.0415', '0.00123')
-    """
+    """A lower bound, rounded down."""
     return _rounded(bound, ROUND_FLOOR)
 
 
 def short_at_most(bound: float) -> str:
-    """An upper bound for a first screen: three decimals, or two significant digits below 0.01, rounded up.
-
-    Examples
-    --------
-    >>> short_at_most(0.04151), short_at_most(0.001234), short_at_most(1.0)
-    ('0.042', '0.0013', '1')
-    """
+    """An upper bound for a first screen: three decimals, or two significant digits below 0.01, rounded up."""
     return _bare(_rounded(bound, ROUND_CEILING, 3))
 
 
 def short_at_least(bound: float) -> str:
-    """A lower bound likewise, rounded down.
-
-    Examples
-    --------
-    >>> short_at_least(0.04159), short_at_least(0.001239), short_at_least(0.0)
-    ('0.041', '0.0012', '0')
-    """
+    """A lower bound likewise, rounded down."""
     return _bare(_rounded(bound, ROUND_FLOOR, 3))
 
 
 def span(lower: float, upper: float, *, ratio: bool = False) -> str:
-    """Two bounds, rounded outward for a first screen; a ratio has two decimals, or three next to a narrow interval.
-
-    Examples
-    --------
-    >>> span(0.0313, 0.0617), span(0.0501, 0.0642), span(0.0, 0.0021)
-    ('0.031 - 0.062', '0.050 - 0.065', '0 - 0.0021')
-    >>> span(2.9e-9, 0.045)
-    '>0 - 0.045'
-    >>> span(0.913, 0.938, ratio=True), span(2.913, 3.38, ratio=True)
-    ('0.913 - 0.938', '2.91 - 3.38')
-    """
+    """Two bounds, rounded outward for a first screen; a ratio has two decimals, or three next to a narrow interval."""
     if not ratio:
         low, high = ">0" if 0 < lower < TINY else short_at_least(lower), short_at_most(upper)
         decimals = [len(text.partition(".")[2]) for text in (low, high)]
@@ -98,13 +58,7 @@ def span(lower: float, upper: float, *, ratio: bool = False) -> str:
 
 
 def e_value(value: float) -> str:
-    """Evidence, two digits and rounded down.
-
-    Examples
-    --------
-    >>> e_value(0.4159), e_value(4.159), e_value(4159.0), e_value(0.0)
-    ('0.41', '4.1', '4.1e3', '0')
-    """
+    """Evidence, two digits and rounded down."""
     if value < 1e-3:
         return "0"
     power = math.floor(math.log10(value))
@@ -113,36 +67,18 @@ def e_value(value: float) -> str:
 
 
 def rounded_up(value: float) -> str:
-    """Any number, rounded up: a p-value, or a ratio that may exceed 1.
-
-    Examples
-    --------
-    >>> rounded_up(0.00123456), rounded_up(1.66661), rounded_up(1.0)
-    ('0.00124', '1.6667', '1.0000')
-    """
+    """Any number, rounded up: a p-value, or a ratio that may exceed 1."""
     return _rounded(value, ROUND_CEILING)
 
 
 def confidence(delta: float) -> str:
-    """The probability 1 - delta, rounded down.
-
-    Examples
-    --------
-    >>> confidence(0.05), confidence(1e-5), confidence(0.05 / 3), confidence(1e-30)
-    ('0.95', '0.99999', '0.9833', '1 - 1e-30')
-    """
+    """The probability 1 - delta, rounded down."""
     fails = _fails(delta)
     return f"1 - {fails:g}" if fails < ALMOST_SURE else f"{1 - fails:f}"
 
 
 def percent_sure(delta: float) -> str:
-    """The same as a percentage.
-
-    Examples
-    --------
-    >>> percent_sure(0.05), percent_sure(0.001)
-    ('95%', '99.9%')
-    """
+    """The same as a percentage."""
     fails = _fails(delta)
     return f"1 - {fails:g}" if fails < ALMOST_SURE else f"{(100 * (1 - fails)).normalize():f}%"
 
@@ -153,47 +89,23 @@ def percent(share: float) -> str:
 
 
 def given(value: float) -> str:
-    """A number that somebody chose, with all its digits.
-
-    Examples
-    --------
-    >>> given(0.05), given(0.012345678)
-    ('0.05', '0.012345678')
-    """
+    """A number that somebody chose, with all its digits."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def fraction(size: float) -> str:
-    """A bandwidth as people write it: 1/64 where it is one over a whole number.
-
-    Examples
-    --------
-    >>> fraction(1 / 64), fraction(0.3)
-    ('1/64', '0.3')
-    """
+    """A bandwidth as people write it: 1/64 where it is one over a whole number."""
     whole = round(1 / size) if size < 1 else 0
     return f"1/{whole}" if whole and 1 / whole == size else f"{size:.4g}"
 
 
 def rows_text(rows: int) -> str:
-    """A number of rows.
-
-    Examples
-    --------
-    >>> rows_text(1), rows_text(1_234)
-    ('1 row', '1,234 rows')
-    """
+    """A number of rows."""
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
 def rows_about(rows: int) -> str:
-    """Two digits of a number of rows, upwards: more would pretend to know more.
-
-    Examples
-    --------
-    >>> rows_about(41_234)
-    '42,000'
-    """
+    """Two digits of a number of rows, upwards: more would pretend to know more."""
     unit = 10 ** max(len(str(rows)) - 2, 0)
     return f"{-(-rows // unit) * unit:,}"
 

@@ -18,17 +18,7 @@ from calcert.foundation.escaped_text import visible
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A path beside `target` to write to; it takes the name of `target` when the block ends well, else it is removed.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with replacing(target) as unfinished:
-    ...     _ = unfinished.write_text("42")
-    >>> target.read_text()
-    '42'
-    """
+    """A path beside `target` to write to, which takes its name when the block ends well and is removed else."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target} must lie in a folder that exists; there is no {target.parent}.")
     check_replaceable(target)
