@@ -28,8 +28,7 @@ import calcert
 from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.state_content import State
-from calcert.monitoring.watched_statements import USUAL
-from calcert.monitoring.witness_memory import L1Memory, gains
+from calcert.monitoring.watched_statements import USUAL, L1Memory, gains
 from calcert.reports.settings import Settings
 
 TIME_LIMIT, GROWTH_LIMIT, DELAY_LIMIT, AGE_LIMIT = 3.0, 300_000, 15_000, 2.0

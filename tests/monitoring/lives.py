@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from calcert.monitoring.betting_strategies import Wealth
-from calcert.monitoring.witness_memory import L1Memory, Memory
+from calcert.monitoring.watched_statements import L1Memory, Memory
 from calcert.summary import cells
 from calcert.summary.summary import Summary
 from tests.lab.distances import by_pairs

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calcert.monitoring.batch_times import is_written
 from calcert.monitoring.monitor import Monitor
+from calcert.monitoring.states.checksummed_batches import is_written
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random(500), RNG.random(500) < 0.5

@@ -11,7 +11,7 @@ import pytest
 
 import calcert
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import remembered
 from calcert.monitoring.states.state_opening import FORMAT
 from calcert.summary.summary import Summary
 from tests.campaign.monitor_states import FOREIGN, opened

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from calcert.certificates.limits.deviations import iid_limit
 from calcert.monitoring import betting_strategies
 from calcert.monitoring.betting_strategies import BETS, LIMITS, Wealth, latest_start, start_weight
-from calcert.monitoring.witness_memory import BLOCKS, NODES, L1Memory, block_of, gains
+from calcert.monitoring.watched_statements import BLOCKS, NODES, L1Memory, block_of, gains
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 

@@ -17,8 +17,7 @@ from calcert.monitoring import looks
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch, digest
-from calcert.monitoring.states.remembered_states import remembered
-from calcert.monitoring.states.state_content import State
+from calcert.monitoring.states.state_content import State, remembered
 from calcert.monitoring.windows import schedule
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary

@@ -17,8 +17,7 @@ import pytest
 import calcert
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
-from calcert.monitoring.states.remembered_states import remembered
-from calcert.monitoring.states.state_content import State
+from calcert.monitoring.states.state_content import State, remembered
 from calcert.summary.summary import Summary
 
 WRITERS = Path(__file__).with_name("writers.py")

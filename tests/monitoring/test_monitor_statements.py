@@ -21,8 +21,7 @@ from calcert.monitoring import betting_strategies
 from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
-from calcert.monitoring.watched_statements import WATCHED
-from calcert.monitoring.witness_memory import NODES, L1Memory, Memory, PairMemory, RangeMemory
+from calcert.monitoring.watched_statements import NODES, WATCHED, L1Memory, Memory, PairMemory, RangeMemory
 from calcert.show.prometheus import prometheus_text
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high

@@ -12,10 +12,9 @@ import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.batch_times import moment, written
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
-from calcert.monitoring.states.checksummed_batches import Batch
+from calcert.monitoring.states.checksummed_batches import Batch, moment, written
 from calcert.monitoring.states.state_content import State
 from calcert.monitoring.windows import Change, Window, WindowStatement, changes, window_key
 from tests.monitoring.lives import overconfident

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom, multinomial
 
 import calcert
-from calcert.monitoring import repeated_rows
+from calcert.monitoring import new_batches
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.repeated_rows import ERROR, by_item, repetition
-from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.new_batches import ERROR, by_item, repetition
+from calcert.monitoring.states.state_content import remembered
 from calcert.summary import cells
 
 Rows = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -60,7 +60,7 @@ def test_the_evidence_against_independent_batches_has_a_mean_of_at_most_one(
 
 def test_negative_control_evidence_that_any_outcome_earns_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     # As if items that are not contained had probability 1 each, where all outcomes together have it.
-    monkeypatch.setattr(repeated_rows, "LOST", 1 - 1e-9)
+    monkeypatch.setattr(new_batches, "LOST", 1 - 1e-9)
     monkeypatch.setattr(np, "log", lambda values: np.zeros(np.shape(values)))
     assert max(mean_evidence((6, 14), laws) for laws in LAWS) > 1
 

@@ -9,7 +9,7 @@ import pytest
 
 import calcert
 from calcert.monitoring.monitor import Monitor
-from calcert.monitoring.states.remembered_states import remembered
+from calcert.monitoring.states.state_content import remembered
 from tests.campaign.monitor_states import opened
 
 RNG = np.random.default_rng(0)

@@ -27,7 +27,7 @@ from functools import cache
 import numpy as np
 
 from calcert.foundation.array_types import Floats
-from calcert.monitoring.witness_memory import HALF_LIVES, NODES
+from calcert.monitoring.watched_statements import HALF_LIVES, NODES
 
 BETS = 2.0 ** -np.arange(1.0, 11.0)
 """1 + l (g - c) stays positive up to 1/2; the smallest suits a hundred million rows."""
@@ -46,15 +46,7 @@ def start_weight(start: int) -> float:
 
 @dataclass(frozen=True)
 class Wealth:
-    """The wealth after some batches.
-
-    Attributes
-    ----------
-    batches
-        How many batches were judged.
-    logarithm
-        Per strategy, bet and limit, the logarithm of the sum over starts s of w_s W(s, g, l, c).
-    """
+    """The wealth after some batches: `logarithm` is that of the sum over starts s of w_s W(s, g, l, c)."""
 
     batches: int
     logarithm: Floats

@@ -26,36 +26,22 @@ EVERYTHING = "all rows"
 
 @dataclass(frozen=True)
 class Due:
-    """A look that is due: at which stretch of rows, its number, and the statements that it certifies.
-
-    `covered` is the digest of the last batch that it covers, `rows` how many rows it must be about, `delta` the
-    probability with which its bounds may fail.
-    """
+    """A look that is due at a stretch of rows; `delta` is the probability with which its bounds may fail."""
 
     stretch: str
     number: int
     statements: tuple[str, ...]
-    covered: bytes
+    covered: bytes  # The digest of the last batch that it covers.
     rows: int
     delta: float
 
 
 @dataclass(frozen=True)
 class Life:
-    """The batches of a state, and what follows from them.
+    """The batches of a state, and what follows from them: all rows, and the largest lower bound after any batch.
 
-    Attributes
-    ----------
-    settings, statement, batches
-        Its settings, what it watches, and all batches.
-    history
-        The batches as a status shows them.
-    rows, lower
-        All rows, and the largest lower bound after any batch.
-    looks
-        The looks at all rows, each with the last batch that it covers.
-    windows
-        The windows in the order of their first appearance, by key, each with its last look.
+    Looks at all rows come with the last batch that they cover, windows, in the order of their first appearance, with
+    their last look.
     """
 
     settings: Settings
@@ -118,10 +104,10 @@ Known = Mapping[Due, Mapping[str, Certificate]]
 
 @dataclass
 class Certifier:
-    """All certificates of a state at one moment: those `known`, to which it adds those still to be computed.
+    """All certificates of a state at one moment: those `known`, to which it adds those still to be computed, `fresh`.
 
     `rows` reads the rows of a batch, `kept_pool` what the state keeps of the first batches together: how many they are,
-    and their rows. `fresh` is what was computed; `kept` batches are pooled in the state, `pooled` ones in `pool`.
+    and their rows. So many are `kept` there, and `pooled` in `pool`.
     """
 
     life: Life

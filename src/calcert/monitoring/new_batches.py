@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
 
+from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.refusal import Argument, NoRows, WrongValue
-from calcert.monitoring.repeated_rows import ERROR, by_item, repetition
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_content import State
 from calcert.sources.arrays import summarize_arrays
 from calcert.sources.rows import Rows
 from calcert.sources.rows_in_memory import IdentifiedRows, identified_rows
+from calcert.summary import cells
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.saved import counts_of
 from calcert.summary.summary import Summary
@@ -141,3 +143,55 @@ def _contains(new: Summary, earlier: Summary) -> bool:
         return False
     same = np.isin(new.distinct, earlier.distinct)
     return int(same.sum()) == earlier.distinct.size and bool((counts[same] >= fewer).all())
+
+
+ERROR = 1e-9
+"""The largest probability with which an honest batch is taken for a repetition of one earlier batch."""
+
+LOST = 0.05
+"""Prior probability of an item whose rows are not contained, since rows may have been corrected or have expired."""
+
+ITEMS = 4096
+"""The most items that are looked at: they tell enough."""
+
+SCALES = (1.0, 1 / 8, 1 / 64, 1 / 1024)
+"""How often two equal rows are both new, next to how often they would be if no score were telling: averaged over."""
+
+
+def by_item(cell: Integers, count: Integers) -> Integers:
+    """The rows of a batch for every cell and label, given those of its cells."""
+    rows = np.zeros((cells.CELLS, 2), np.int64)
+    rows[cell] = count
+    return rows.ravel()
+
+
+def repetition(earlier: Integers, new: Integers) -> float:
+    """The logarithm of the evidence that `new` contains `earlier`, both by item, a cell and a label.
+
+    Of an item a rows are in the earlier batch, b in the new one, t = a + b. The evidence compares two explanations of
+    a, given t, item by item: that b contains a, and that the batches are independent.
+
+    Guarantee
+        Of two independent batches, each of independent rows from any one distribution, the evidence reaches 1/ERROR
+        with probability at most ERROR (docs/theory/monitoring.md).
+    """
+    sizes = int(earlier.sum()), int(new.sum())
+    item = np.flatnonzero(earlier + new)
+    item = item[:: -(-item.size // ITEMS)]
+    a, t = earlier[item], earlier[item] + new[item]
+    independent = _log_binomial(a, t, a / t)
+    # Where b = a + c, half of the t rows are pairs, but for the rows of c.
+    both_new = max(sizes[1] - sizes[0], 1) / (sizes[1] + sizes[0])
+    lost = math.log(LOST) - np.log(t + 1.0)
+    logs = []
+    for scale in SCALES:
+        pairs = np.where(2 * a <= t, _log_binomial(np.minimum(a, t // 2), t // 2, 1 - scale * both_new), -np.inf)
+        logs.append(float((np.logaddexp(math.log(1 - LOST) + pairs, lost) - independent).sum()))
+    conditioning = 1.5 * (math.sqrt(3 * sum(sizes)) + 1)
+    return float(np.logaddexp.reduce(logs)) - math.log(len(SCALES) * conditioning)
+
+
+def _log_binomial(a: Integers, t: Integers, probability: Floats | float) -> Floats:
+    """The logarithm of the probability of `a` successes in `t` trials."""
+    ways = gammaln(t + 1) - gammaln(a + 1) - gammaln(t - a + 1)
+    return np.asarray(ways + xlogy(a, probability) + xlog1py(t - a, -probability))

@@ -49,15 +49,7 @@ def schedule(sizes: Sequence[int], rows: int = 0, last: int = 0) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """A window of batches, and when its looks are due.
-
-    Attributes
-    ----------
-    key, number
-        Its name, and its place in the order of first appearance, from 1.
-    batches
-        Its batches in the order in which they came.
-    """
+    """A window of batches, in the order in which they came; `number` is its place in that of first appearance."""
 
     key: str
     number: int

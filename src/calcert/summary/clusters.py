@@ -32,35 +32,17 @@ SQUARES = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Sums over clusters, beside the counts of a Summary; weights in quanta.
+    """Sums over clusters, beside the counts of a Summary; weights in quanta, R in multiples of 2^-20 of one."""
 
-    Attributes
-    ----------
-    pairs
-        The sum of w W over the rows of each cell and label, W the weight of the row's cluster; shape (cells, 2).
-    rows, number
-        How many rows there are, and how many clusters.
-    largest
-        The largest W.
-    fourth
-        The sum of W^4.
-    gain_squares, gain_weights
-        The sums of R^2 and of R W, R in multiples of 2^-20.
-    design
-        How the clusters came about.
-    pair_sums
-        How gains of rows of one cluster go together; None where nobody asked.
-    """
-
-    pairs: Integers
+    pairs: Integers  # The sum of w W over the rows of each cell and label, W the weight of the row's cluster.
     rows: int
-    number: int
-    largest: int
-    fourth: int
-    gain_squares: int
-    gain_weights: int
+    number: int  # Of clusters.
+    largest: int  # The largest W.
+    fourth: int  # The sum of W^4.
+    gain_squares: int  # The sum of R^2.
+    gain_weights: int  # The sum of R W.
     design: Design
-    pair_sums: PairSums | None = None
+    pair_sums: PairSums | None = None  # None where nobody asked.
 
     def __post_init__(self) -> None:
         self.pairs.setflags(write=False)

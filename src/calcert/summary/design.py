@@ -17,15 +17,8 @@ GAIN = 1 << GAIN_BITS
 class Design:
     """How rows make clusters, and what was declared of their weights before they were seen.
 
-    Attributes
-    ----------
-    clustered, weighted, soft, paired
-        Whether rows came in clusters, with weights, with shares for labels, and whether pair sums are kept.
-    quantum
-        What the weights are multiples of.
-    largest_weight, largest_gain
-        Declared bounds on W and on R, in the user's own weights; None where nothing was declared. With a largest weight
-        the bounds apply to the population that the weights stand for.
+    `soft` says that labels are shares, `paired` that pair sums are kept; weights are multiples of `quantum`. Declared
+    bounds on W and R are in the user's own weights, None where nothing was declared.
     """
 
     clustered: bool = False

@@ -20,9 +20,9 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.whole_regular_file import check_regular, replacing
 from calcert.summary import cells, query_result, saved
-from calcert.summary.addition import added, refuse_clusters
 from calcert.summary.cells import DISTINCT_LIMIT
 from calcert.summary.clusters import Clusters, clusters_from_sums
+from calcert.summary.consistency import added, refuse_clusters
 from calcert.summary.design import Design
 from calcert.summary.points import Points, at_scores, in_cells
 

@@ -1,4 +1,4 @@
-"""Batches as a state writes them down, each with a checksum that is chained to the one before it, down to the settings.
+"""Batches as a state writes them down, each with its time and a checksum, chained to the one before and the settings.
 
 The digest of a line covers the line, the digests of what is kept of the batch, and the digest before it. So the digest
 of a batch stands for all that was known when it was added.
@@ -7,9 +7,50 @@ of a batch stands for all that was known when it was added.
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
 
-from calcert.monitoring.batch_times import is_written
+EARLIEST, LATEST = "1900-01-02T00:00:00", "2199-12-31T00:00:00"
+"""Most systems write "unknown" as a time outside, such as 9999-12-31, and no axis shows it beside real ones."""
+
+
+def moment(time: Any) -> datetime:
+    """The time of a batch, as it was given: a date, a datetime, an ISO 8601 string, or None for now (UTC)."""
+    if time is None:
+        return datetime.now(UTC).replace(microsecond=0)
+    if isinstance(time, datetime):
+        return time
+    if isinstance(time, date):
+        return datetime(time.year, time.month, time.day)
+    if not isinstance(time, str):
+        raise TypeError(f"time must be a date, a datetime, an ISO 8601 string or None; got {time!r}.")
+    try:
+        return datetime.fromisoformat(time)
+    except ValueError as error:
+        raise ValueError(
+            f"time must be an ISO 8601 date or time, such as '2026-03-01' or '2026-03-01T12:00'; got {time!r}."
+        ) from error
+
+
+def written(time: datetime) -> str:
+    """A time as states keep it, in UTC and comparable as text; one without a zone is taken to be in UTC."""
+    with suppress(OverflowError):
+        plain = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+        text = plain.isoformat(timespec="seconds")
+        if EARLIEST <= text <= LATEST:
+            return text
+    raise ValueError(
+        f"time must lie between {EARLIEST[:10]} and {LATEST[:10]}; got {time.isoformat()}. Pass the time that the rows "
+        "are from; for now, leave it out."
+    )
+
+
+def is_written(text: object) -> bool:
+    """Whether a state can have this time."""
+    with suppress(ValueError):
+        return isinstance(text, str) and written(moment(text)) == text
+    return False
 
 
 class Batch(NamedTuple):

@@ -14,7 +14,8 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.validation import complement
 from calcert.monitoring.betting_strategies import BETS, LIMITS, Wealth
-from calcert.monitoring.looks import EVERYTHING, Due, Life
+from calcert.monitoring.looks import EVERYTHING, Due, Known, Life
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_opening import DamagedState
-from calcert.monitoring.watched_statements import USUAL, WATCHED
-from calcert.monitoring.witness_memory import HALF_LIVES, NODES, Memory
+from calcert.monitoring.status import Status
+from calcert.monitoring.watched_statements import HALF_LIVES, NODES, USUAL, WATCHED, Memory
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 
@@ -57,13 +58,7 @@ class Tip:
 class Checked:
     """What a state holds, once all of it has been read and nothing of it is damaged.
 
-    Attributes
-    ----------
-    batches, rows
-        Its batches, and their rows.
-    due, kept
-        Looks that are due, at all rows and at windows, and those of them that are kept; the next status computes the
-        others.
+    Of the looks that are `due`, at all rows and at windows, those not `kept` are computed by the next status.
     """
 
     batches: int
@@ -293,3 +288,37 @@ def _certificates(content: str) -> dict[str, Certificate]:
     with suppress(AttributeError, KeyError, TypeError, ValueError):
         return {name: Certificate(*[values[field] for field in FIELDS]) for name, values in json.loads(content).items()}
     return {}
+
+
+@dataclass
+class Remembered:
+    """What this process has read of a state and checked: one that has lived for years costs what a young one does.
+
+    Nothing is believed because it was read once. A digest stands for all lines up to its own: lines that were checked
+    are those of the state as long as it has the digest of the last of them. A certificate is known by the digest of the
+    last batch that it covers; an answer, without a limit, by the digest of the last batch there was.
+    """
+
+    life: Life | None = None
+    certificates: Known = field(default_factory=dict)
+    answers: dict[bytes, Status] = field(default_factory=dict)
+
+    def read(self, state: State, tip: Tip) -> Life:
+        """The life of the state, of which only lines that are not remembered are read."""
+        life = self.life
+        last = life.batches[-1] if life is not None and life.batches else None
+        if life is None or last is None or not state.holds(last):
+            life, last = Life(state.chosen(), state.statement()), None
+        self.life = life.after(state.batches(tip, last))
+        return self.life
+
+    def known(self, state: State, life: Life) -> dict[Due, Mapping[str, Certificate]]:
+        """The certificates of the looks of a life that are remembered, or kept in the state."""
+        certificates = {due: self.certificates[due] for due in life.due if due in self.certificates}
+        return certificates | state.looks([due for due in life.due if due not in certificates])
+
+
+@lru_cache(maxsize=8)  # Five thousand batches take some megabytes.
+def remembered(path: Path) -> Remembered:
+    """What is remembered of the state at an absolute path; ``remembered.cache_clear()`` forgets everything."""
+    return Remembered()
