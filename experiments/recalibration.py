@@ -44,12 +44,14 @@ def softplus_mean(z: np.ndarray, share: np.ndarray, weight: np.ndarray) -> tuple
 def plug_in(z: np.ndarray, share: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
     """The integral of |m|, m(t) = mean of (t - y) k(t - z), of what noise on the odds makes of z; and its gradient."""
     b = DEFAULT.size
+    # A step of the search may try any log-odds. Beyond 40 the score is 0 or 1 to the last bit, and nothing changes.
+    inside, z = np.abs(z) < 40, np.clip(z, -40, 40)
     at = b * np.arange(np.floor(z.min() / b) - 8, np.ceil(z.max() / b) + 9)
     u = np.clip((at[:, None] - z) / b, -30, 30)
     kernel = 1 / (np.pi * np.cosh(u))
     gap = expit(at)[:, None] - share
     m = (gap * kernel) @ weight
-    return float(np.abs(m).sum()), weight * (np.sign(m) @ (gap * kernel * np.tanh(u))) / b
+    return float(np.abs(m).sum()), weight * inside * (np.sign(m) @ (gap * kernel * np.tanh(u))) / b
 
 
 def increasing(z: np.ndarray, y: np.ndarray, price: float) -> Map:

@@ -86,14 +86,9 @@ class Comparison(Result):
         for name, ours in self.report.certificates.items():
             found.append(_certified(ours))
             if name == "perturbed":
-                found.append(self._from_perturbed_scores(ours.subject))
+                found.append(_certified(self.like_for_like, ", from perturbed scores alone"))
             found += [_published(ours.subject, method, self.published[method]) for method in BESIDE.get(name, ())]
         return found
-
-    def _from_perturbed_scores(self, subject: str) -> Line:
-        c = self.like_for_like
-        promise = _certified(replace(c, assumption="none")).promise  # The bandwidth guarantees the slope (Theorem 3).
-        return Line(subject, f"calcert: {c.quantity}, from perturbed scores alone", c.lower, c.upper, promise)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [dict(vars(line)) for line in self.lines]
@@ -147,6 +142,8 @@ def compare(
     slope, perturbed = derivative_bounds(h)[0], perturb(x, bandwidth=h, rng=rng)
     folded: Any = {"bandwidth": h, "perturbed": True, "delta": level, "per_fold": per_fold, "rng": rng}
     varied: Any = {"variation": v, "delta": level, "rng": rng}
+    report = certify_summary(Rows(x, y).summary(), settings)
+    alone = lipschitz(Rows(perturbed, y).summary(), constant=slope, delta=level, seed=settings.seed)
     return Comparison(
         published={
             "perturb and smooth": perturb_and_smooth(perturbed, y, **folded),
@@ -155,16 +152,17 @@ def compare(
             PER_FOLD: total_variation(x, y, per_fold=True, **varied),
             "ECE, 15 bins": ece(x, y),
         },
-        report=certify_summary(Rows(x, y).summary(), settings),
-        like_for_like=lipschitz(Rows(perturbed, y).summary(), constant=slope, delta=level, seed=settings.seed),
+        report=report,
+        # The scores are the perturbed ones, and their bandwidth guarantees the slope: nothing is assumed (Theorem 3).
+        like_for_like=replace(alone, subject=report.certificates["perturbed"].subject, assumption="none"),
     )
 
 
-def _certified(c: Certificate) -> Line:
+def _certified(c: Certificate, source: str = "") -> Line:
     condition = "assuming nothing" if c.assumption == "none" else f"assuming {c.assumption}"
     return Line(
         c.subject,
-        f"calcert: {c.quantity}",
+        f"calcert: {c.quantity}{source}",
         c.lower,
         c.upper,
         f"Proved: each bound holds with probability {sure(c.delta)}, {condition}.",
