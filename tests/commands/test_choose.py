@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import calcert
-from calcert.perturbation.copies import file_copy
-from calcert.perturbation.copies.appended_column import Wanted
+from calcert.perturbation import file_copy
+from calcert.perturbation.appended_column import Wanted
 
 from .conftest import Run
 
@@ -144,8 +144,9 @@ def test_a_file_that_changes_between_two_reads_is_refused(change: str) -> None:
     Path("moving.csv").write_text("p\n0.5\n0.25\n0.75\n")
     scores, name = file_copy.read_scores("moving.csv", Wanted("p", "weight"))
     Path("moving.csv").write_text(change)
+    again = file_copy.selection(scores, np.ones(3))
     with pytest.raises(ValueError, match="the file must stay as it is while it is read twice"):
-        file_copy.copy_file("moving.csv", "out.csv", file_copy.Selection(Wanted(name, "weight"), scores, np.ones(3)))
+        file_copy.copy_file("moving.csv", "out.csv", Wanted(name, "weight"), "copying", again, total=3)
     assert not Path("out.csv").exists()
 
 

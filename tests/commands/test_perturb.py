@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calcert
-from calcert.perturbation.copies import file_copy
+from calcert.perturbation import file_copy
 
 from .conftest import Run
 
@@ -138,7 +138,7 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) 
         ("p,y\n0.5,1\n" + "0.5,1\n" * 900 + "1.5,0\n", "scores must lie in [0, 1]; got 1.5 on line 903 of "),
         ("p,y\n0.5,1\n,0\n", "scores must have no missing values; got one on line 3 of "),
         ("p,y\n0.5,1\nlow,0\n", "scores must be numbers in [0, 1]; got 'low' on line 3 of "),
-        ("p,y\n0.5,1\n0.5\n", "as many values as the header, 2; got 1 on line 3 of "),
+        ("p,y\n0.5,1\n0.5\n", "as many values as there are columns, 2; got 1 on line 3 of "),
         ("p,y\n", "must hold at least one row; got none."),
         ("", "must begin with a line of column names"),
         ("a,b\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'a' (text), 'b' (text)"),
@@ -147,7 +147,7 @@ def test_an_existing_file_is_replaced_only_on_request(run: Run, tmp_path: Path) 
         ('p,note\n0.5,"open\n0.25,x\n', "every quote must be closed; got one that is not, on line 2 of "),
         ('p,note\n0.5,"a"b\n', "a value in quotes must end with them"),
         ("p,y\n0.5,1\np,y\n0.5,1\n", "column names must be there once; got them again on line 3 of "),
-        ("p,y\n0.5,1\np,y,z\n0.5,1,2\n", "as many values as the header, 2; got 3 on line 3 of "),
+        ("p,y\n0.5,1\np,y,z\n0.5,1,2\n", "as many values as there are columns, 2; got 3 on line 3 of "),
         ("p,P\n0.5,1\n", "more or fewer than one is plausible; it has the columns 'p' (text), 'P' (text)"),
         ("0.5,1\n0.25,0\n", "must begin with a line of column names; got '0.5,1', which looks like a row"),
         ("p,y\n0_5,1\n", "scores must be numbers in [0, 1]; got '0_5' on line 2 of "),
@@ -234,7 +234,7 @@ def test_a_copy_of_broken_gzip_is_refused(run: Run, tmp_path: Path) -> None:
         (["rows.csv", "out.parquet"], "IN and OUT must have one format"),
         (["rows.csv", "out.txt"], "must be known from its name"),
         (["rows.parquet", "-"], "Parquet must have a name for both"),
-        (["broken.parquet", "out.parquet"], "broken.parquet must be complete Parquet"),
+        (["broken.parquet", "out.parquet"], "broken.parquet must be complete parquet"),
         (["rows.csv", "no/where/out.csv"], "must lie in a folder that exists"),
         (["rows.csv", "out.csv", "--score", "q"], "got 'q'. It has the columns 'p' (text), 'y' (text)"),
         (["rows.csv", "out.csv", "--bandwidth", "0"], "must be positive"),

@@ -16,7 +16,8 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import fraction, rows_text
 
 if TYPE_CHECKING:
-    from calcert.perturbation.copies.appended_column import Wanted
+    from calcert.perturbation.appended_column import Wanted
+    from calcert.perturbation.file_copy import Added
     from calcert.perturbation.noise import Noise
     from calcert.reports.rows_to_label import Choice
     from calcert.sources.parsed_values import Reading
@@ -30,7 +31,7 @@ def copying(column: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     """What a copy of a file with one more column is told, as ``wanted``; OUT must be new, or may be replaced."""
 
     def wanted(given: options.Given) -> options.Given:
-        from calcert.perturbation.copies.appended_column import Wanted
+        from calcert.perturbation.appended_column import Wanted
 
         if given["target"] != "-" and os.path.exists(given["target"]) and not given["overwrite"]:
             way = "Choose another name, or pass --overwrite."
@@ -44,13 +45,14 @@ def copying(column: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     )
 
 
-def copy_and_say(source: str, target: str, how: Any, what: str) -> None:
+def copy_and_say(source: str, target: str, wanted: Wanted, doing: str, added: Added, what: str) -> None:
     """Make the copy, and say what is in its new column."""
     from calcert.commands.output import say
-    from calcert.perturbation.copies.file_copy import copy_file
+    from calcert.perturbation.file_copy import copy_file
 
-    done, place = copy_file(source, target, how), "standard output" if target == "-" else visible(target)
-    words = f"{rows_text(done.rows)} in {place}; column {how.wanted.column!r} is {done.score!r} {what}"
+    done = copy_file(source, target, wanted, doing, added)
+    place = "standard output" if target == "-" else visible(target)
+    words = f"{rows_text(done.rows)} in {place}; column {wanted.column!r} is {done.score!r} {what}"
     say(words, err=target == "-")
 
 
@@ -87,11 +89,12 @@ def perturb(source: str, target: str, noise: Noise, seed: int | None, wanted: Wa
 
     import numpy as np
 
-    from calcert.perturbation.copies.file_copy import Perturbation
-
     number = secrets.randbits(128) if seed is None else seed
-    how = Perturbation(wanted, noise, np.random.default_rng(number))
-    copy_and_say(source, target, how, f"perturbed with {noise.keyword} {noise.size!r}, seed {number}")
+    rng = np.random.default_rng(number)
+    what = f"perturbed with {noise.keyword} {noise.size!r}, seed {number}"
+    copy_and_say(
+        source, target, wanted, "perturbing", lambda scores, *_: noise.sample(scores, rng.random(scores.shape)), what
+    )
 
 
 @options.command(
@@ -114,7 +117,6 @@ def apply(map_file: str, source: str, target: str, wanted: Wanted) -> None:
     import json
 
     from calcert.commands.output import refuse_overwriting
-    from calcert.perturbation.copies.file_copy import Recalibrating
     from calcert.reports.recalibrate import Recalibration
 
     refuse_overwriting([map_file], {"--out": target})
@@ -123,7 +125,7 @@ def apply(map_file: str, source: str, target: str, wanted: Wanted) -> None:
             found = Recalibration.from_dict(json.load(file))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"MAP must be what calcert recalibrate --out wrote; {visible(map_file)}: {error}") from error
-    copy_and_say(source, target, Recalibrating(wanted, found.map), "recalibrated")
+    copy_and_say(source, target, wanted, "recalibrating", lambda scores, *_: found.map.mapped(scores), "recalibrated")
 
 
 @options.command(
@@ -167,9 +169,8 @@ def choose(
     import numpy as np
 
     from calcert.commands.output import say
-    from calcert.perturbation.copies.appended_column import Wanted
-    from calcert.perturbation.copies.appended_text_column import STREAM
-    from calcert.perturbation.copies.file_copy import Selection, copy_file, format_of, read_scores
+    from calcert.perturbation.appended_column import STREAM, Wanted
+    from calcert.perturbation.file_copy import copy_file, format_of, read_scores, selection
     from calcert.reports.rows_to_label import sample_for_labelling
 
     if label is None and reading.positive is not None:
@@ -199,7 +200,8 @@ def choose(
     chosen = sample_for_labelling(scores, budget, labels=labels, seed=seed)
     weights = np.zeros(scores.size)
     weights[chosen.rows] = chosen.weights
-    copy_file(source, out, Selection(Wanted(name, column, reading, label), scores, weights))
+    again = Wanted(name, column, reading, label)
+    copy_file(source, out, again, "copying", selection(scores, weights), total=scores.size)
     # Nothing is missing there, and a row that is to be labelled must not be left out.
     first = "Certify them" if label else "Label all of them, then certify them"
     say(f"{chosen}\nThey are in {visible(out)}, seed {chosen.seed}. {first}:")

@@ -97,6 +97,25 @@ def records(lines: Iterator[str], delimiter: str, source: str, line: int = 0) ->
             yield Record(line, text, text.rstrip("\r\n").split(delimiter))
 
 
+def checked(found: Iterator[Record], header: Header, source: str) -> Iterator[Record]:
+    """Records below a header: each as long as it is, and none that repeats it."""
+    names, width = header.names, len(header.names)
+    for record in found:
+        line, _, values = record
+        if len(values) != width:
+            raise ValueError(
+                f"every row must have as many values as there are columns, {width}; got {len(values)} on line {line} "
+                f"of {source}. Delete lines that are no rows, such as totals and remarks, and write a value that holds "
+                f"{header.delimiter!r} in quotes."
+            )
+        if values == names:
+            raise ValueError(
+                f"column names must be there once; got them again on line {line} of {source}. If files were joined, "
+                "pass them apart."
+            )
+        yield record
+
+
 def _quoted(text: str, lines: Iterator[str], delimiter: str, where: str) -> tuple[list[str], list[str]]:
     """The lines that a record with quotes takes, of which `text` is the first, and its values."""
     values: list[str] = []
@@ -185,19 +204,7 @@ class CsvFile:
         with self._opened() as (header, found):
             places, added = self.places(header, names)
             pick = itemgetter(*places)
-            width = len(header.names)
-            for line, _, values in found:
-                if len(values) != width:
-                    raise ValueError(
-                        f"every row must have as many values as there are columns, {width}; got {len(values)} "
-                        f"{self.place(line)}. Delete lines that are no rows, such as totals and remarks, and write "
-                        f"a value that holds {header.delimiter!r} in quotes."
-                    )
-                if values == header.names:
-                    raise ValueError(
-                        f"column names must be there once; got them again {self.place(line)}. "
-                        "If files were joined, pass them apart."
-                    )
+            for line, _, values in checked(found, header, self.name):
                 yield line, pick(values + added if added else values)
 
     def places(self, header: Header, names: Sequence[str]) -> tuple[list[int], list[str]]:

@@ -35,7 +35,7 @@ class ParquetFile:
 
     def columns(self) -> list[Column]:
         """What the file says of its columns."""
-        with self._opened() as file:
+        with self.opened() as file:
             return _columns(file)
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
@@ -44,7 +44,7 @@ class ParquetFile:
 
     def first_values(self, name: str, rows: int) -> list[Any]:
         """What the first rows hold in a column; nothing where it is not there once."""
-        with self._opened() as file:
+        with self.opened() as file:
             batch = next(file.iter_batches(rows, columns=[name]), None)
             if batch is None or batch.schema.get_field_index(name) < 0:
                 return []
@@ -52,20 +52,28 @@ class ParquetFile:
 
     def batches(self, names: Sequence[str], most: int) -> Generator[tuple[list[Values], range]]:
         """Some columns of at most so many rows at a time, however large row groups are, and the numbers of the rows."""
+        own = [column.name for column in self.columns()]
+        given = [value_in_folders(self.path, name, own) for name in names]
+        read = [name for name, folder in zip(names, given, strict=True) if folder is None]
         rows = 0
-        with self._opened() as file:
-            own, total = [column.name for column in _columns(file)], file.metadata.num_rows
-            given = [value_in_folders(self.path, name, own) for name in names]
-            read = [name for name, folder in zip(names, given, strict=True) if folder is None]
-            # A column of the file must be read for its rows, even if folders name all that is asked for.
-            for batch in file.iter_batches(most, columns=read or own[:1]):
-                values = [
-                    batch.column(batch.schema.get_field_index(name))
-                    if folder is None
-                    else coded_list([folder] * batch.num_rows)
-                    for name, folder in zip(names, given, strict=True)
-                ]
-                yield values, range(rows, rows + batch.num_rows)
+        # A column of the file must be read for its rows, even if folders name all that is asked for.
+        for batch in self.whole_batches(most, read or own[:1]):
+            values = [
+                batch.column(batch.schema.get_field_index(name))
+                if folder is None
+                else coded_list([folder] * batch.num_rows)
+                for name, folder in zip(names, given, strict=True)
+            ]
+            yield values, range(rows, rows + batch.num_rows)
+            rows += batch.num_rows
+
+    def whole_batches(self, most: int, columns: Sequence[str] | None = None) -> Generator[Any]:
+        """All rows as Arrow has them, with all columns or some."""
+        rows = 0
+        with self.opened() as file:
+            total = file.metadata.num_rows
+            for batch in file.iter_batches(most, columns=columns):
+                yield batch
                 rows += batch.num_rows
         if rows != total:
             raise ValueError(
@@ -74,7 +82,8 @@ class ParquetFile:
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def opened(self) -> Iterator[Any]:
+        """The file as Arrow knows it."""
         arrow, parquet = load("pyarrow"), load("pyarrow.parquet")
         try:
             # Row groups are not fetched whole, so that memory does not grow with their size.

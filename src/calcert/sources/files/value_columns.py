@@ -46,7 +46,7 @@ def coded_list(values: Iterable[Any]) -> Coded:
     found: list[Any] = []
     codes: list[int] = []
     for value in values:
-        key = value if type(value) is str else (type(value), value)
+        key = value if type(value) in (str, float) else (type(value), value)
         try:
             code = known.setdefault(key, len(found))
         except TypeError:  # A list or an object of JSON.

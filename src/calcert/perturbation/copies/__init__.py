@@ -1,1 +1,0 @@
-"""Copies of files with one more column."""
