@@ -27,7 +27,7 @@ ROOMS = {
     "sources": {"foundation", "kernels", "summary"},
     "perturbation": {"foundation", "kernels", "summary", "sources"},
     "certificates": {"foundation", "kernels", "summary", "perturbation"},
-    "reports": {"foundation", "summary", "sources", "perturbation", "certificates"},
+    "reports": {"foundation", "kernels", "summary", "sources", "perturbation", "certificates"},
     "monitoring": {"foundation", "kernels", "summary", "sources", "certificates", "reports"},
     "published": {"foundation", "kernels", "sources", "perturbation", "certificates", "reports"},
     "show": {"foundation", "summary", "perturbation", "reports", "certificates"},

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TESTED = [line for line in (ROOT / ".ci" / "minimum.txt").read_text().splitlines() if line and line[0] != "#"]
-EXTRAS = ("dask", "excel", "ibis", "report", "sklearn")
+EXTRAS = ("dask", "duckdb", "excel", "ibis", "report", "sklearn")
 LARGE = ("mlflow", "spark", "torch")
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.kernels.few_values import tail
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -75,13 +76,14 @@ def range_probability(summary: Summary) -> float:
 
 def _near_the_mean(rows: Integers, score: Floats, distance: float) -> Floats:
     """The probabilities that binomials lie within a distance of their means; never 0, and rounded up."""
-    from scipy.special import betainc  # Here, because few rows need it and it takes long to load.
-
     first = np.maximum(np.ceil(rows * score - distance), 0.0)
     last = np.minimum(np.floor(rows * score + distance), rows)
-    reached = np.where(first > 0, betainc(np.maximum(first, 1.0), rows - first + 1, score), 1.0)
-    passed = np.where(last < rows, betainc(last + 1, np.maximum(rows - last, 1.0), score), 0.0)
-    return np.asarray(np.clip((reached - passed) * (1 + 1e-6) + 1e-12, 0.0, 1.0))
+    missed = [
+        tail(beyond + 1, number, share) + tail(number - least + 1, number, 1 - share)
+        for least, beyond, number, share in zip(first, last, rows, score, strict=True)
+    ]
+    # Tails are rounded up by less.
+    return np.clip(1 - np.array(missed) + 1e-6, 1e-6, 1.0)
 
 
 def sums_agree(summary: Summary) -> bool:

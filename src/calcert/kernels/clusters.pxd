@@ -47,6 +47,12 @@ cpdef pair_up(
 )
 
 @cython.locals(
+    held=int64_t[::1], touched=int64_t[::1], known=uint8_t[::1], count=Py_ssize_t, at=int64_t, i=Py_ssize_t,
+    j=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t,
+)
+cpdef add_products(const int64_t[:] cluster, const int64_t[:, :] place, const int64_t[:, :] value, int64_t[:, :] table)
+
+@cython.locals(
     mask=int64_t, start=int64_t, size=int64_t, bits=uint64_t, byte=uint8_t, half=int64_t, at=int64_t, last=int64_t,
     i=Py_ssize_t, j=Py_ssize_t,
 )

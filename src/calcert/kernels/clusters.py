@@ -159,6 +159,30 @@ def pair_up(found: Integers, what: Integers, weight: Integers, table: Integers, 
         pairs[what[i] >> _FAR_BITS] += w * table[found[i], 1]
 
 
+def add_products(cluster: Integers, place: Integers, value: Integers, table: Integers) -> None:
+    """Add, for every cluster, the products of what any two places hold; rows of a cluster come one after the other.
+
+    Each row adds its values to its places.
+    """
+    held, touched = np.zeros(len(table), np.int64), np.empty(len(table), np.int64)
+    known, count = np.zeros(len(table), np.uint8), 0
+    for i in range(len(cluster)):
+        for j in range(place.shape[1]):
+            at = place[i, j]
+            if not known[at]:
+                known[at] = 1
+                touched[count] = at
+                count += 1
+            held[at] += value[i, j]
+        if i + 1 == len(cluster) or cluster[i + 1] != cluster[i]:
+            for a in range(count):
+                for b in range(count):
+                    table[touched[a], touched[b]] += held[touched[a]] * held[touched[b]]
+            for a in range(count):
+                held[touched[a]] = known[touched[a]] = 0
+            count = 0
+
+
 def number_names(
     text: Bytes, ends: Integers, table: Integers, known: Bytes, known_ends: Integers, number: int, found: Integers
 ) -> tuple[int, int]:

@@ -2,7 +2,7 @@ cimport cython
 from libc cimport math
 from libc.stdint cimport int64_t
 
-cdef double _FAR, _TAILS, _ROUNDED, _TINY, _ROUNDING
+cdef double _FAR, _TAILS, _ROUNDED, _TINY, _ROUNDING, _NEGLIGIBLE
 
 @cython.locals(
     highest=double, wealth=double, bet=double, capped=double, log_wealth=double, b=Py_ssize_t, k=Py_ssize_t,
@@ -22,3 +22,17 @@ cpdef double at_most_so_many(double most, double trials, double success) noexcep
 
 @cython.locals(ways=double)
 cpdef double probability(double hits, double trials, double success) noexcept
+
+@cython.locals(i=Py_ssize_t)
+cpdef largest_shares(const double[:] hits, const double[:] trials, const double[:] delta, double[:] found)
+
+@cython.locals(share=double, misses=double, tail=double, over=double, step=double)
+cdef double _largest_share(double hits, double trials, double delta) except? -1
+
+cdef double _log_of_atom(double hits, double trials, double share) noexcept
+
+@cython.locals(total=double, w=double, k=double, ratio=double)
+cpdef double tail_by_atom(double least, double trials, double odds) noexcept
+
+@cython.locals(atom=double)
+cpdef double tail(double least, double trials, double share) noexcept

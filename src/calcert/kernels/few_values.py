@@ -1,10 +1,11 @@
-"""What rows of few values show: bets against a mean (D1b), and the distribution of gains that take three values (T)."""
+"""What rows of few values show: bets against a mean (D1b), counts (D4), and gains that take three values (T)."""
 
 from __future__ import annotations
 
 import math
 
 from calcert.foundation.array_types import Floats
+from calcert.kernels.limits import _log_probability, _mean_upper
 from calcert.kernels.search import SLACK, crossing
 
 CLOSE = 1e-6
@@ -22,7 +23,11 @@ TAILS, ROUNDED = 1e-7, 1e-10
 TINY = 1e-250
 """Smaller probabilities are not carried from one number of rows to the next, but computed anew."""
 
+NEGLIGIBLE = 1e-12
+"""What is left of a tail where it is not summed up any more, relatively: a geometric sequence above it is added."""
+
 _FAR, _TAILS, _ROUNDED, _TINY, _ROUNDING = FAR, TAILS, ROUNDED, TINY, ROUNDING  # Numbers in C.
+_NEGLIGIBLE = NEGLIGIBLE
 
 
 def _limit(low: float, most: float, values: Floats, shares: Floats, bets: Floats, n: float, evidence: float) -> float:
@@ -110,3 +115,62 @@ def probability(hits: float, trials: float, success: float) -> float:
         return 1.0 if hits == (0 if success <= 0 else trials) else 0.0
     ways = math.lgamma(trials + 1.0) - math.lgamma(hits + 1.0) - math.lgamma(trials - hits + 1.0)
     return math.exp(ways + hits * math.log(success) + (trials - hits) * math.log1p(-success))
+
+
+def largest_shares(hits: Floats, trials: Floats, delta: Floats, found: Floats) -> None:
+    """Clopper and Pearson's limits: where `trials` trials fall on 1 at most `hits` times with probability delta.
+
+    From above, by Newton's method: the logarithm of the tail is concave in the share, so that steps from above end
+    above. There are fewer hits than trials.
+    """
+    for i in range(len(hits)):
+        found[i] = _largest_share(hits[i], trials[i], delta[i])
+
+
+def _largest_share(hits: float, trials: float, delta: float) -> float:
+    share, misses = _mean_upper(hits / trials, -math.log(delta) / trials), trials - hits
+    for _ in range(60):
+        if share >= 1:
+            return 1.0
+        tail = tail_by_atom(misses, trials, (1 - share) / share)
+        over = _log_of_atom(hits, trials, share) + math.log(tail) - math.log(delta) + _ROUNDING
+        if over >= 0:
+            break
+        step = over * (1 - share) * tail / misses
+        share += step
+        if -step <= _NEGLIGIBLE * share:
+            break
+    return share
+
+
+def _log_of_atom(hits: float, trials: float, share: float) -> float:
+    """At least ln P(K = hits), from the odds that are below 1: large ones lose what many trials need."""
+    if share <= 0.5:
+        return _log_probability(hits, trials, share / (1 - share))
+    return _log_probability(trials - hits, trials, (1 - share) / share)
+
+
+def tail_by_atom(least: float, trials: float, odds: float) -> float:
+    """At least P(K >= least) / P(K = least), K binomial of so many trials and such odds, and next to it."""
+    total = w = 1.0
+    k = least
+    while k < trials:
+        ratio = (trials - k) / (k + 1) * odds
+        if ratio < 1 and w * ratio <= _NEGLIGIBLE * total * (1 - ratio):
+            # From here on ratios fall.
+            total += w * ratio / (1 - ratio)
+            break
+        w *= ratio
+        total += w
+        k += 1
+    return total
+
+
+def tail(least: float, trials: float, share: float) -> float:
+    """At least P(K >= least), K binomial of so many trials, each a success with probability `share`."""
+    if least <= 0 or share >= 1:
+        return 1.0
+    if least > trials or share <= 0:
+        return 0.0
+    atom = math.exp(_log_of_atom(least, trials, share) + _ROUNDING)
+    return min(1.0, atom * tail_by_atom(least, trials, share / (1 - share)))

@@ -64,6 +64,6 @@ cpdef double bentkus_tail(double e, double variance, double bound, double n) noe
 cpdef double tail_ratio(double reached, double n, double odds, int power) noexcept
 
 @cython.locals(misses=double, shift=double, expected=double, entropy=double, most=double)
-cdef double _log_probability(double k, double n, double odds) noexcept
+cpdef double _log_probability(double k, double n, double odds) noexcept
 
 cdef double _least_remainder(double k) noexcept

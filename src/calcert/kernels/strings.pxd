@@ -74,3 +74,9 @@ cpdef look_up(
     const int64_t[:, :, ::1] trained, double constant, const int64_t[:] fold, const int64_t[:] cell,
     double[:] curve, double[:] error,
 )
+
+@cython.locals(
+    found=double[::1], held=double[::1], size=int64_t[::1], pools=Py_ssize_t, i=Py_ssize_t, value=double, total=double,
+    rows=int64_t,
+)
+cpdef rising(const double[:] values, const double[:] weight)

@@ -139,6 +139,22 @@ def taut_string(w: Floats, s: Floats, penalty: float) -> tuple[Integers, Floats]
     return found, np.asarray(height)[found]
 
 
+def rising(values: Floats, weight: Floats) -> Floats:
+    """The values that never fall and are closest to these in weighted squares: neighbours that fall are pooled."""
+    found, held, size = np.empty(len(values)), np.empty(len(values)), np.empty(len(values), np.int64)
+    pools = 0
+    for i in range(len(values)):
+        value, total, rows = values[i], weight[i], 1
+        while pools > 0 and found[pools - 1] >= value:
+            pools -= 1
+            value = (found[pools] * held[pools] + value * total) / (held[pools] + total)
+            total += held[pools]
+            rows += size[pools]
+        found[pools], held[pools], size[pools] = value, total, rows
+        pools += 1
+    return np.repeat(np.asarray(found)[:pools], np.asarray(size)[:pools])
+
+
 def _turn(w: Floats, s: Floats, height: Floats, a: int, b: int, c: int) -> float:
     """Positive where the way from a over b to c turns upwards. Sums and heights are subtracted apart, as both are
     exact."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
 
+from calcert.certificates.limits.share_limits import log_gamma
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.refusal import Argument, NoRows, WrongValue
@@ -182,7 +182,7 @@ def repetition(earlier: Integers, new: Integers) -> float:
     independent = _log_binomial(a, t, a / t)
     # Where b = a + c, half of the t rows are pairs, but for the rows of c.
     both_new = max(sizes[1] - sizes[0], 1) / (sizes[1] + sizes[0])
-    lost = math.log(LOST) - np.log(t + 1.0)
+    lost = math.log(LOST) - _log_outcomes(t)
     logs = []
     for scale in SCALES:
         pairs = np.where(2 * a <= t, _log_binomial(np.minimum(a, t // 2), t // 2, 1 - scale * both_new), -np.inf)
@@ -193,5 +193,12 @@ def repetition(earlier: Integers, new: Integers) -> float:
 
 def _log_binomial(a: Integers, t: Integers, probability: Floats | float) -> Floats:
     """The logarithm of the probability of `a` successes in `t` trials."""
-    ways = gammaln(t + 1) - gammaln(a + 1) - gammaln(t - a + 1)
-    return np.asarray(ways + xlogy(a, probability) + xlog1py(t - a, -probability))
+    ways = log_gamma(t + 1.0) - log_gamma(a + 1.0) - log_gamma(t - a + 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hits, misses = a * np.log(probability), (t - a) * np.log1p(-np.asarray(probability))
+    return np.asarray(ways + np.where(a > 0, hits, 0.0) + np.where(t > a, misses, 0.0))
+
+
+def _log_outcomes(t: Integers) -> Floats:
+    """The logarithm of how many outcomes t rows of an item have."""
+    return np.log(t + 1.0)

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from calcert.foundation.array_types import Floats
 
@@ -47,7 +46,7 @@ def _uniform(salt: int | bytes, keys: Iterable[bytes]) -> Floats:
 
 
 def _row_bytes(rows: Any) -> Iterator[bytes]:
-    if issparse(rows):
+    if hasattr(rows, "tocsr"):
         matrix = rows.tocsr(copy=True).astype(np.float64)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
+from calcert.kernels.strings import rising
 from calcert.perturbation.score_map import STEEPEST, ScoreMap, features
 from calcert.sources.rows_in_memory import RowsInMemory
 
@@ -71,8 +72,6 @@ def most_levels(rows: int) -> int:
 
 def fitted_map(rows: RowsInMemory, curve: str, levels: int) -> ScoreMap:
     """The map by a curve, pooled to so many levels; 0 leaves a logistic curve as smooth as it is."""
-    from scipy.optimize import isotonic_regression
-
     tallied = Tallied.of(rows)
     smooth = None if curve == "isotonic" else _logistic(tallied, curve)
     if smooth is not None and levels == 0:
@@ -81,13 +80,13 @@ def fitted_map(rows: RowsInMemory, curve: str, levels: int) -> ScoreMap:
         height = np.maximum.accumulate(smooth.mapped(tallied.score))
         target, prior = tallied.weight * height, 0.0
     else:
-        height = isotonic_regression(tallied.positive / tallied.weight, weights=tallied.weight).x
+        height = rising(tallied.positive / tallied.weight, tallied.weight)
         target, prior = tallied.positive, PRIOR
     # Differences in this coordinate cost as much log loss at every height.
     start = _pooled(np.arcsin(np.sqrt(np.clip(height, 0.0, 1.0))), tallied.weight, levels)
     weight, total = (np.add.reduceat(values, start) for values in (tallied.weight, target))
     base = float((tallied.positive.sum() + 0.5) / (tallied.weight.sum() + 1))
-    value = isotonic_regression((total + prior * base) / (weight + prior), weights=weight).x
+    value = rising((total + prior * base) / (weight + prior), weight)
     value = np.array([_rounded(float(share)) for share in value])
     new = np.append(True, np.diff(value) > 0)
     score = tallied.score.tolist()

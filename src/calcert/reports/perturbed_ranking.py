@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import xlogy
 
 from calcert.foundation.array_types import Floats
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
@@ -71,4 +70,5 @@ def _per_cell(density: Floats, step: float) -> Floats:
 def _mean_surprise(t: Floats) -> Floats:
     """The mean of -ln t between neighbouring grid points; where they cannot be told apart, that at one of them."""
     apart = np.diff(t)
-    return np.where(apart != 0, 1 - np.diff(xlogy(t, t)) / apart, -np.log(np.maximum(t[1:], 1e-300)))
+    part = t * np.log(np.where(t > 0, t, 1.0))
+    return np.where(apart != 0, 1 - np.diff(part) / apart, -np.log(np.maximum(t[1:], 1e-300)))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.array_types import Floats
@@ -261,7 +261,7 @@ class UpperCurve:
         # The spread of a bound goes with the root of the rows; of its square, with the bound too.
         sure = np.sqrt(np.minimum(size, sizes[-1] ** 2)) / np.maximum(bound, 1e-12)
         powers = (size[:, None] / start) ** np.array(POWERS)
-        return cls(nnls(powers * sure[:, None], bound**2 * sure)[0] * start ** -np.array(POWERS), limit)
+        return cls(_least_squares(powers * sure[:, None], bound**2 * sure) * start ** -np.array(POWERS), limit)
 
     def upper(self, rows: float) -> float:
         """The bound to expect from so many rows."""
@@ -275,6 +275,19 @@ class UpperCurve:
             middle = round(math.sqrt(low * high))
             low, high = (middle, high) if self.upper(middle) > target else (low, middle)
         return low if self.upper(low) <= target else high
+
+
+def _least_squares(columns: Floats, wanted: Floats) -> Floats:
+    """Weights of columns, none negative, that come closest: the best of all choices of columns that may have one."""
+    best, least = np.zeros(columns.shape[1]), math.inf
+    for chosen in product((False, True), repeat=best.size):
+        weights = np.zeros(best.size)
+        some = np.array(chosen)
+        weights[some] = np.linalg.lstsq(columns[:, some], wanted, rcond=None)[0]
+        left = float(((columns @ weights - wanted) ** 2).sum())
+        if weights.min() >= 0 and left < least:
+            best, least = weights, left
+    return best
 
 
 def _proven(lower: float) -> str:

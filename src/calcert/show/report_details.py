@@ -217,18 +217,32 @@ def score_tests(report: Report) -> list[dict[str, Any]]:
         return []
     if rows.clusters is not None and not (rows.clusters.design.clustered and rows.n == rows.clusters.rows):
         return []
-    from scipy.special import betainc  # Here, because few reports need it and it takes long to load.
-
     limits: Iterable[tuple[Any, Any]] = [(None, None)] * rows.values.size
     if report.has_few_scores:
         limits = [(line["lower"], line["upper"]) for line in report.curve._rows()]
     lines = []
     for x, count, (lower, upper) in zip(rows.values.tolist(), rows.points.count.tolist(), limits, strict=True):
         size, positives = int(sum(count)), int(count[1])
-        below = float(betainc(positives + 0.5, size - positives + 0.5, x))
+        below = _beta_below(positives + 0.5, size - positives + 0.5, x)
         verdict = None if lower is None else "too low" if lower > x else "too high" if upper < x else "cannot tell"
         lines.append(
             {"score": x, "rows": size, "positives": positives, "estimate": positives / size, "lower": lower}
             | {"upper": upper, "verdict": verdict, "too_low": below, "too_high": 1 - below}
         )
     return lines
+
+
+def _beta_below(a: float, b: float, x: float) -> float:
+    """The probability that a beta variable is below x, by the series on the side where it falls fast."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta_below(b, a, 1 - x)
+    total = term = math.exp(
+        math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    )
+    while term > 1e-16 * total:
+        a += 1
+        term *= (a + b - 1) / a * x
+        total += term
+    return min(total, 1.0)

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refusal import Argument, TooLarge
+from calcert.kernels.clusters import add_products
 from calcert.summary.design import GAIN
 
 if TYPE_CHECKING:
@@ -125,9 +126,6 @@ def _whole(upper: Integers, size: int) -> Floats:
 
 def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Integers, clusters: Clusters) -> PairSums:
     """From rows of one label each: scores, labels, weights in quanta, clusters; and what is known of all of them."""
-    # Importing it takes a while: only those who ask for pair sums pay.
-    from scipy.sparse import csr_matrix
-
     if clusters.squares >= HEAVIEST_SQUARES:
         got = f"clusters of up to {clusters.largest * clusters.design.quantum:g}"
         wanted, pairs = "must have clusters whose squared weights add up to less than 2^37", Argument("pair_sums")
@@ -143,13 +141,13 @@ def pair_sums_of_rows(x: Floats, label: Integers, weight: Integers, cluster: Int
         value = np.rint(score * STEP).astype(np.int64) - label[rows] * STEP
         left, way = _between(score)
         moved = w * np.rint(value * way).astype(np.int64)
-        there = np.concatenate([own, own]), np.concatenate([left, left + 1])
-        nodes += _products(csr_matrix((np.concatenate([w * value - moved, moved]), there), (number, NODES.size)))
-        where = own, np.searchsorted(EDGES, score, "right")
-        bins += _products(csr_matrix((w * value, where), (number, BINS)))
+        into = np.searchsorted(EDGES, score, "right")
+        add_products(own, np.stack([left, left + 1], 1), np.stack([w * value - moved, moved], 1), nodes)
+        add_products(own, into[:, None], (w * value)[:, None], bins)
         # Rounding |x - y| to the nearest step is made up for by one step more.
-        large = csr_matrix((w * (np.abs(value) + 1), where), (number, BINS))
-        within += np.asarray(large.power(2).sum(axis=0), np.int64).ravel()
+        place, same = np.unique(own * BINS + into, return_inverse=True)
+        large = np.bincount(same, w * (np.abs(value) + 1)).astype(np.int64)
+        np.add.at(within, place % BINS, large**2)
         heavy = np.bincount(own, w)[:, None]
         far = np.where(label[rows], 1 - np.floor(score * GAIN) / GAIN, np.ceil(score * GAIN) / GAIN)
         gain = np.bincount(own, w * far)[:, None]
@@ -178,8 +176,3 @@ def _between(x: Floats) -> tuple[Integers, Floats]:
     """The node to the left of each score, and how far it is on the way to the next."""
     left = np.minimum(np.searchsorted(NODES, x, "right") - 1, NODES.size - 2)
     return left, (x - NODES[left]) / (NODES[left + 1] - NODES[left])
-
-
-def _products(held: Any) -> Integers:
-    """Sums over clusters of products of what any two places hold."""
-    return np.asarray((held.T @ held).todense(), np.int64)

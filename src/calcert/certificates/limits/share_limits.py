@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from calcert.certificates.limits.deviations import normal_quantile
 from calcert.foundation.array_types import Floats, Integers
-from calcert.kernels.few_values import at_most
+from calcert.kernels.few_values import at_most, largest_shares
 from calcert.kernels.search import crossing
 
 SLACK = 1e-9
-"""Relative widening of every limit, far more than SciPy's inverse is wrong by; 1e-12 of it absolute."""
+"""Relative widening of every limit, far more than the search for it is wrong by; 1e-12 of it absolute."""
 
 FEW = 16.0
 """From so many trials on Stirling's series is good to 1e-13."""
@@ -42,11 +42,12 @@ def share_upper(hits: Integers, trials: Integers, delta: ArrayLike) -> Floats:
         With probability at least 1 - delta the mean of the probabilities is at most the result, whether they differ or
         not.
     """
-    from scipy.special import betainccinv  # Here, because few calls need it and it takes long to load.
-
-    hits, trials = np.asarray(hits), np.asarray(trials)
-    missed = np.maximum(trials - hits, 1)
-    limit = betainccinv(hits + 1.0, missed.astype(np.float64), delta)
+    hits, trials, delta = np.broadcast_arrays(np.asarray(hits), np.asarray(trials), delta)
+    limit = np.ones(hits.shape)
+    some = hits < trials
+    found = np.empty(int(some.sum()))
+    largest_shares(*(np.asarray(of[some], np.float64) for of in (hits, trials, delta)), found)
+    limit[some] = found
     limit = np.maximum(limit * (1 + SLACK) + 1e-12, (hits + 1) / trials)
     return np.asarray(np.where(hits < trials, np.minimum(limit, 1.0), 1.0))
 
@@ -82,7 +83,7 @@ def _averaging(hits: Floats, misses: Floats) -> Floats:
     few = total < FEW
     a, b, n = hits[few], misses[few], total[few]
     found[few] = _x_log_x(a) + _x_log_x(b) - _x_log_x(n) + math.log(math.pi)
-    found[few] -= _log_gamma(a + 0.5) + _log_gamma(b + 0.5) - _log_gamma(n + 1)
+    found[few] -= log_gamma(a + 0.5) + log_gamma(b + 0.5) - log_gamma(n + 1)
     return found
 
 
@@ -91,11 +92,11 @@ def _remainder(number: Floats) -> Floats:
     z = np.maximum(number, FEW)
     found = np.asarray(-1 / (24 * z) + 7 / (2880 * z**3) - 31 / (40320 * z**5) + 127 / (215040 * z**7))
     z = number[number < FEW]
-    found[number < FEW] = _log_gamma(z + 0.5) - _x_log_x(z) + z - math.log(2 * math.pi) / 2
+    found[number < FEW] = log_gamma(z + 0.5) - _x_log_x(z) + z - math.log(2 * math.pi) / 2
     return found
 
 
-def _log_gamma(values: Floats) -> Floats:
+def log_gamma(values: Floats) -> Floats:
     """ln Gamma of values from 1/2 on, to 1e-13: by Stirling's series for those that are larger by `FEW`."""
     x, factors = values + FEW, values.copy()
     for step in range(1, int(FEW)):

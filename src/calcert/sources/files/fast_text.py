@@ -2,14 +2,15 @@
 
 Arrow reads CSV and DuckDB JSON lines: which columns, one way of quoting, and what is written in them as it stands.
 Beside them all bytes are counted into records, by another program, and the rows must be as many. Whatever is unusual (a
-value that is missing or of another kind, a quote in a strange place, a count that differs) is a Doubt, and the file is
-read exactly instead.
+value that is missing or of another kind, a quote in a strange place, a count that differs) is a Doubt, as is DuckDB
+that is not installed, and the file is read exactly instead.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
+from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -107,6 +108,8 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Ge
     # A name with a dot may be that of a key, or of one inside another object: in one file it must not be both.
     in_folders = keys_in_folders(file.path).keys() & set(names)
     if type(file) is not JsonFile or file.is_array() or file.encoding != UTF_8 or in_folders or "." in "".join(names):
+        raise Doubt
+    if find_spec("duckdb") is None:
         raise Doubt
     duckdb, rows = load("duckdb"), 0
     load("pyarrow")  # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
