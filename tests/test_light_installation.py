@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calcert.show.blocks.report_details import _beta_below
 from scipy.optimize import isotonic_regression, nnls
 from scipy.special import betainc, betainccinv
 from scipy.stats import binom
@@ -17,6 +16,7 @@ from calcert.kernels.clusters import add_products
 from calcert.kernels.few_values import largest_shares, tail
 from calcert.kernels.strings import rising
 from calcert.reports.plan import _least_squares
+from calcert.show.report_details import _beta_below
 
 ALL = """
 import sys
