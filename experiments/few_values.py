@@ -18,7 +18,7 @@ from rich.table import Table
 
 import calcert
 from calcert.perturbation.noise import Noise
-from calcert.reports.perturbed_ranking import ranking_and_log_loss
+from calcert.reports.noise_costs import ranking_and_log_loss
 from experiments.results import Results, experiment
 
 SIZES, QUICK = {10_000: 20, 100_000: 20}, {10_000: 2}

@@ -21,7 +21,7 @@ from rich.progress import Progress
 from calcert.certificates import perturbed
 from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import auroc, log_loss
-from calcert.reports.perturbed_ranking import ranking_and_log_loss
+from calcert.reports.noise_costs import ranking_and_log_loss
 from calcert.sources.arrays import summarize_arrays
 from calcert.summary.summary import Summary
 from experiments.classifiers import scores

@@ -25,7 +25,7 @@ from scipy.stats import rankdata, t
 
 from calcert.certificates import bounded_variation, perturbed
 from calcert.perturbation.noise import Noise
-from calcert.reports.perturbed_ranking import ranking_and_log_loss
+from calcert.reports.noise_costs import ranking_and_log_loss
 from calcert.sources.arrays import summarize_arrays
 from experiments.datasets import data_option, needed_files
 from experiments.figure import save

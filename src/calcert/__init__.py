@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from calcert.reports.comparison import Comparison as Comparison
     from calcert.reports.comparison import compare as compare
     from calcert.reports.estimates import estimates as estimates
+    from calcert.reports.gate import Outcome as Outcome
     from calcert.reports.gate import check as check
     from calcert.reports.groups import GroupReport as GroupReport
     from calcert.reports.noise_costs import noise_costs as noise_costs
-    from calcert.reports.outcome import Outcome as Outcome
     from calcert.reports.plan import Plan as Plan
     from calcert.reports.plan import plan as plan
     from calcert.reports.recalibrate import Recalibration as Recalibration
@@ -45,7 +45,7 @@ _LATER = {
     "Comparison": "calcert.reports.comparison",
     "GroupReport": "calcert.reports.groups",
     "Monitor": "calcert.monitoring.monitor",
-    "Outcome": "calcert.reports.outcome",
+    "Outcome": "calcert.reports.gate",
     "Plan": "calcert.reports.plan",
     "Reading": "calcert.sources.parsed_values",
     "Recalibration": "calcert.reports.recalibrate",

@@ -15,8 +15,7 @@ from calcert.certificates.perturbed import perturbed
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import log_loss
-from calcert.reports.noise_costs import MOST, ODDS, default_bandwidths, noise_costs
-from calcert.reports.perturbed_ranking import ranking_and_log_loss
+from calcert.reports.noise_costs import MOST, ODDS, default_bandwidths, noise_costs, ranking_and_log_loss
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]

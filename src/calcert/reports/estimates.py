@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from calcert.certificates.limits.sampling_term import brier
-from calcert.foundation.array_types import Floats
-from calcert.reports.calibration_slope import calibration_intercept, calibration_slope
+from calcert.foundation.array_types import Floats, Integers
 from calcert.sources.rows import Rows
+from calcert.summary import cells
 from calcert.summary.design import GAIN
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
@@ -53,8 +53,8 @@ def estimates(scores: Any, labels: Any = None) -> dict[str, float]:
         "noise floor of ECE": ece_floor(summary),
         "AUROC": auroc(summary),
         "observed over expected": summary.base_rate / summary.mean_score if summary.mean_score > 0 else math.nan,
-        "calibration intercept": calibration_intercept(summary),
-        "calibration slope": calibration_slope(summary),
+        "calibration intercept": calibration_regression(summary, slope=False),
+        "calibration slope": calibration_regression(summary, slope=True),
     }
 
 
@@ -185,3 +185,55 @@ def detectable_error(summary: Summary, delta: float) -> float | None:
     if variance < max(ENOUGH_VARIANCE, ENOUGH_SHARE * ones * (1 - ones / n)):
         return None
     return math.sqrt(2 * variance * math.log(1 / delta)) / n
+
+
+def calibration_regression(summary: Summary, *, slope: bool) -> float:
+    """The most likely slope, or intercept at a slope of 1, of labels on log-odds of scores; NaN where none is.
+
+    Examples
+    --------
+    >>> round(calibration_regression(calcert.summarize([0.5] * 4, [1, 1, 1, 0]), slope=False), 4)
+    1.0986
+    """
+    rows, score, label = _by_odds(summary)
+    if label.min() == label.max() or score.min() <= 0 or score.max() >= 1:
+        return math.nan
+    odds = np.log(score) - np.log1p(-score)
+    tilt, shift = 1.0, 0.0
+    for _ in range(50):  # Newton's method.
+        probability = 1 / (1 + np.exp(-np.clip(tilt * odds + shift, -700, 700)))
+        missed, weight = rows * (label - probability), rows * probability * (1 - probability)
+        of_shift, across = float(missed.sum()), float(weight.sum())
+        of_tilt, mixed, along = 0.0, 0.0, across
+        if slope:
+            of_tilt, mixed, along = float(missed @ odds), float(weight @ odds), float(weight @ odds**2)
+        spread = across * along - mixed**2
+        # About the ratio of what fits least well to what fits best.
+        if not spread > 1e-12 * (across + along) ** 2 > 0:
+            return math.nan
+        step = (across * of_tilt - mixed * of_shift) / spread, (along * of_shift - mixed * of_tilt) / spread
+        tilt, shift = tilt + step[0], shift + step[1]
+        if max(map(abs, step)) < 1e-9:
+            return tilt if slope else shift
+    return math.nan
+
+
+@lru_cache(maxsize=2)
+def _by_odds(summary: Summary) -> tuple[Floats, Floats, Floats]:
+    """Rows, their mean score and their label, by listed score or by stretches of about equal odds."""
+    if summary.is_finite:
+        count, total = summary.points.count, summary.points.count * summary.points.positions
+    else:
+        start = np.flatnonzero(np.diff(_stretch_of_cells()[summary.cell], prepend=-1))
+        count, total = (np.add.reduceat(part, start, axis=0) for part in (summary.count, summary.score_sum))
+    held = count.ravel() > 0
+    rows = count.ravel()[held].astype(np.float64)
+    return rows, total.ravel()[held] / rows, np.tile([0.0, 1.0], len(count))[held]
+
+
+@lru_cache(maxsize=1)
+def _stretch_of_cells() -> Integers:
+    """For every cell a number that rises with the log-odds of its middle, by 64 for each unit; score 1 has the last."""
+    left, width = cells.bounds(np.arange(cells.CELL_OF_ONE))
+    middle = (left + width / 2) / cells.UNIT
+    return np.append(np.floor(64 * (np.log(middle) - np.log1p(-middle))) + 2**11, 2**12).astype(np.int64)

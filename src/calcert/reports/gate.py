@@ -3,25 +3,125 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from calcert.certificates.observed_over_expected import observed_over_expected
+from calcert.certificates.certificate import Certificate
+from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Argument, WrongType, WrongValue
+from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import too_good
-from calcert.reports.outcome import PRUDENCE, Outcome
 from calcert.reports.report import certify_summary
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS, check_statement, judged_by, statements_of
+from calcert.reports.verdict import Verdict, judge, judge_prudence, judge_ratio
 from calcert.sources.rows import Rows
+from calcert.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from calcert.reports.groups import GroupRows
+
+PRUDENCE = "observed of expected"
 
 OF = {"prediction": "the prediction among classes", "worst": "every class", "mean": "the mean over classes"}
 """Whose error it may be where there are many classes, and what an outcome calls it."""
 
 USUAL = "prediction"
 """Whose error it is where nobody says."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What :func:`calcert.check` returns.
+
+    Attributes
+    ----------
+    certificate
+        What was judged: of all rows, of the worst group, or of a class; or observed over expected.
+    max
+        The largest error that passes, or the largest observed over expected, one over it being the smallest.
+    statement, settings
+        Which error it is, and what was fixed beforehand.
+    rows
+        How many rows there are.
+    summary
+        Of the rows whose bound decides; None for a mean over classes.
+    group, class_
+        The name of the group or class that they are, if any.
+    doubt
+        Why rows should not pass whatever the bound: they agree with the scores better than fresh rows can.
+    fitted_on_other_rows
+        True where the caller has overruled that.
+    too_few
+        That rows are fewer than a policy asks for; empty where they are not.
+    about
+        What was demanded, in words.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.random(5_000)
+    >>> calcert.check(x, rng.random(5_000) < x, max=0.05).passed
+    True
+    """
+
+    certificate: Certificate | Ratio
+    max: float
+    statement: str
+    settings: Settings
+    rows: int
+    summary: Summary | None
+    certify: Callable[[], Result]
+    group: str | None = None
+    class_: str | None = None
+    doubt: str = ""
+    fitted_on_other_rows: bool = False
+    too_few: str = ""
+    about: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        """True where the bound is at most `max`; of a ratio, where both are."""
+        c = self.certificate
+        two_sided = isinstance(c, Ratio) and self.statement != PRUDENCE
+        return c.upper <= self.max and not (two_sided and c.lower < 1 / self.max)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Within, beyond or cannot tell yet, and what to do next, as in :attr:`calcert.Report.verdict`."""
+        whose = "" if self.class_ is None else f" for the class {visible(self.class_)} (the largest bound)"
+        if self.group is not None:
+            whose = f" of the group {visible(self.group)} (the largest bound)"
+        if isinstance(self.certificate, Ratio):
+            if self.statement != PRUDENCE:
+                return judge_ratio(self.certificate, self.max)
+            return judge_prudence(self.certificate, self.max, whose.replace(" of ", " in ", 1))
+        return judge(self.certificate, self.max, self.statement, self.settings, self.summary, whose=whose)
+
+    @property
+    def refused_as(self) -> str:
+        """The doubt that counts; empty where there is none, or it was overruled."""
+        return "" if self.fitted_on_other_rows else self.doubt
+
+    @property
+    def passed(self) -> bool:
+        """True where the error is certified to be at most `max`, and nothing speaks against the rows."""
+        return self.is_small and not self.refused_as and not self.too_few
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it did not pass, and what to do about it; empty where it passed."""
+        doubt = tuple(filter(None, (self.refused_as, self.too_few)))
+        return doubt if self.is_small else (*doubt, self.verdict.sentence, f"Next: {self.verdict.next}")
+
+    @cached_property
+    def report(self) -> Result:
+        """All statements of the same rows, groups or classes; computed when first asked for."""
+        return self.certify()
 
 
 def check(
@@ -82,13 +182,13 @@ def check(
     """
     fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
     about = demanded(asked, fixed, max, max_ratio, statement, of, max_observed)
-    if max_observed is not None:
-        found = _prudent(asked, max_observed, fixed)
-    elif max_ratio is not None:
-        found = _of_ratio(asked, max_ratio, fixed)
-    else:
-        assert max is not None
+    if max is not None:
         found = _judged(asked, max, statement or judged_by(statements_of(fixed)), fixed, of, workers)
+    elif max_ratio is not None:
+        found = _of_rows(asked, max_ratio, "observed over expected", fixed, observed_over_expected)
+    else:
+        assert max_observed is not None
+        found = _prudent(asked, max_observed, fixed)
     return replace(found, fitted_on_other_rows=fitted_on_other_rows, about=about)
 
 
@@ -155,25 +255,39 @@ def _judged(
     if rows.has_segments:
         return _of_segments(rows, largest, statement, settings)
     if rows.groups is not None:
-        from calcert.reports.groups import GroupRows
+        return _of_groups(
+            rows, largest, statement, settings, lambda among: among.certify_worst(statement, settings, workers), workers
+        )
+    certify = STATEMENTS[statement].certify
+    return _of_rows(rows, largest, statement, settings, lambda summary, delta: certify(summary, settings))
 
-        among = GroupRows.read(rows)
-        worst, highest = among.certify_worst(statement, settings, workers)
-        chosen, doubt = among.summaries[highest], " ".join(among.warnings)
-        among_all = partial(among.certify, settings, workers)
-        return Outcome(worst, largest, statement, settings, among.n, chosen, among_all, group=highest, doubt=doubt)
+
+def _of_rows(
+    rows: Rows, limit: float, statement: str, settings: Settings, certify: Callable[..., Certificate | Ratio]
+) -> Outcome:
+    """What a certificate of all rows says, which is told the delta."""
     summary = rows.summary()
-    found, doubt = STATEMENTS[statement].certify(summary, settings), " ".join(too_good(summary))
-    report = partial(certify_summary, summary, settings)
-    return Outcome(found, largest, statement, settings, summary.rows, summary, report, doubt=doubt)
+    found, report = certify(summary, delta=settings.delta), partial(certify_summary, summary, settings)
+    doubt = " ".join(too_good(summary))
+    return Outcome(found, limit, statement, settings, summary.rows, summary, report, doubt=doubt)
 
 
-def _of_ratio(rows: Rows, limit: float, settings: Settings) -> Outcome:
-    """Observed over expected of all rows."""
-    summary = rows.summary()
-    found, doubt = observed_over_expected(summary, delta=settings.delta), " ".join(too_good(summary))
-    report = partial(certify_summary, summary, settings)
-    return Outcome(found, limit, "observed over expected", settings, summary.rows, summary, report, doubt=doubt)
+def _of_groups(
+    rows: Rows,
+    limit: float,
+    statement: str,
+    settings: Settings,
+    worst: Callable[[GroupRows], tuple[Certificate | Ratio, str]],
+    workers: int | None = None,
+) -> Outcome:
+    """What is certified of the worst group, and which of them has the largest bound."""
+    from calcert.reports.groups import GroupRows
+
+    among = GroupRows.read(rows)
+    found, highest = worst(among)
+    report, doubt = partial(among.certify, settings, workers), " ".join(among.warnings)
+    summary = among.summaries[highest]
+    return Outcome(found, limit, statement, settings, among.n, summary, report, group=highest, doubt=doubt)
 
 
 def _prudent(rows: Rows, limit: float, settings: Settings) -> Outcome:
@@ -181,26 +295,16 @@ def _prudent(rows: Rows, limit: float, settings: Settings) -> Outcome:
 
     Each limit has all of delta: one group is the worst of the distribution, and only its limit has to hold (Theorem W).
     """
+    upper = partial(observed_over_expected, side="at most")
     if rows.groups is None:
-        summary = rows.summary()
-        found, doubt = (
-            observed_over_expected(summary, delta=settings.delta, side="at most"),
-            " ".join(too_good(summary)),
-        )
-        all_rows = partial(certify_summary, summary, settings)
-        return Outcome(found, limit, PRUDENCE, settings, summary.rows, summary, all_rows, doubt=doubt)
-    from calcert.reports.groups import GroupRows
+        return _of_rows(rows, limit, PRUDENCE, settings, upper)
 
-    among = GroupRows.read(rows)
-    uppers = {
-        name: observed_over_expected(among.summaries[name], delta=settings.delta, side="at most")
-        for name in among.counted
-    }
-    highest = max(uppers, key=lambda name: uppers[name].upper)
-    found = replace(uppers[highest], upper=math.inf) if among.empty else uppers[highest]
-    among_all, doubt = partial(among.certify, settings), " ".join(among.warnings)
-    chosen = among.summaries[highest]
-    return Outcome(found, limit, PRUDENCE, settings, among.n, chosen, among_all, group=highest, doubt=doubt)
+    def worst(among: GroupRows) -> tuple[Ratio, str]:
+        uppers = {name: upper(among.summaries[name], delta=settings.delta) for name in among.counted}
+        highest = max(uppers, key=lambda name: uppers[name].upper)
+        return replace(uppers[highest], upper=math.inf) if among.empty else uppers[highest], highest
+
+    return _of_groups(rows, limit, PRUDENCE, settings, worst)
 
 
 def _of_segments(rows: Rows, largest: float, statement: str, settings: Settings) -> Outcome:

@@ -12,7 +12,7 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.plain_types import plain
 from calcert.foundation.refusal import Argument, worded
 from calcert.foundation.whole_regular_file import replacing
-from calcert.reports.outcome import PRUDENCE, Outcome
+from calcert.reports.gate import PRUDENCE, Outcome
 from calcert.show.certificate_words import judged
 
 if TYPE_CHECKING:
