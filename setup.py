@@ -22,6 +22,7 @@ KERNELS = (
     "limits",
     "search",
     "signs",
+    "strata",
     "strings",
     "windows",
 )

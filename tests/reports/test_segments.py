@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,27 @@ def test_every_source_says_the_same(report: SegmentReport, tmp_path: Path) -> No
 def test_limits_are_those_of_the_level_of_their_partition(report: SegmentReport) -> None:
     from scipy.stats import beta
 
-    for segment in report.segments:
-        values = 18 if "," in segment.name else 6 if "region" in segment.name else 3
-        level = 0.05 / (3 * values) / 2
-        exact = beta.isf(level, segment.observed + 1, segment.rows - segment.observed)
-        assert segment.upper == pytest.approx(exact * segment.rows / segment.expected, rel=1e-6)
+    from calcert.certificates.limits.strata_limits import Strata
+
+    def level(name: str, values: int) -> float:
+        """Columns have 0.8 of delta by the roots of 6 and 3 values, and their 18 pairs the rest; half for each side."""
+        share = 0.2 if "," in name else 0.8 * math.sqrt(values) / (math.sqrt(6) + math.sqrt(3))
+        return 0.05 * share / values / 2
+
+    few, values = calcert.certify(ROWS[:600], **NAMED), {"region": 6, "age": 3}
+    for segment in few.segments:
+        at = level(segment.name, 18 if "," in segment.name else values[segment.name.split("=")[0]])
+        exact = beta.isf(at, segment.observed + 1, segment.rows - segment.observed)
+        if segment.rows < 180:
+            assert segment.upper == pytest.approx(exact * segment.rows / segment.expected, rel=1e-6)
+    assert sum(segment.rows < 180 for segment in few.segments) == 6 + 18
+    r2 = ROWS[REGION == 2]
+    strata, found = Strata.of(calcert.summarize(r2["p"], r2["y"])), report.segments[0]
+    assert strata is not None
+    assert found.lower == pytest.approx(strata.lower(level("region=r2", 6)) / r2["p"].mean())
+    assert found.upper == pytest.approx((1 - strata.opposite.lower(level("region=r2", 6))) / r2["p"].mean())
+    alone = beta.ppf(level("region=r2", 6), found.observed, found.rows - found.observed + 1) / r2["p"].mean()
+    assert found.lower > alone
 
 
 def test_it_is_told_in_every_way(report: SegmentReport) -> None:

@@ -13,6 +13,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.certificates.cutoff import WorstRange, worst_range
 from calcert.certificates.limits.deviations import mean_upper
 from calcert.certificates.limits.share_limits import share_lower, share_upper
+from calcert.certificates.limits.strata_limits import Strata
 from calcert.certificates.segments import segment_cutoff
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence
@@ -21,6 +22,9 @@ from calcert.reports.settings import Settings
 from calcert.sources.rows import Rows
 from calcert.summary.cells import RESOLUTION
 from calcert.summary.summary import Summary
+
+FOR_COLUMNS = 0.8
+"""The part of delta for the values of single columns; pairs of values share the rest."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,9 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
     """
     columns, parts, everything = rows.by_segment()
     segments = []
-    for partition in parts.values():
-        level = settings.delta / (len(parts) * len(partition))
-        segments += _segments(partition, level)
+    shares = _shares({names: len(partition) for names, partition in parts.items()})
+    for names, partition in parts.items():
+        segments += _segments(partition, settings.delta * shares[names] / len(partition))
     together = {name: part for partition in parts.values() for name, part in partition.items()}
     bound, worst = segment_cutoff(everything, together, delta=settings.delta, seed=settings.seed)
     return SegmentReport(
@@ -169,12 +173,31 @@ def certify_segments(rows: Rows, settings: Settings) -> SegmentReport:
     )
 
 
+def _shares(values: Mapping[tuple[str, ...], int]) -> dict[tuple[str, ...], float]:
+    """What part of delta each partition has, by how many of its parts have rows.
+
+    Columns together have more than pairs of columns, and those of many values more, but not in proportion.
+    """
+    roots = {names: math.sqrt(number) for names, number in values.items()}
+    of_columns = math.fsum(root for names, root in roots.items() if len(names) == 1)
+    of_pairs = math.fsum(roots.values()) - of_columns
+    alone = FOR_COLUMNS if of_pairs else 1.0
+    return {
+        names: alone * root / of_columns if len(names) == 1 else (1 - alone) * root / of_pairs
+        for names, root in roots.items()
+    }
+
+
 def _segments(partition: Mapping[str, Summary], level: float) -> list[Segment]:
     """The segments of one partition: limits at half the level each for the mean probability, given the scores."""
     rows, observed = (np.array([getattr(part, name) for part in partition.values()]) for name in ("n", "positives"))
     mean = np.array([part.mean_score for part in partition.values()])
     if all(part.clusters is None for part in partition.values()):
         least, most = share_lower(observed, rows, level / 2), share_upper(observed, rows, level / 2)  # D4
+        for place, part in enumerate(partition.values()):
+            strata = Strata.of(part)
+            if strata is not None and strata.is_worth(level / 2):  # D6
+                least[place], most[place] = strata.lower(level / 2), 1 - strata.opposite.lower(level / 2)
     else:
         most = np.array([_share_upper(part, part.positives, level / 2) for part in partition.values()])
         least = 1 - np.array([_share_upper(part, part.n - part.positives, level / 2) for part in partition.values()])
