@@ -116,10 +116,30 @@ def test_it_says_what_check_says_in_python_and_in_the_shell(tmp_path: Path) -> N
         assert_calibrated(X, labels, max=0.05)
     pl.DataFrame({"p": X, "y": labels.astype(int)}).write_csv(tmp_path / "rows.csv")
     command = ["check", str(tmp_path / "rows.csv"), "--score", "p", "--label", "y", "--max", "0.05"]
-    assert CliRunner().invoke(main, command).stdout == f"{raised.value}\n"
+    printed = CliRunner().invoke(main, command).stdout
+    assert printed == f"{raised.value}\n"
+    outcome = calcert.check(X, labels, max=0.05)
+    assert f"{outcome}\n" == f"{outcome!r}\n" == printed
+    html = outcome._repr_html_() or ""
+    assert "<strong>Beyond 0.05 (95% confidence)" in html
+    assert "Next: recalibrate" in html
+
+
+def test_an_outcome_says_why_rows_do_not_count() -> None:
+    x = np.repeat(np.arange(1, 20) / 20, 100)
+    y = np.concatenate([np.arange(100) < 5 * k for k in range(1, 20)])
+    doubted = calcert.check(x, y, max=0.001)
+    assert str(doubted).startswith("Cannot tell yet")
+    assert "\nWarning: these rows agree with the scores better" in str(doubted)
+    assert '<p class="warning"><strong>Warning:</strong> these rows agree' in (doubted._repr_html_() or "")
 
 
 def test_observed_over_expected_can_be_asserted() -> None:
     assert assert_calibrated(X, Y, max_ratio=1.25).upper < 1.25
+    named = calcert.check(X, Y, max_ratio=1.25, statement="in_the_large")
+    assert str(named) == str(calcert.check(X, Y, max_ratio=1.25))
+    for limit in ({"max_ratio": 1.25}, {"max_observed": 1.0}):
+        with pytest.raises(ValueError, match=f"statement must be in_the_large with {min(limit)}; got 'l1'"):
+            calcert.check(X, Y, statement="l1", **limit)
     with pytest.raises(AssertionError, match="Observed / expected"):
         assert_calibrated(X, Y, max_ratio=1.0001)

@@ -239,7 +239,9 @@ def test_junit_of_each_outcome(run: Run, balanced: str, tmp_path: Path) -> None:
         (["rows.csv", "--max", "3", "--statement", "perturbed"], "For 3% write 0.03"),
         (["rows.csv", "--statement", "perturbed"], "--max-ratio and --max-observed must be given; got none"),
         (["rows.csv", "--max", "0.1", "--max-ratio", "2"], "--max-ratio and --max-observed must be given; got both"),
-        (["rows.csv", "--statement", "l1", "--max-ratio", "2"], "--statement must come with --max"),
+        (["rows.csv", "--statement", "l1", "--max-ratio", "2"], "--statement must be in_the_large with --max-ratio"),
+        (["rows.csv", "--statement", "cutoff", "--max-observed", "1"], "got 'cutoff'. Leave it out, or demand --max."),
+        (["rows.csv", "--max-observed", "1", "--of", "worst"], "--of must come with probabilities of many classes"),
         (["rows.csv", "--max-ratio", "1"], "1.0 is not in the range x>1.0"),
         (["none.csv", "--max", "0.1", "--statement", "distance"], "must hold at least one row"),
         (["logits.csv", "--max", "0.1", "--statement", "distance"], "got 1.75 on line 3"),
@@ -352,6 +354,8 @@ def test_rare_events_are_limited_by_observed_over_expected(run: Run, tmp_path: P
     within = 1.000001 / report.observed_over_expected.lower
     passed = run(*asked, "--max-ratio", f"{within:.9f}", "--json")
     assert (passed.exit_code, json.loads(passed.stdout)["verdict"]["kind"]) == (0, "within")
+    named = run(*asked, "--max-ratio", f"{within:.9f}", "--statement", "in_the_large", "--json")
+    assert (named.exit_code, named.stdout) == (0, passed.stdout)
     unsure = run(*asked, "--max-ratio", f"{0.999 * within:.9f}")
     assert (unsure.exit_code, unsure.stdout.partition(" whether")[0]) == (1, "Cannot tell yet")
     assert "observed / expected 0." in report.verdict.sentence
@@ -374,6 +378,8 @@ def test_prudence_is_one_sided_and_every_grade_must_pass(tmp_path: Path) -> None
     assert done.output.startswith("Prudent (95% confidence): observed is at most 0.")
     # Two-sided, scores that are so high do not pass.
     assert CliRunner().invoke(main, [*asked, "--max-ratio", "1.05"]).exit_code == 1
+    named = CliRunner().invoke(main, [*asked, "--max-observed", "1", "--statement", "in_the_large"])
+    assert (named.exit_code, named.output) == (0, done.output)
     by_grade = CliRunner().invoke(main, [*asked, "--max-observed", "1", "--groups", "grade", "--json"])
     found = json.loads(by_grade.output)
     alone = {

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import calcert
 from calcert import published
+from calcert.foundation.number_text import at_most
 from calcert.kernels import strings, windows
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED, Curve
@@ -170,8 +171,28 @@ def test_ece_is_the_usual_formula(bins, scheme):
 
 def test_a_bound_prints_without_the_points_of_its_curves():
     bound = published.ece(np.linspace(0, 1, 50), np.arange(50) % 2)
-    assert "guarantee=" in repr(bound)
+    assert "Guarantee: none: a heuristic." in str(bound) == repr(bound)
     assert "knots" not in repr(bound)
+    assert "knots" not in repr(published.total_variation(*data(1000), rng=0).folds)
+
+
+def test_numbers_say_what_they_are_and_what_they_promise():
+    bound = published.total_variation(*data(3000), rng=0)
+    first, *rest = str(bound).split("\n")
+    assert first == f"Total variation: at most {at_most(bound.value)} at nominal confidence 0.95 (3,000 rows)."
+    assert all(name in "\n".join(rest) for name in bound.terms)
+    assert "<p>Total variation: at most" in bound._repr_html_()
+    said = "The calibration curve has a slope of at most 32 and a curvature of at most 6,144."
+    assert str(published.derivative_bounds(1 / 64)) == said
+
+
+def test_a_comparison_begins_with_the_smallest_numbers():
+    found = published.compare(*data(3000))
+    theirs = min(found.published[name].value for name in ("total variation, pooled folds", "total variation, per fold"))
+    said = (
+        f"L1 error of current scores: at most {at_most(found.report.l1.upper)} by calcert, {at_most(theirs)} published."
+    )
+    assert said in " ".join(str(found).split("\n\n")[0].split())
 
 
 @methods

@@ -24,6 +24,7 @@ CELLS = (
     "report.distance",
     "calcert.plan(summary, 0.05, statement='distance')",
     "len(str(report)), len(report.details())",
+    "calcert.check(summary, max=0.05)",
 )
 
 
@@ -67,3 +68,10 @@ def test_other_results_are_shown_once_as_a_table(outputs: list[list[Any]]) -> No
     (shown,) = outputs[4]
     assert shown.data["text/html"].count("<table") == 1
     assert shown.data["text/plain"].strip()
+
+
+def test_an_outcome_says_what_check_prints(outputs: list[list[Any]]) -> None:
+    (shown,) = outputs[6]
+    assert shown.data["text/plain"].startswith("Beyond 0.05 (95% confidence): the error is at least")
+    assert "Outcome(" not in shown.data["text/plain"]
+    assert "<strong>Beyond 0.05 (95% confidence)" in shown.data["text/html"]

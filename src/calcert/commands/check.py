@@ -34,7 +34,7 @@ Exit codes: 0 certified, 1 not certified, 2 bad input.
 \b
 Examples:
   calcert check predictions.parquet --score p --label y --max 0.03 --statement perturbed
-  calcert check fraud.csv --score p --label y --max-ratio 1.25
+  calcert check fraud.csv --score p --label y --statement in_the_large --max-ratio 1.25
   calcert check loans.csv --score pd --label default --max-observed 1 --groups grade
   calcert check predictions.csv --max 0.05 --junit calibration.xml
   calcert check predictions.csv --max 0.05 --groups region --smallest-group 500
@@ -48,7 +48,8 @@ Examples:
 @click.option(
     "--max-ratio",
     type=click.FloatRange(1.0, min_open=True),
-    help="The largest observed / expected that passes, and 1 over it the smallest, such as 1.25; for rare events.",
+    help="The largest observed / expected (in_the_large) that passes, and 1 over it the smallest, such as 1.25; for "
+    "rare events.",
 )
 @click.option(
     "--max-observed",

@@ -37,10 +37,38 @@ KINDS = {
 """Every kind of result, and the class that reads its JSON."""
 
 
-class Result:
-    """A frozen dataclass with a `kind`: it can be printed, drawn, written as a page or a frame, and saved as JSON."""
+class Readable:
+    """A frozen dataclass with a `kind` that has words: whoever prints it, or ends a cell with it, reads them."""
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        # At a prompt too; a dataclass would list every field.
+        cls.__repr__ = Readable.__str__  # type: ignore[method-assign]
+
+    def __str__(self) -> str:
+        from calcert import show
+
+        return show.as_text(self)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
+        from calcert import show
+
+        try:
+            return show.as_notebook(self)
+        except ModuleNotFoundError:
+            return None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The plain text of notebooks and IPython, which would break it up."""
+        return {"text/plain": str(self)}
+
+
+class Result(Readable):
+    """What can be printed, drawn, written as a page or a frame, and saved as JSON."""
+
     noun: ClassVar[str]
     """What errors call it."""
 
@@ -94,11 +122,6 @@ class Result:
     def _remember(self, values: Mapping[str, Any]) -> None:
         """Keep what cannot be derived without the rows, from the JSON that says it."""
 
-    def __str__(self) -> str:
-        from calcert import show
-
-        return show.as_text(self)
-
     def details(self) -> str:
         """Everything that the text of a report leaves out; of any other result, its text."""
         from calcert import show
@@ -126,19 +149,6 @@ class Result:
         from calcert import show
 
         return show.write_page(self, path, title=title, command=command)
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks; None, and thus plain text, where matplotlib or jinja2 is missing."""
-        from calcert import show
-
-        try:
-            return show.as_notebook(self)
-        except ModuleNotFoundError:
-            return None
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The plain text of notebooks and IPython, which would show every field instead."""
-        return {"text/plain": str(self)}
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The numbers as a data frame of pandas, or of the `backend` named: "polars", "pyarrow" or "modin".

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from calcert.certificates.several import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
+from calcert.foundation.result import Readable
 
 REALISED = (
     "The proof bounds the smoother's error on average over the training labels; the statement needs it for the labels "
@@ -95,7 +96,7 @@ class Fold:
     training_rows: int
     validation_rows: int
     terms: Mapping[str, float]
-    curve: Curve
+    curve: Curve = field(repr=False)
 
     @property
     def value(self) -> float:
@@ -108,7 +109,7 @@ UNKNOWN = Curve(np.zeros(1), np.full(1, np.nan), "step")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedBound:
+class PublishedBound(Readable):
     """A number from the paper, for comparison; no :class:`calcert.Certificate`.
 
     Of these, total variation with `validation=` or `per_fold=True` is proved; the others are not.
@@ -144,6 +145,8 @@ class PublishedBound:
     >>> bound.vacuous, len(bound.faults)
     (False, 2)
     """
+
+    kind: ClassVar = "published bound"
 
     method: str
     value: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,25 @@ _NARROWEST, _WIDEST = 1e-4, 0.25
 Scale = Literal["smoother", "perturbation"]
 
 
-def derivative_bounds(bandwidth: float) -> tuple[float, float]:
+class DerivativeBounds(NamedTuple):
+    """What the calibration curve of a perturbed classifier is known to keep: how steep it is, and how curved.
+
+    Examples
+    --------
+    >>> from calcert.published.perturb_and_smooth import DerivativeBounds
+    >>> print(DerivativeBounds(32.0, 6144.0))
+    The calibration curve has a slope of at most 32 and a curvature of at most 6,144.
+    """
+
+    slope: float
+    curvature: float
+
+    def __str__(self) -> str:
+        slope, curvature = f"a slope of at most {self.slope:,g}", f"a curvature of at most {self.curvature:,g}"
+        return f"The calibration curve has {slope} and {curvature}."
+
+
+def derivative_bounds(bandwidth: float) -> DerivativeBounds:
     """The published bounds on slope and curvature of the calibration function of a perturbed classifier.
 
     With the sech kernel of bandwidth h the absolute slope is at most 1/(2h), the absolute curvature 3/(2h^2).
@@ -39,10 +57,10 @@ def derivative_bounds(bandwidth: float) -> tuple[float, float]:
     --------
     >>> from calcert import published
     >>> published.derivative_bounds(1/64)
-    (32.0, 6144.0)
+    DerivativeBounds(slope=32.0, curvature=6144.0)
     """
     h = check_bandwidth(bandwidth)
-    return 1 / (2 * h), 1.5 / h**2
+    return DerivativeBounds(1 / (2 * h), 1.5 / h**2)
 
 
 def perturb_and_smooth(

@@ -30,13 +30,16 @@ PRUDENCE = "observed of expected"
 OF = {"prediction": "the prediction among classes", "worst": "every class", "mean": "the mean over classes"}
 """Whose error it may be where there are many classes, and what an outcome calls it."""
 
+RATIO = "in_the_large"
+"""The statement that observed over expected is."""
+
 USUAL = "prediction"
 """Whose error it is where nobody says."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What :func:`calcert.check` returns.
+class Outcome(Readable):
+    """What :func:`calcert.check` returns; printed, it says what ``calcert check`` prints.
 
     Attributes
     ----------
@@ -65,9 +68,13 @@ class Outcome:
     --------
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5_000)
-    >>> calcert.check(x, rng.random(5_000) < x, max=0.05).passed
-    True
+    >>> print(calcert.check(x, rng.random(5_000) < x, max=0.05))
+    Within 0.05 (95% confidence): the error is at most 0.0278.
+    L1 calibration error of the classifier with its current scores.
+    5,000 rows, confidence 0.95, assuming the true curve changes sides of the diagonal at most 3 times.
     """
+
+    kind: ClassVar = "check"
 
     certificate: Certificate | Ratio
     max: float
@@ -84,11 +91,17 @@ class Outcome:
     about: str = ""
 
     @property
+    def demand(self) -> str:
+        """Which argument of :func:`calcert.check` the limit `max` came from: max, max_ratio or max_observed."""
+        if self.statement == PRUDENCE:
+            return "max_observed"
+        return "max_ratio" if isinstance(self.certificate, Ratio) else "max"
+
+    @property
     def is_small(self) -> bool:
         """True where the bound is at most `max`; of a ratio, where both are."""
         c = self.certificate
-        two_sided = isinstance(c, Ratio) and self.statement != PRUDENCE
-        return c.upper <= self.max and not (two_sided and c.lower < 1 / self.max)
+        return c.upper <= self.max and not (self.demand == "max_ratio" and c.lower < 1 / self.max)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -159,7 +172,8 @@ def check(
         scores that are too high pass. With groups, such as grades, each must pass.
     statement
         Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that the verdict
-        of a Report rests on: "perturbed" where the settings ask for noise, else "l1".
+        of a Report rests on: "perturbed" where the settings ask for noise, else "l1". With `max_ratio` and
+        `max_observed` it is "in_the_large".
     confidence, settings
         As in :func:`calcert.certify`.
     of
@@ -177,8 +191,13 @@ def check(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.random(5_000)
     >>> outcome = calcert.check(x, rng.random(5_000) < x**2, max=0.05)
-    >>> outcome.passed, outcome.reasons[0]
-    (False, 'Beyond 0.05 (95% confidence): the error is at least 0.1499.')
+    >>> outcome.passed
+    False
+    >>> print(outcome)
+    Beyond 0.05 (95% confidence): the error is at least 0.1499.
+    L1 calibration error of the classifier with its current scores.
+    5,000 rows, confidence 0.95, assuming the true curve changes sides of the diagonal at most 3 times.
+    Next: recalibrate on held-out rows (calcert recalibrate); more rows cannot bring the error within 0.05.
     """
     fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
     about = demanded(asked, fixed, max, max_ratio, statement, of, max_observed)
@@ -206,10 +225,10 @@ def demanded(
     if given != 1:
         one = ("one of ", Argument("max"), ", ", Argument("max_ratio"), " and ", Argument("max_observed"))
         raise WrongType(one, "must be given", "none" if not given else "both" if given == 2 else "all")
-    if max_observed is not None:
-        return _prudence_demanded(rows, max_observed, statement, of)
     if of is not None and not rows.has_classes:
         raise WrongType(Argument("of"), "must come with probabilities of many classes", f"{of!r}, and none")
+    if max_observed is not None:
+        return _prudence_demanded(rows, max_observed, statement)
     if max_ratio is None:
         if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
             raise WrongValue(Argument("max"), "must lie strictly between 0 and 1, such as 0.05", repr(max))
@@ -218,8 +237,7 @@ def demanded(
             check_one_of("of", of or USUAL, tuple(OF))
             return f"{statement} of {OF[of or USUAL]}"
         return statement if rows.groups is None else f"{statement} of every group by {rows.groups}"
-    if statement is not None:
-        raise WrongType(Argument("statement"), ("must come with ", Argument("max")), "it with max_ratio")
+    _check_in_the_large(statement, "max_ratio")
     if isinstance(max_ratio, bool) or not isinstance(max_ratio, (int, float)) or not 1 < max_ratio < math.inf:
         raise WrongValue(Argument("max_ratio"), "must be above 1, such as 1.25", repr(max_ratio))
     if rows.groups is not None or rows.has_classes:
@@ -229,11 +247,17 @@ def demanded(
     return "observed / expected"
 
 
-def _prudence_demanded(rows: Rows, limit: float, statement: str | None, of: str | None) -> str:
+def _check_in_the_large(statement: str | None, limit: str) -> None:
+    """Refuse a statement that has no observed over expected, which is what `limit` is about."""
+    if statement not in (None, RATIO):
+        way = ("Leave it out, or demand ", Argument("max"), ".")
+        raise WrongValue(Argument("statement"), (f"must be {RATIO} with ", Argument(limit)), repr(statement), "", way)
+
+
+def _prudence_demanded(rows: Rows, limit: float, statement: str | None) -> str:
     if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < math.inf:
         raise WrongValue(Argument("max_observed"), "must be a positive number, such as 1", repr(limit))
-    if statement is not None:
-        raise WrongType(Argument("statement"), ("must come with ", Argument("max")), "it with max_observed")
+    _check_in_the_large(statement, "max_observed")
     if rows.has_classes or rows.has_segments:
         many = "classes" if rows.has_classes else "several columns of groups"
         raise WrongType(Argument("max_observed"), f"must come without {many}", "both", "", "Name one column.")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-    from calcert.foundation.result import Result
+    from calcert.foundation.result import Readable, Result
+    from calcert.reports.gate import Outcome
     from calcert.show.block import Block
 
 
-def as_view(result: Result, **options: Any) -> RenderableType:
+def as_view(result: Readable, **options: Any) -> RenderableType:
     """The result for a rich console."""
     from rich.console import Group
 
@@ -22,12 +23,16 @@ def as_view(result: Result, **options: Any) -> RenderableType:
     from calcert.show.text import filed_lines, view_of
 
     view = view_of(KINDS[result.kind].blocks(result, **options))
-    mark = getattr(result, "fingerprint", None)
-    return view if result.facts is None else Group(view, *filed_lines(result.facts, mark))
+    facts, mark = getattr(result, "facts", None), getattr(result, "fingerprint", None)
+    return view if facts is None else Group(view, *filed_lines(facts, mark))
 
 
-def as_text(result: Result) -> str:
-    """The result as plain text."""
+def as_text(result: Readable) -> str:
+    """The result as plain text; lines of a gate stay whole, as it is logs that show them."""
+    if result.kind == "check":
+        from calcert.show.outcome import outcome_words
+
+        return outcome_words(cast("Outcome", result))
     from calcert.show.text import plain
 
     return plain(as_view(result))
@@ -45,7 +50,9 @@ def as_picture(result: Result, ax: Any = None, **options: Any) -> Figure:
     """The result drawn with matplotlib, on `ax` or a figure of its own."""
     from calcert.show.kinds import KINDS
 
-    return KINDS[result.kind].picture(result, ax, **options)
+    draw: Any = KINDS[result.kind].picture
+    figure: Figure = draw(result, ax, **options)
+    return figure
 
 
 def as_page(result: Result, *, title: str | None = None, command: str | None = None, **options: Any) -> str:
@@ -70,20 +77,21 @@ def write_page(
     return target
 
 
-def as_notebook(result: Result) -> str:
+def as_notebook(result: Readable) -> str:
     """The result as part of a page that takes on the colours of the notebook around it."""
     from calcert.show.html import notebook_view
 
     return notebook_view(_drawn_blocks(result))
 
 
-def _drawn_blocks(result: Result) -> list[Block]:
-    """The blocks of a result and, where they have no picture, the picture of its kind."""
+def _drawn_blocks(result: Readable) -> list[Block]:
+    """The blocks of a result and, where they have no picture, the picture of its kind, if any."""
     from calcert.show.block import Figure
     from calcert.show.kinds import KINDS
 
-    blocks = KINDS[result.kind].blocks(result)
-    if any(isinstance(block, Figure) for block in blocks):
+    _, blocks_of, draw = KINDS[result.kind]
+    blocks = blocks_of(result)
+    if draw is None or any(isinstance(block, Figure) for block in blocks):
         return blocks
     name = result.kind.replace(" ", "-")
-    return [*blocks, Figure(name, f"The {result.kind}, drawn", lambda: (as_picture(result), as_text(result)))]
+    return [*blocks, Figure(name, f"The {result.kind}, drawn", lambda: (draw(result, None), as_text(result)))]

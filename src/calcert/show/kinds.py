@@ -18,9 +18,10 @@ from calcert.show.decision_curve import decision_blocks, decision_picture
 from calcert.show.many import class_blocks, classes_picture, group_blocks, groups_picture
 from calcert.show.monitor import status_blocks, status_picture
 from calcert.show.noise_costs import noise_costs_blocks, noise_costs_picture
+from calcert.show.outcome import outcome_blocks
 from calcert.show.perturbed_curve import band_picture
 from calcert.show.plan import plan_blocks, plan_picture
-from calcert.show.published import published_blocks, published_picture
+from calcert.show.published import published_blocks, published_bound_blocks, published_picture
 from calcert.show.ratio_sides_p_value import (
     p_value_blocks,
     p_value_picture,
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """What a page of a kind of results is headed by, its blocks, and its picture."""
+    """What a page of a kind of results is headed by, its blocks, and its picture; some are neither drawn nor filed."""
 
     title: str
     blocks: Callable[..., list[Block]]
-    picture: Callable[..., Figure]
+    picture: Callable[..., Figure] | None = None
 
 
 KINDS = {
@@ -66,4 +67,6 @@ KINDS = {
     "test": Kind("A test of perfect calibration", p_value_blocks, p_value_picture),
     "status": Kind("Calibration over time", status_blocks, status_picture),
     "published": Kind("Published numbers beside certificates", published_blocks, published_picture),
+    "published bound": Kind("A published number", published_bound_blocks),
+    "check": Kind("A gate", outcome_blocks),
 }

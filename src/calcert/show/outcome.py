@@ -1,4 +1,4 @@
-"""What a gate says, wherever it stands (``calcert check``, ``assert_calibrated``, the action, MLflow), and as JUnit."""
+"""What a gate says, wherever it stands (``calcert check``, Python, ``assert_calibrated``, the action, MLflow), and as JUnit."""
 
 from __future__ import annotations
 
@@ -7,41 +7,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calcert.certificates.certificate import Certificate
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.plain_types import plain
 from calcert.foundation.refusal import Argument, worded
 from calcert.foundation.whole_regular_file import replacing
-from calcert.reports.gate import PRUDENCE, Outcome
+from calcert.show.block import Block, Paragraph, Verdict, Warned
 from calcert.show.certificate_words import judged
 
 if TYPE_CHECKING:
+    from calcert.certificates.certificate import Certificate
     from calcert.certificates.observed_over_expected import Ratio
+    from calcert.reports.gate import Outcome
 
 
-def outcome_words(found: Outcome, options: Mapping[str, str] | None = None) -> str:
+def outcome_blocks(found: Outcome, options: Mapping[str, str] | None = None) -> list[Block]:
     """The verdict, or why rows do not count; what was judged; what to do next, with `options` for arguments."""
     doubt, overrule = found.refused_as, worded(Argument("fitted_on_other_rows", True), options)
     why_not = doubt.removesuffix(".") or found.too_few
-    lines = [f"Not certified: {why_not}." if found.is_small and why_not else found.verdict.sentence]
-    lines.append(judged(found.certificate))
+    verdict = f"Not certified: {why_not}." if found.is_small and why_not else found.verdict.sentence
+    said: list[Block] = [Verdict(verdict), Paragraph(judged(found.certificate))]
     if doubt:
-        lines += [] if found.is_small else [f"Warning: {doubt}"]
-        lines.append(f"If no score was fitted on these rows, pass {overrule}.")
+        said += [] if found.is_small else [Warned(doubt)]
+        said.append(Paragraph(f"If no score was fitted on these rows, pass {overrule}."))
     elif found.doubt:
-        lines.append(f"{overrule} overrules a warning: {found.doubt}")
-    return "\n".join([*lines, *([] if found.is_small else [f"Next: {found.verdict.next}"])])
+        said.append(Paragraph(f"{overrule} overrules a warning: {found.doubt}"))
+    return said if found.is_small else [*said, Paragraph(f"Next: {found.verdict.next}")]
+
+
+def outcome_words(found: Outcome, options: Mapping[str, str] | None = None) -> str:
+    """The blocks in words, each line unbroken, as logs break lines themselves; with `options` for arguments."""
+    said: list[Any] = outcome_blocks(found, options)
+    return "\n".join(f"Warning: {block.words}" if isinstance(block, Warned) else block.words for block in said)
 
 
 def outcome_facts(found: Outcome, words: str) -> dict[str, str]:
     """What the page of all statements is filed with: what was demanded, and what came of it."""
     return {"verdict": words.split("\n")[0], "statement": found.about}
-
-
-def _demand(found: Outcome) -> str:
-    if found.statement == PRUDENCE:
-        return "max_observed"
-    return "max" if isinstance(found.certificate, Certificate) else "max_ratio"
 
 
 def outcome_dict(found: Outcome, words: str, **beside: Any) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def outcome_dict(found: Outcome, words: str, **beside: Any) -> dict[str, Any]:
             "passed": found.passed,
             "verdict": found.verdict,
             "statement": found.about,
-            _demand(found): found.max,
+            found.demand: found.max,
             "certificate": found.certificate,
             "rows": found.rows,
             "group": found.group,

@@ -73,7 +73,7 @@ def _rendered(block: Block) -> list[RenderableType]:
         case blocks.Paragraph() | blocks.Code():
             return [Text(visible(block.words, keep="\n"))]
         case blocks.Bullets():
-            return [Text(f"  {visible(line)}") for line in block.lines]
+            return [Padding(Text(visible(line)), (0, 0, 0, 2)) for line in block.lines]
         case blocks.Section():
             heading = Text(visible(block.title), style="italic")
             return [Text(""), heading, *(shown for inner in block.blocks for shown in _rendered(inner))]
