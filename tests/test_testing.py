@@ -138,7 +138,8 @@ def test_observed_over_expected_can_be_asserted() -> None:
     assert assert_calibrated(X, Y, max_ratio=1.25).upper < 1.25
     named = calcert.check(X, Y, max_ratio=1.25, statement="in_the_large")
     assert str(named) == str(calcert.check(X, Y, max_ratio=1.25))
-    for limit in ({"max_ratio": 1.25}, {"max_observed": 1.0}):
+    limits: list[dict[str, Any]] = [{"max_ratio": 1.25}, {"max_observed": 1.0}]
+    for limit in limits:
         with pytest.raises(ValueError, match=f"statement must be in_the_large with {min(limit)}; got 'l1'"):
             calcert.check(X, Y, statement="l1", **limit)
     with pytest.raises(AssertionError, match="Observed / expected"):

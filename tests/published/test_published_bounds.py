@@ -181,7 +181,7 @@ def test_numbers_say_what_they_are_and_what_they_promise():
     first, *rest = str(bound).split("\n")
     assert first == f"Total variation: at most {at_most(bound.value)} at nominal confidence 0.95 (3,000 rows)."
     assert all(name in "\n".join(rest) for name in bound.terms)
-    assert "<p>Total variation: at most" in bound._repr_html_()
+    assert "<p>Total variation: at most" in (bound._repr_html_() or "")
     said = "The calibration curve has a slope of at most 32 and a curvature of at most 6,144."
     assert str(published.derivative_bounds(1 / 64)) == said
 

@@ -45,7 +45,7 @@ class Readable:
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         # At a prompt too; a dataclass would list every field.
-        cls.__repr__ = Readable.__str__  # type: ignore[method-assign]
+        cls.__repr__ = Readable.__str__  # type: ignore[assignment,method-assign]
 
     def __str__(self) -> str:
         from calcert import show

@@ -218,7 +218,7 @@ def smoothed(
     )
 
 
-def _check_slopes(slopes: Any) -> tuple[float, float]:
+def _check_slopes(slopes: Any) -> DerivativeBounds:
     """Bounds on the first and second derivative, zero included."""
     try:
         pair = np.asarray(slopes, np.float64)
@@ -226,7 +226,7 @@ def _check_slopes(slopes: Any) -> tuple[float, float]:
         pair = np.empty(0)
     if pair.shape != (2,) or not np.isfinite(pair).all() or (pair < 0).any():
         raise ValueError(f"slopes must be two numbers that are not negative, such as (32, 6144); got {slopes!r}.")
-    return float(pair[0]), float(pair[1])
+    return DerivativeBounds(float(pair[0]), float(pair[1]))
 
 
 def _warn_of_an_atom(ordered: NDArray[np.float64]) -> None:
