@@ -1,4 +1,4 @@
-"""What a gate says, wherever it stands (``calcert check``, Python, ``assert_calibrated``, the action, MLflow), and as JUnit."""
+"""What a gate says, wherever it stands (shell, Python, ``assert_calibrated``, the action, MLflow), and as JUnit."""
 
 from __future__ import annotations
 

@@ -62,10 +62,11 @@ def published_bound_blocks(bound: PublishedBound) -> list[Block]:
     terms = Table([Column("", of_words=True), Column("")])
     for name, value in bound.terms.items():
         terms.add(name, f"{value:.2g}")
+    sum_of: list[Block] = [Paragraph("It is the sum of"), terms] if len(bound.terms) > 1 else []
     return [
         Paragraph(f"{called}: {at} ({rows_text(bound.n)})."),
         Paragraph(f"Guarantee: {bound.guarantee[:1].lower()}{bound.guarantee[1:]}"),
-        *([Paragraph("It is the sum of"), terms] if len(bound.terms) > 1 else []),
+        *sum_of,
         Paragraph("What is not proved, ours to choose, or wasteful:"),
         Bullets(bound.faults),
     ]
