@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Argument, WrongType, WrongValue
-from calcert.foundation.result import Result
+from calcert.foundation.result import Readable, Result
 from calcert.foundation.validation import check_one_of
 from calcert.reports.advice_and_warnings import too_good
 from calcert.reports.report import certify_summary
