@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import calcert
-from calcert.sources.columns import Column, choose
+from calcert.sources.columns import Column, choose_all
 
 KINDS = {"f": "real", "i": "integer", "b": "boolean", "s": "other"}
 
@@ -33,41 +33,41 @@ def columns(text: str) -> list[Column]:
     ],
 )
 def test_the_plausible_pair_is_found(text: str, score: str, label: str) -> None:
-    found = choose(columns(text), None, None, "the table")
+    *found, _ = choose_all(columns(text), None, None, {}, "the table")
     assert (found[0].name, found[1].name) == (score, label)
 
 
 def test_one_name_is_enough_if_the_other_is_plain() -> None:
-    found = choose(columns("id:i a:f b:f y:i"), "b", None, "the table")
+    *found, _ = choose_all(columns("id:i a:f b:f y:i"), "b", None, {}, "the table")
     assert (found[0].name, found[1].name) == ("b", "y")
 
 
 @pytest.mark.parametrize("text", ["a:f b:f y:i", "p:f a:i b:i", "p:f", "y:i", "p:s y:s", "score:f p:f y:i", ""])
 def test_anything_else_is_asked_for(text: str) -> None:
     with pytest.raises(ValueError, match=r"score and label must name two columns of the table.*Pass score='...'"):
-        choose(columns(text), None, None, "the table")
+        choose_all(columns(text), None, None, {}, "the table")
 
 
 def test_names_are_checked() -> None:
     known = columns("probability:f y:i note:s")
     with pytest.raises(ValueError, match=r"label must be a column of t; got 'yy'.*Did you mean 'y'\?"):
-        choose(known, "probability", "yy", "t")
+        choose_all(known, "probability", "yy", {}, "t")
     with pytest.raises(ValueError, match=r"got 'zzz'. It has the columns [^?]*$"):
-        choose(known, "zzz", "y", "t")
+        choose_all(known, "zzz", "y", {}, "t")
     with pytest.raises(ValueError, match=r"got 'forecast_model'. It has the columns [^?]*$"):
-        choose(columns("fourth_middle:f y:i"), "forecast_model", "y", "t")
+        choose_all(columns("fourth_middle:f y:i"), "forecast_model", "y", {}, "t")
     with pytest.raises(ValueError, match="two columns; got 'y' for both"):
-        choose(known, "y", "y", "t")
+        choose_all(known, "y", "y", {}, "t")
     with pytest.raises(TypeError, match="score must be the name of a column; got 1 of type int"):
-        choose(known, 1, "y", "t")  # type: ignore[arg-type]
+        choose_all(known, 1, "y", {}, "t")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"label must name a column of 0/1 or bool; got 'note' of t.*such as 'x'"):
-        choose(known, "probability", "note", "t", lambda name: "x")
+        choose_all(known, "probability", "note", {}, "t", lambda name: "x")
 
 
 def test_numbers_are_more_plausible_than_words_of_a_telling_name() -> None:
-    found = choose([*columns("p:f y:i"), Column("class", "unknown", "text")], None, None, "the table")
+    *found, _ = choose_all([*columns("p:f y:i"), Column("class", "unknown", "text")], None, None, {}, "the table")
     assert (found[0].name, found[1].name) == ("p", "y")
-    found = choose([*columns("p:f id:i"), Column("label", "unknown", "text")], None, None, "the table")
+    *found, _ = choose_all([*columns("p:f id:i"), Column("label", "unknown", "text")], None, None, {}, "the table")
     assert found[1].name == "label"
 
 

@@ -17,11 +17,12 @@ import pytest
 
 import calcert
 from calcert.sources.clusters.weighing_options import Weighing
-from calcert.sources.file_summaries import file_summaries, read_rows
+from calcert.sources.file_summaries import file_summaries
 from calcert.sources.files import file_table
 from calcert.sources.groups import rows_by_group
 from calcert.sources.groups.grouped import summarize_groups
 from calcert.sources.parsed_values import Reading
+from calcert.sources.rows_in_memory import read_rows
 from calcert.sources.source_argument import Files
 
 WRITTEN: dict[str, Callable[[pl.DataFrame, Path], Any]] = {

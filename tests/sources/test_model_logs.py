@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import calcert
-from calcert.sources.file_summaries import read_rows
 from calcert.sources.files import inspect_log, model_logs
 from calcert.sources.files.inspect_log import LogArchive
+from calcert.sources.rows_in_memory import read_rows
 
 WRITTEN = Path(__file__).parent / "model_logs"
 """Logs that the tools wrote themselves: lm-evaluation-harness 0.4.13 and inspect_ai 0.3.285."""

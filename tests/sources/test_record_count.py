@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from calcert.kernels.counting import BETWEEN, NO_QUOTES, UNSOUND, count_records
-from calcert.sources.files.fast_text import RecordCount
+from calcert.sources.files.fast_text import CountedRecords
 from tests.as_python import as_python
 
 
-def counted(content: bytes, cut: int) -> RecordCount:
-    found = RecordCount(",")
-    for start in range(0, len(content), cut):
-        found.add(content[start : start + cut])
+def counted(content: bytes, cut: int) -> CountedRecords:
+    found = CountedRecords(io.BytesIO(content), ",")
+    while found.read(cut):
+        pass
     return found
 
 
@@ -40,9 +40,9 @@ def test_quotes_that_are_not_sound_are_noticed(text: str) -> None:
 
 
 def test_without_quoting_a_quote_is_a_byte() -> None:
-    found = RecordCount()
-    found.add(b'{"a": "\n')
-    found.add(b'\r\n\n"b')
+    found = CountedRecords(io.BytesIO(b'{"a": "\n\r\n\n"b'))
+    while found.read(8):
+        pass
     assert found.records == 2
     assert found.complete
 

@@ -482,7 +482,7 @@ def test_groups_refuse_what_is_refused_without_them(write: Any) -> None:
 
 
 def test_rows_given_to_methods_that_need_them_are_the_same(write: Any) -> None:
-    from calcert.sources.file_summaries import read_rows
+    from calcert.sources.rows_in_memory import read_rows
 
     rng = np.random.default_rng(0)
     scores, labels = rng.random(MANY), rng.integers(0, 2, MANY)

@@ -190,7 +190,7 @@ def choose(
     scores, name = read_scores(source, wanted)
     labels = None
     if label is not None:
-        from calcert.sources.file_summaries import read_rows
+        from calcert.sources.rows_in_memory import read_rows
         from calcert.sources.source_argument import Files
 
         labels = read_rows(Files([source], reading), name, label)[1]

@@ -107,7 +107,7 @@ def published(rows: Rows, shown: Shown, **settings: Any) -> None:
     promises and what is not proved of it. They need all rows in memory.
     """
     from calcert.published.compare import compare
-    from calcert.sources.file_summaries import read_rows
+    from calcert.sources.rows_in_memory import read_rows
 
     if rows.sampling.given:
         raise click.UsageError("published must have independent rows; got clusters. Keep one row of each.")

@@ -7,7 +7,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 from calcert.foundation.refusal import Argument, WrongType, WrongValue, reading
@@ -35,10 +34,7 @@ LABEL_NAMES = (
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its name, what it holds, and the engine's own word for its type.
-
-    Python objects are "unknown": they are looked at one by one when they are read.
-    """
+    """A column: its name, what it holds ("unknown" is looked at as it is read), the engine's word for its type."""
 
     name: str
     kind: Literal["real", "integer", "boolean", "unknown", "other"]
@@ -59,45 +55,6 @@ def kind_of(values: Sequence[Any], number: Callable[[str], float | None] = numbe
     return "integer" if all(str(value).strip().lstrip("+-").isdigit() for value in there) else "real"
 
 
-def choose(
-    columns: Sequence[Column],
-    score: str | None,
-    label: str | None,
-    source: str,
-    example: Callable[[str], Any] = lambda name: None,
-    beside: Mapping[str, str | None] = MappingProxyType({}),
-) -> tuple[Column, Column]:
-    """The columns of scores and labels.
-
-    A name that is not given is found if exactly one pair of columns is plausible, and announced through the logger
-    ``calcert``. `source` names the table in errors; `example` fetches a value of a column to show. `beside` has the
-    columns that other arguments name: no score or label is found among them.
-    """
-    for argument, name in (("score", score), ("label", label)):
-        for other, taken in beside.items():
-            if name is not None and name == taken:
-                raise ValueError(f"{argument} and {other} must be two columns of {source}; got {name!r} for both.")
-    columns = [column for column in columns if column.name not in beside.values()]
-    given = [_named(columns, "score", score, source), _named(columns, "label", label, source)]
-    if given[0] is not None and given[0] == given[1]:
-        raise ValueError(f"score and label must be two columns; got {score!r} for both.")
-    if given[0] is None or given[1] is None:
-        found = _plausible_pair(columns, given[0], given[1], source)
-        LOG.warning("%s: scores from column %r, labels from column %r", source, found[0].name, found[1].name)
-    else:
-        found = (given[0], given[1])
-    for argument, wanted, column in (("score", "numbers in [0, 1]", found[0]), ("label", "0/1 or bool", found[1])):
-        check_alone(columns, argument, column.name, source)
-        if column.kind == "other":
-            shown = example(column.name)
-            such = "" if shown is None else f", such as {shown!r}"
-            got = f"{column.name!r} of {source}, which has type {column.type}{such}"
-            hints = text_label_ways(shown) if argument == "label" else ()
-            way = "Convert the column on purpose first."
-            raise WrongType(Argument(argument), f"must name a column of {wanted}", got, "", way, *hints)
-    return found
-
-
 def choose_all(
     columns: Sequence[Column],
     score: str | None,
@@ -106,19 +63,46 @@ def choose_all(
     source: str,
     example: Callable[[str], Any] = lambda name: None,
 ) -> tuple[Column, Column, dict[str, Column]]:
-    """The columns of scores and labels, and those that `others` name, by their arguments."""
-    found = {argument: _other_column(columns, argument, name, source) for argument, name in others.items()}
-    beside = {argument: column.name for argument, column in found.items()}
-    return *choose(columns, score, label, source, example, beside), found
+    """The columns of scores and labels, and those that `others` name, by their arguments.
+
+    A name that is not given is found if exactly one pair of columns is plausible, none of them named by `others`, and
+    announced through the logger ``calcert``. `source` names the table in errors; `example` fetches a value to show.
+    """
+    beside: dict[str, Column] = {}
+    for argument, name in others.items():
+        found = beside[argument] = named(columns, argument, name, source)
+        check_alone(columns, argument, found.name, source)
+        if argument != "clusters" and found.kind not in ("real", "integer"):
+            got = f"{name!r} of {source}, of type {found.type}"
+            raise TypeError(f"{argument} must name a column of numbers; got {got}.")
+    taken = {column.name: argument for argument, column in reversed(beside.items())}
+    for argument, name in (("score", score), ("label", label)):
+        if isinstance(name, str) and name in taken:
+            raise ValueError(f"{argument} and {taken[name]} must be two columns of {source}; got {name!r} for both.")
+    columns = [column for column in columns if column.name not in taken]
+    x = None if score is None else named(columns, "score", score, source)
+    y = None if label is None else named(columns, "label", label, source)
+    if x is not None and x == y:
+        raise ValueError(f"score and label must be two columns; got {score!r} for both.")
+    if x is None or y is None:
+        x, y = _plausible_pair(columns, x, y, source)
+        LOG.warning("%s: scores from column %r, labels from column %r", source, x.name, y.name)
+    _check_usable(columns, "score", x, source, example)
+    _check_usable(columns, "label", y, source, example)
+    return x, y, beside
 
 
-def _other_column(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
-    """A column that was named, and is there alone."""
-    found = named(columns, argument, name, source)
-    check_alone(columns, argument, found.name, source)
-    if argument != "clusters" and found.kind not in ("real", "integer"):
-        raise TypeError(f"{argument} must name a column of numbers; got {name!r} of {source}, of type {found.type}.")
-    return found
+def _check_usable(
+    columns: Sequence[Column], argument: str, column: Column, source: str, example: Callable[[str], Any]
+) -> None:
+    check_alone(columns, argument, column.name, source)
+    if column.kind == "other":
+        wanted, shown = {"score": "numbers in [0, 1]", "label": "0/1 or bool"}[argument], example(column.name)
+        such = "" if shown is None else f", such as {shown!r}"
+        got = f"{column.name!r} of {source}, which has type {column.type}{such}"
+        hints = text_label_ways(shown) if argument == "label" else ()
+        way = "Convert the column on purpose first."
+        raise WrongType(Argument(argument), f"must name a column of {wanted}", got, "", way, *hints)
 
 
 def check_alone(columns: Sequence[Column], argument: str, name: str, source: str) -> None:
@@ -143,10 +127,6 @@ def refuse_same_names(frame: Any) -> None:
         raise ValueError(f"every column must have a name of its own; got {twice[0]!r} more than once. Rename them.")
 
 
-def _named(columns: Sequence[Column], argument: str, name: str | None, source: str) -> Column | None:
-    return None if name is None else named(columns, argument, name, source)
-
-
 def named(columns: Sequence[Column], argument: str, name: Any, source: str) -> Column:
     """The column of that name."""
     if not isinstance(name, str):
@@ -169,14 +149,7 @@ def _plausible_pair(
     if len(scores) == 1:
         labels = [column for column in labels if column != scores[0]]
     if len(scores) != 1 or len(labels) != 1:
-        raise WrongValue(
-            "score and label",
-            f"must name two columns of {source}, because more or fewer than one pair is plausible; "
-            f"it has {_column_list(columns)}",
-            None,
-            "",
-            ("Pass ", Argument("score", ...), " and ", Argument("label", ...), "."),
-        )
+        raise _implausible("score and label", "two columns", "one pair", columns, source)
     return scores[0], labels[0]
 
 
@@ -194,28 +167,22 @@ def _column_list(columns: Sequence[Column]) -> str:
     return f"the columns {', '.join(shown)}{more}" if shown else "no columns"
 
 
+def _implausible(arguments: str, wanted: str, plausible: str, columns: Sequence[Column], source: str) -> WrongValue:
+    because = f"must name {wanted} of {source}, because more or fewer than {plausible} is plausible"
+    scores, labels = Argument("score", ...), (" and ", Argument("label", ...)) if "label" in arguments else ()
+    way = ("Pass ", scores, *labels, ".")
+    return WrongValue(arguments, f"{because}; it has {_column_list(columns)}", None, "", way)
+
+
 def choose_score(columns: Sequence[Column], score: str | None, source: str) -> Column:
-    """The column of scores alone, for what needs no labels; found and announced as :func:`choose` does."""
-    chosen = _named(columns, "score", score, source)
-    if chosen is None:
+    """The column of scores alone, for what needs no labels; found and announced as :func:`choose_all` does."""
+    if score is None:
         found = _plausible(columns, SCORE_NAMES, ("real",), None)
         if len(found) != 1:
-            raise WrongValue(
-                "score",
-                f"must name a column of {source}, because more or fewer than one is plausible; "
-                f"it has {_column_list(columns)}",
-                None,
-                "",
-                ("Pass ", Argument("score", ...), "."),
-            )
-        chosen = found[0]
-        LOG.warning("%s: scores from column %r", source, chosen.name)
-    check_alone(columns, "score", chosen.name, source)
-    if chosen.kind == "other":
-        raise TypeError(
-            f"score must name a column of numbers in [0, 1]; got {chosen.name!r} of {source}, which has type "
-            f"{chosen.type}. Convert the column on purpose first."
-        )
+            raise _implausible("score", "a column", "one", columns, source)
+        LOG.warning("%s: scores from column %r", source, found[0].name)
+    chosen = found[0] if score is None else named(columns, "score", score, source)
+    _check_usable(columns, "score", chosen, source, lambda name: None)
     return chosen
 
 
@@ -223,7 +190,7 @@ def check_groups(groups: Any, columns: Sequence[Column], source: str, argument: 
     """The name of the column of groups, or of what `argument` says, must be one that is there, alone."""
     if not isinstance(groups, str):
         raise TypeError(f"{argument} must name a column of the table; got {type(groups).__name__}.")
-    _named(columns, argument, groups, source)
+    named(columns, argument, groups, source)
     check_alone(columns, argument, groups, source)
 
 

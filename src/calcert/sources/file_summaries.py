@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from calcert.foundation.array_types import Integers
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.progress import RowProgress
 from calcert.foundation.refusal import WrongValue, about_files
-from calcert.foundation.refused_values import Place, refuse_bad
+from calcert.foundation.refused_values import Place
 from calcert.sources.clusters.cluster_names import Numbering
 from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
@@ -32,6 +32,7 @@ from calcert.sources.groups.group_names import CombinedNumbers, GroupNumbers
 from calcert.sources.groups.rows_by_group import RowsByGroup
 from calcert.sources.parsed_values import Reader, Unreadable
 from calcert.sources.signs_of_dependence import RowOrder
+from calcert.sources.source_argument import Files
 from calcert.summary.query_result import CLUSTER_COLUMNS, COLUMNS
 from calcert.summary.summary import Summary
 
@@ -44,19 +45,13 @@ ARGUMENTS = {"score": "scores", "label": "labels"}
 """What columns are called in errors."""
 
 
-class Sink(Protocol):
-    """Takes rows batch by batch; when it has settled, it has looked at all."""
+Sink = Any
+"""Takes rows batch by batch (`add`); when it has settled (`settle`), it has looked at all."""
 
-    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None: ...
-
-    def settle(self) -> None: ...
-
-
-Sinking = TypeVar("Sinking", bound=Sink)
-Keeping = TypeVar("Keeping", bound=Sink)
+Start = Callable[[Place, Mapping[str, int]], Sink]
+"""Makes what takes rows, of how to say where one stands, and of the numbers of groups by name, once all are read."""
 
 
-@about_files
 def file_summaries(
     paths: Sequence[str | os.PathLike[str]],
     score: str | None,
@@ -71,48 +66,33 @@ def file_summaries(
     cut to the rows that it has in a group. Of several columns every combination of values is a group, called like
     its values with a separator between them.
     """
-    table = FileTable(paths)
-
-    def start(place: Place, groups: Mapping[str, int]) -> AllRows | RowsByGroup:
-        return AllRows(sampling, place) if group is None else RowsByGroup(sampling, place, groups)
-
     columns = [] if group is None else [group] if isinstance(group, str) else group
     named = {f"groups{place or ''}": column for place, column in enumerate(columns)}
-    found = _read(table, score, label, start, sampling, named)
-    if isinstance(found, AllRows):
-        table.account.warnings += found.order.warnings
-    return found.summaries()
-
-
-def read_rows(
-    paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Scores and labels of all rows of some files, checked."""
-    found = kept_rows(paths, score, label, KeptRows).columns()
-    return found["scores"], found["labels"]
+    found = read_files(
+        paths,
+        score,
+        label,
+        lambda place, groups: RowsByGroup(sampling, place, groups) if named else AllRows(sampling, place),
+        sampling,
+        named,
+    )
+    if isinstance(found, AllRows) and isinstance(paths, Files):
+        paths.account.warnings += found.order.warnings
+    summaries: dict[str | None, Summary] = found.summaries()
+    return summaries
 
 
 @about_files
-def kept_rows(
+def read_files(
     paths: Sequence[str | os.PathLike[str]],
     score: str | None,
     label: str | None,
-    keep: Callable[[Place], Keeping],
-    sampling: Weighing = PLAIN_ROWS,
-    **named_last: Any,
-) -> Keeping:
-    """What keeps all rows of some files, each with its value in one more column, `ids`, where that is named."""
-    return _read(FileTable(paths), score, label, lambda place, _: keep(place), sampling, named_last)
-
-
-def _read(
-    table: FileTable,
-    score: str | None,
-    label: str | None,
-    start: Callable[[Place, Mapping[str, int]], Sinking],
+    start: Start,
     sampling: Weighing,
     named_last: Mapping[str, Any],
-) -> Sinking:
+) -> Sink:
+    """What takes all rows of some files, each with its values in the columns that are `named_last`, groups or ids."""
+    table = FileTable(paths)
     chosen = table.choose(score, label, sampling.columns, named_last)
     try:
         found = table.read(lambda place, fast: _take(table, chosen, start, place, fast=fast))
@@ -125,17 +105,10 @@ def _read(
     return found
 
 
-def _take(
-    table: FileTable,
-    chosen: Mapping[str, Column],
-    start: Callable[[Place, Mapping[str, int]], Sinking],
-    place: Place,
-    *,
-    fast: bool,
-) -> Sinking:
+def _take(table: FileTable, chosen: Mapping[str, Column], start: Start, place: Place, *, fast: bool) -> Sink:
     """Give all rows to what takes them; a row that is none is refused when those before it have been looked at."""
     columns, rows = _Columns(table, chosen, place), 0
-    sink = start(place, columns.groups.known)
+    sink = start(place, columns.groups.known if columns.groups is not None else {})
     batches = table.batches(columns.names, columns.needed, columns.kinds, fast=fast)
     with closing(batches), RowProgress(f"reading {table.name}") as progress:
         for batch in batches:
@@ -164,11 +137,10 @@ class _Columns:
         self.kinds = [kinds.get(argument, table.number_kind) for argument in chosen]
         self._arguments = list(chosen)
         self._table = table
-        self.groups: Any = GroupNumbers(table.reading, place)
-        if len(attributes) > 1:
-            self.groups = CombinedNumbers([GroupNumbers(table.reading, place) for _ in attributes])
+        each = [GroupNumbers(table.reading, place) for _ in attributes]
+        self.groups: Any = CombinedNumbers(each) if len(each) > 1 else each[0] if each else None
         self._attributes = attributes
-        self._clusters = Numbering(place)
+        self._clusters = Numbering(place) if "clusters" in chosen else None
         self._file: Any = None
         self._readers: dict[str, Numbers] = {}
 
@@ -191,7 +163,7 @@ class _Columns:
         self._count(found["score"], given["label"], end)
         attributes = [coded(given[argument]) for argument in self._attributes]
         group = self.groups.of(*attributes, end=end) if attributes else NOTHING
-        if "clusters" in given:
+        if self._clusters is not None:
             found["clusters"] = self._clusters.column_numbers(given["clusters"], end)
         if "ids" in given:
             ids = coded(given["ids"])
@@ -242,29 +214,6 @@ class AllRows:
     def summaries(self) -> dict[str | None, Summary]:
         """That of all rows."""
         return {None: self._sink.summary()}
-
-
-class KeptRows:
-    """Keeps every row; labels may be `shares` where that was said."""
-
-    def __init__(self, place: Place, *, shares: bool = False) -> None:
-        self.place, self._shares = place, shares
-        self._kept: list[dict[str, NDArray[Any]]] = []
-        self._rows = 0
-
-    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
-        """Add rows; shares are looked at when they are counted."""
-        refuse_bad(scores, np.rint(labels) if self._shares else labels, lambda row: self.place(self._rows + row))
-        kept = labels if self._shares else labels.astype(np.int8)
-        self._kept.append({"scores": scores.astype(np.float64), "labels": kept, **others})
-        self._rows += scores.size
-
-    def settle(self) -> None:
-        """Nothing waits."""
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """All rows: scores, labels and other columns."""
-        return {name: np.concatenate([part[name] for part in self._kept]) for name in self._kept[0]}
 
 
 MOST_LOOKED_AT = 1_000_000

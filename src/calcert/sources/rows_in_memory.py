@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refused_values import Place, missing_value, refuse_bad
 from calcert.sources.arrays import as_numpy, checked_pair
-from calcert.sources.clusters.weighing_options import Weighing
+from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.rows import Rows
 
 
@@ -49,10 +49,10 @@ class RowsInMemory:
 
     def rows(self, scores: Floats | None = None) -> Rows:
         """The rows to certify, with other scores where they are given."""
-        said = {name: getattr(self.sampling, name) for name in ("largest_weight", "largest_gain", "weight_unit")}
-        flags = {name: getattr(self.sampling, name) for name in ("soft_labels", "pair_sums")}
+        names = ("largest_weight", "largest_gain", "weight_unit", "soft_labels", "pair_sums")
+        said = {name: getattr(self.sampling, name) for name in names}
         own = self.scores if scores is None else scores
-        return Rows(own, self.labels, clusters=self.clusters, weights=self.weights, **said, **flags)
+        return Rows(own, self.labels, clusters=self.clusters, weights=self.weights, **said)
 
 
 def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
@@ -72,7 +72,9 @@ def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
         )
     scores, labels, sampling = value, rows.labels, rows.sampling
     if kind == "files":
-        return _kept_in_files(rows)
+        kept = kept_rows(value, rows.score, rows.label, sampling)
+        others = kept.columns()
+        return _checked(others.pop("scores"), others.pop("labels"), others, sampling, kept.place)
     if kind == "table":
         from calcert.sources.engines.tables import chosen_columns, columns_in_memory
 
@@ -81,15 +83,6 @@ def rows_in_memory(rows: Rows, doing: str) -> RowsInMemory:
     from calcert.sources.clusters.weighed_columns import columns_of
 
     return _checked(*columns_of(scores, labels, sampling), sampling)
-
-
-def _kept_in_files(rows: Rows) -> RowsInMemory:
-    from calcert.sources.file_summaries import KeptRows, kept_rows
-
-    keep = partial(KeptRows, shares=rows.sampling.soft_labels)
-    kept = kept_rows(rows.source.value, rows.score, rows.label, keep, sampling=rows.sampling)
-    others = kept.columns()
-    return _checked(others.pop("scores"), others.pop("labels"), others, rows.sampling, kept.place)
 
 
 def _checked(
@@ -129,7 +122,8 @@ def identified_rows(rows: Rows, ids: Any) -> IdentifiedRows:
     if source.kind == "summary":
         raise TypeError("ids must come with rows; got a Summary, which knows no row from another.")
     if source.kind == "files":
-        return _identified_in_files(source.value, score, label, ids)
+        kept = kept_rows(source.value, score, label, ids=ids).columns()
+        return IdentifiedRows(kept["scores"], kept["labels"], kept["ids"])
     if source.kind == "table":
         return _identified_in_table(source.value, score, label, ids)
     if isinstance(ids, str):
@@ -141,25 +135,6 @@ def identified_rows(rows: Rows, ids: Any) -> IdentifiedRows:
     return IdentifiedRows(*found, Hashes("at row {}".format).of(values))
 
 
-def _identified_in_files(paths: list[Any], score: str | None, label: str | None, ids: Any) -> IdentifiedRows:
-    from calcert.sources.file_summaries import KeptRows, kept_rows
-
-    class KeptIds(KeptRows):
-        """Keeps every row with the hash of its id."""
-
-        def __init__(self, place: Place) -> None:
-            super().__init__(place)
-            self._hashes, self.ids = Hashes(place), [np.zeros(0, np.int64)]
-
-        def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
-            super().add(scores, labels, {}, group)
-            self.ids.append(self._hashes.of(others["ids"]))
-
-    kept = kept_rows(paths, score, label, KeptIds, ids=ids)
-    found = kept.columns()
-    return IdentifiedRows(found["scores"], found["labels"], np.concatenate(kept.ids))
-
-
 def _identified_in_table(frame: Any, score: str | None, label: str | None, ids: Any) -> IdentifiedRows:
     from calcert.sources.engines.tables import chosen_columns, column_of, number
 
@@ -168,6 +143,56 @@ def _identified_in_table(frame: Any, score: str | None, label: str | None, ids: 
     rows = table.select(**numbers, id=column_of(table, ids)).collect()
     found = checked_pair(rows["score"].to_native(), rows["label"].to_native())
     return IdentifiedRows(*found, Hashes("at row {}".format).of(rows["id"].to_list()))
+
+
+def read_rows(
+    paths: Sequence[str | os.PathLike[str]], score: str | None = None, label: str | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Scores and labels of all rows of some files, checked."""
+    found = kept_rows(paths, score, label).columns()
+    return found["scores"], found["labels"]
+
+
+def kept_rows(
+    paths: Sequence[str | os.PathLike[str]],
+    score: str | None,
+    label: str | None,
+    sampling: Weighing = PLAIN_ROWS,
+    **named_last: Any,
+) -> KeptRows:
+    """All rows of some files, each with a hash of its value in one more column, `ids`, where that is named."""
+    from calcert.sources.file_summaries import read_files
+
+    def start(place: Place, _: Mapping[str, int]) -> KeptRows:
+        return KeptRows(place, shares=sampling.soft_labels)
+
+    kept: KeptRows = read_files(paths, score, label, start, sampling, named_last)
+    return kept
+
+
+class KeptRows:
+    """Keeps every row; labels may be `shares` where that was said."""
+
+    def __init__(self, place: Place, *, shares: bool) -> None:
+        self.place, self._shares = place, shares
+        self._hashes = Hashes(place)
+        self._kept: list[dict[str, NDArray[Any]]] = []
+        self._rows = 0
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+        """Add rows; shares are looked at when they are counted."""
+        refuse_bad(scores, np.rint(labels) if self._shares else labels, lambda row: self.place(self._rows + row))
+        kept = labels if self._shares else labels.astype(np.int8)
+        hashed = {"ids": self._hashes.of(others["ids"])} if "ids" in others else {}
+        self._kept.append({"scores": scores.astype(np.float64), "labels": kept, **others, **hashed})
+        self._rows += scores.size
+
+    def settle(self) -> None:
+        """Nothing waits."""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All rows: scores, labels and other columns."""
+        return {name: np.concatenate([part[name] for part in self._kept]) for name in self._kept[0]}
 
 
 class Hashes:

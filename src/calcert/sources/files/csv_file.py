@@ -14,14 +14,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
 from typing import Any, NamedTuple
 
-from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import WrongValue, reading
-from calcert.sources.columns import TITLES, Column, check_alone, title_above
-from calcert.sources.files.paths import value_in_folders
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, TextBytes, lines_of, opened
+from calcert.sources.columns import TITLES, title_above
+from calcert.sources.files.paths import RowsFile
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, lines_of, opened
 from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
@@ -165,21 +163,16 @@ def _values(line: str) -> list[str]:
     return next(csv.reader([bare], delimiter=delimiter), [])
 
 
-class CsvFile:
-    """A file by its path, read from the beginning whenever it is asked something."""
+class CsvFile(RowsFile):
+    """A file of CSV."""
 
-    def __init__(self, path: str, skip: int = 0, encoding: str = UTF_8) -> None:
-        self.path = path
-        self.name = visible(path)
-        self.encoding = encoding
-        self.content: TextBytes | None = None
-        self._skip = skip
-
+    where = "on line {} of {}"
     score_reader, label_reader = staticmethod(score_in_text), staticmethod(label_in_text)
 
-    def place(self, line: int) -> str:
-        """Where a row stands, in words."""
-        return f"on line {line} of {self.name}"
+    def __init__(self, path: str, skip: int = 0, encoding: str = UTF_8) -> None:
+        super().__init__(path)
+        self.encoding = encoding
+        self._skip = skip
 
     def header(self) -> Header:
         """The line of column names."""
@@ -187,7 +180,6 @@ class CsvFile:
             return header
 
     def title_above(self) -> WrongValue | None:
-        """What is wrong where titles stand above the column names; None where none do."""
         with opened(self.path, encoding=self.encoding) as (text, _):
             lines = list(islice(lines_of(text, self.name), TITLES))
         header = self.header()
@@ -200,24 +192,11 @@ class CsvFile:
         return [(name, [row[k] for row in values if k < len(row)]) for k, name in enumerate(header.names)]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
-        """The line that each row begins on, and what it holds in some columns; all rows must be of one length."""
+        """The line that each row begins on, and what it holds in columns of its own; all rows must be of one length."""
         with self._opened() as (header, found):
-            places, added = self.places(header, names)
-            pick = itemgetter(*places)
+            places = [header.names.index(name) for name in self.own_columns(names, header.names)]
             for line, _, values in checked(found, header, self.name):
-                yield line, pick(values + added if added else values)
-
-    def places(self, header: Header, names: Sequence[str]) -> tuple[list[int], list[str]]:
-        """Where the columns stand in each record; those that only folders name follow, with the values they have."""
-        own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(header.names, 1)]
-        places: list[int] = []
-        added: list[str] = []
-        for name in names:
-            check_alone(own, "score, label and groups", name, self.name)
-            given = value_in_folders(self.path, name, header.names)
-            places.append(header.names.index(name) if given is None else len(own) + len(added))
-            added += [] if given is None else [given]
-        return places, added
+                yield line, [values[place] for place in places]
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:

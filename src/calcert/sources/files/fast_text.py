@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from importlib.util import find_spec
-from typing import Any, Literal, NoReturn
+from typing import IO, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.paths import keys_in_folders, literal
 from calcert.sources.files.text_bytes import UTF_8, TextBytes
-from calcert.sources.files.value_columns import Values, coded, coded_list
+from calcert.sources.files.value_columns import Values, coded
 
 BLOCK = 1 << 20
 """Bytes that Arrow parses at a time."""
@@ -54,56 +54,40 @@ def left_to_the_exact_reader(row: int) -> NoReturn:
     raise Doubt
 
 
-def fast_csv(file: CsvFile, names: Sequence[str], kinds: Sequence[Kind]) -> Generator[list[Values]]:
+Fast = Generator[tuple[list[Values], range]]
+"""Columns of some rows, and places for these."""
+
+
+def fast_csv(file: CsvFile, names: Sequence[str], kinds: Sequence[Kind]) -> Fast:
     """Some columns of all rows."""
     arrow, csv = load("pyarrow"), load("pyarrow.csv")
-    header = file.header()
+    header, kind_of = file.header(), dict(zip(names, kinds, strict=True))
     called = [str(place) for place in range(len(header.names))]
-    places, added = file.places(header, names)
+    own = file.own_columns(names, header.names)
+    places = [called[header.names.index(name)] for name in own]
     words = arrow.dictionary(arrow.int32(), arrow.string())
     types = {"numbers": arrow.float64(), "words": words, "names": arrow.string()}
-    wanted = {called[place]: types[kind] for place, kind in zip(places, kinds, strict=True) if place < len(called)}
-    count, rows = RecordCount(header.delimiter), 0
+    wanted = {place: types[kind_of[name]] for place, name in zip(places, own, strict=True)}
     with TextBytes(file.path, file.encoding) as file.content:
-        _skip(file.content, len(header.text.encode("utf-8", "surrogateescape")))
+        left = len(header.text.encode("utf-8", "surrogateescape"))
+        while left > 0:
+            left -= len(file.content.read(left))
+        counted = CountedRecords(file.content, header.delimiter)
         try:
             for batch in csv.open_csv(
-                _Watched(file.content, count),
+                counted,
                 csv.ReadOptions(column_names=called, block_size=BLOCK),
                 csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
                 csv.ConvertOptions(include_columns=list(wanted) or called[:1], column_types=wanted, null_values=[""]),
             ):
-                rows += batch.num_rows
-                yield [
-                    batch.column(called[place])
-                    if place < len(called)
-                    else coded_list([added[place - len(called)]] * batch.num_rows)
-                    for place in places
-                ]
+                counted.rows += batch.num_rows
+                yield [batch.column(place) for place in places], range(batch.num_rows)
         except arrow.ArrowException as error:
             raise Doubt from error
-    _settle(count, rows)
+    counted.settle()
 
 
-class _Watched:
-    """Bytes on their way to Arrow, counted into records."""
-
-    closed = False
-
-    def __init__(self, content: TextBytes, count: RecordCount) -> None:
-        self._content = content
-        self._count = count
-
-    def read(self, size: int) -> bytes:
-        found = self._content.read(size)
-        self._count.add(found)
-        return found
-
-    def readable(self) -> bool:
-        return True
-
-
-def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Generator[list[Values]]:
+def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Fast:
     """Some columns of JSON lines, likewise."""
     # A name with a dot may be that of a key, or of one inside another object: in one file it must not be both.
     in_folders = keys_in_folders(file.path).keys() & set(names)
@@ -111,20 +95,21 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Ge
         raise Doubt
     if find_spec("duckdb") is None:
         raise Doubt
-    duckdb, rows = load("duckdb"), 0
+    duckdb = load("duckdb")
     load("pyarrow")  # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
-    count = RecordCount()
     with TextBytes(file.path) as content:
-        while block := content.read(BLOCK):
-            count.add(block)
+        counted = CountedRecords(content)
+        while counted.read(BLOCK):
+            pass
     columns = ", ".join(f"{quoted(name, chr(39))}: 'JSON'" for name in names)
     texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
     query = f"SELECT {texts} FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}})"
     try:
         with duckdb.connect(config=OFFLINE) as engine:
             for batch in engine.sql(query, params=[[literal(file.path)]]).to_arrow_reader(ROWS):
-                rows += batch.num_rows
-                yield [_json_values(*pair) for pair in zip(batch.columns, kinds, strict=True)]
+                counted.rows += batch.num_rows
+                values = [_json_values(*pair) for pair in zip(batch.columns, kinds, strict=True)]
+                yield values, range(batch.num_rows)
     except (duckdb.Error, OSError, RuntimeError) as error:  # On its way through Arrow, it becomes an OSError.
         # Ctrl-C is what it always is, also where DuckDB hears it first and has a name of its own for it.
         if "interrupted" in str(error).lower():
@@ -132,7 +117,7 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Ge
         if isinstance(error, RuntimeError) and not isinstance(error, duckdb.Error):
             raise
         raise Doubt from error
-    _settle(count, rows)
+    counted.settle()
 
 
 def _json_values(texts: Any, kind: Kind) -> Values:
@@ -145,40 +130,41 @@ def _json_values(texts: Any, kind: Kind) -> Values:
     return coded(texts, json.loads)
 
 
-def _skip(content: TextBytes, size: int) -> None:
-    while size > 0:
-        size -= len(content.read(size))
-
-
-def _settle(count: RecordCount, rows: int) -> None:
-    """Every record of the file must be a row that was given."""
-    if rows != count.records or not count.complete:
-        raise Doubt
-
-
 def quoted(name: str, mark: str = '"') -> str:
     """A name as SQL writes it, whatever is in it."""
     return mark + name.replace(mark, mark + mark) + mark
 
 
-class RecordCount:
-    """Counts runs of bytes between ends of lines; in CSV, ends of lines inside quotes do not count.
+class CountedRecords:
+    """Bytes on their way to a reader, counted into records: runs between ends of lines, in CSV outside quotes.
 
     Quotes are sound where each opens at the beginning of a value and closes at its end: then nothing but RFC 4180 can
     be meant.
     """
 
-    def __init__(self, delimiter: str | None = None) -> None:
-        self.records = 0
+    closed = False
+
+    def __init__(self, content: IO[bytes] | TextBytes, delimiter: str | None = None) -> None:
+        self.records = self.rows = 0
+        self._content = content
         self._delimiter = NO_QUOTES if delimiter is None else ord(delimiter)
         self._state = BETWEEN
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int) -> bytes:
+        found = self._content.read(size)
+        begun, self._state = count_records(np.frombuffer(found, np.uint8), self._delimiter, self._state)
+        self.records += int(begun)
+        return found
 
     @property
     def complete(self) -> bool:
         """True where every quote so far is sound and closed."""
         return self._state not in (QUOTED, UNSOUND)
 
-    def add(self, block: bytes) -> None:
-        """Count what begins in these bytes."""
-        begun, self._state = count_records(np.frombuffer(block, np.uint8), self._delimiter, self._state)
-        self.records += int(begun)
+    def settle(self) -> None:
+        """Every record must be one of the rows that the reader gave."""
+        if self.rows != self.records or not self.complete:
+            raise Doubt

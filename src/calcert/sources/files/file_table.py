@@ -104,12 +104,16 @@ class FileTable:
         there = values if self.reading.is_plain else [v for v in values if not self.reading.is_gap(v)]
         return kind_of(there, self.reading.number)
 
+    @cached_property
+    def _first_values(self) -> dict[str, list[Any]]:
+        return dict(self._sample)
+
     def examples(self, name: str) -> list[Any]:
         """The first values of a column of the first file; none where the name of a folder gives it."""
         first = self.files[0]
         if isinstance(first, ParquetFile):
             return first.first_values(name, LOOKED_AT)
-        return dict(self._sample).get(name, [])
+        return self._first_values.get(name, [])
 
     def choose(
         self, score: str | None, label: str | None, others: Mapping[str, Any], named_last: Mapping[str, Any]
@@ -173,7 +177,7 @@ class FileTable:
             odd = next((column.name for column in self.columns() if not is_utf_8(column.name)), None)
             if odd is not None:
                 raise not_utf_8("names of columns", odd, f"in {self.name}") from error
-            raise getattr(self.files[0], "title_above", lambda: None)() or error from None
+            raise self.files[0].title_above() or error from None
 
     def _check_same(self, names: set[str]) -> None:
         """All Parquet files must have these columns, each alone and of one type."""
@@ -245,19 +249,22 @@ class FileTable:
     def _batches_of(
         self, file: Any, names: Sequence[str], kinds: Sequence[Kind], fast: bool, most: int
     ) -> Iterator[tuple[list[Values], Sequence[int]]]:
-        if self._names and FILE_NAME in names:
-            at = names.index(FILE_NAME)
-            names, kinds = [*names[:at], *names[at + 1 :]], [*kinds[:at], *kinds[at + 1 :]]
-            for values, lines in self._batches_of(file, names, kinds, fast, most):
-                yield [*values[:at], coded_list([self._names[file.path]] * len(lines)), *values[at:]], lines
-        elif fast:
-            read = fast_text.fast_csv if isinstance(file, CsvFile) else fast_text.fast_json
-            for values in read(file, names, kinds):
-                yield values, range(len(values[0]))
+        """Every file gives its own columns; what stands in the names of its folders, or in its own, is added."""
+        given = keys_in_folders(file.path)
+        if self._names:
+            given[FILE_NAME] = self._names[file.path]
+            kinds = [kind for name, kind in zip(names, kinds, strict=False) if name != FILE_NAME]
+        asked = [name for name in names if not (self._names and name == FILE_NAME)]
+        batches: Iterator[tuple[list[Values], Sequence[int]]]
+        if fast:
+            batches = (fast_text.fast_csv if isinstance(file, CsvFile) else fast_text.fast_json)(file, asked, kinds)
         elif isinstance(file, ParquetFile):
-            yield from file.batches(names, most)
+            batches = file.batches(asked, most)
         else:
-            yield from in_batches(file.rows(names), min(most, CHUNK))
+            batches = in_batches(file.rows(asked), min(most, CHUNK))
+        for values, lines in batches:
+            own = iter(values)
+            yield [coded_list([given[name]] * len(lines)) if name in given else next(own) for name in names], lines
 
     def _complete(
         self, values: list[Values], lines: Sequence[int], names: Sequence[str]

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
-from calcert.foundation.escaped_text import visible
-from calcert.sources.files.paths import keys_in_folders, value_in_folders
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, TextBytes, lines_of, opened
+from calcert.sources.files.paths import RowsFile, keys_in_folders, value_in_folders
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, lines_of, opened
 from calcert.sources.parsed_values import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
@@ -187,21 +186,14 @@ DECODER = json.JSONDecoder(object_pairs_hook=_object)
 FIRST = 1 << 12
 
 
-class JsonFile:
-    """A file by its path, read from the beginning whenever it is asked something."""
-
-    def __init__(self, path: str, encoding: str = UTF_8) -> None:
-        self.path = path
-        self.name = visible(path)
-        self.encoding = encoding
-        self.content: TextBytes | None = None
-        self._array = False
+class JsonFile(RowsFile):
+    """A file of JSON objects."""
 
     score_reader, label_reader = staticmethod(score_in_json), staticmethod(label_in_json)
 
-    def place(self, number: int) -> str:
-        """Where a row stands, in words: on a line or, counted from 0, in an array."""
-        return f"at row {number} of {self.name}" if self._array else f"on line {number} of {self.name}"
+    def __init__(self, path: str, encoding: str = UTF_8) -> None:
+        super().__init__(path)
+        self.encoding = encoding
 
     def is_array(self) -> bool:
         """True where all objects are in one array."""
@@ -227,21 +219,22 @@ class JsonFile:
             return [_shown(record.values, name) for record in islice(found, rows)]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
-        """The line that each object is on, or its number in an array, and what it holds under some keys."""
+        """The line that each object is on, or its number in an array, and what it holds under keys of its own."""
         keys = keys_in_folders(self.path).keys() & set(names)
         with self._opened() as found:
             for row, (line, _, values) in enumerate(found):
-                # Folders give what the object does not hold itself.
-                given = {name: value_in_folders(self.path, name, list(values)) for name in keys}
+                for name in keys:
+                    value_in_folders(self.path, name, list(values))
                 number = line or row
                 where = self.place(number)
-                yield number, [given[name] if name in given else value_of(values, name, where) for name in names]
+                yield number, [value_of(values, name, where) for name in names if name not in keys]
 
     @contextmanager
     def _opened(self) -> Iterator[Iterator[Record]]:
-        self._array = self.is_array()
+        array = self.is_array()
+        self.where = "at row {} of {}" if array else "on line {} of {}"
         with opened(self.path, "\n", self.encoding) as (text, self.content):
-            yield array_records(text, self.name) if self._array else line_records(lines_of(text, self.name), self.name)
+            yield array_records(text, self.name) if array else line_records(lines_of(text, self.name), self.name)
 
 
 def _shown(values: dict[str, Any], name: str) -> Any:

@@ -6,12 +6,10 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.sources.columns import Column
-from calcert.sources.files.paths import real, value_in_folders
-from calcert.sources.files.value_columns import Values, coded_list
-from calcert.sources.parsed_values import label_in_cell, score_in_cell
+from calcert.sources.files.paths import RowsFile, real
+from calcert.sources.files.value_columns import Values
 
 BUFFER = 1 << 20
 """Bytes of a column that are fetched at a time."""
@@ -20,18 +18,8 @@ EXACT_DIGITS = 38
 """Decimals with more digits are not what other readers can read exactly."""
 
 
-class ParquetFile:
-    """A file by its path, opened whenever it is asked something."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.name = visible(path)
-
-    score_reader, label_reader = staticmethod(score_in_cell), staticmethod(label_in_cell)
-
-    def place(self, row: int) -> str:
-        """Where a row stands, in words, counted from 0."""
-        return f"at row {row} of {self.name}"
+class ParquetFile(RowsFile):
+    """A file of Parquet."""
 
     def columns(self) -> list[Column]:
         """What the file says of its columns."""
@@ -51,19 +39,12 @@ class ParquetFile:
             return list(batch.column(name).to_pylist())
 
     def batches(self, names: Sequence[str], most: int) -> Generator[tuple[list[Values], range]]:
-        """Some columns of at most so many rows at a time, however large row groups are, and the numbers of the rows."""
+        """Columns of its own, at most so many rows at a time however large row groups are, and the numbers of rows."""
         own = [column.name for column in self.columns()]
-        given = [value_in_folders(self.path, name, own) for name in names]
-        read = [name for name, folder in zip(names, given, strict=True) if folder is None]
-        rows = 0
+        read, rows = self.own_columns(names, own), 0
         # A column of the file must be read for its rows, even if folders name all that is asked for.
         for batch in self.whole_batches(most, read or own[:1]):
-            values = [
-                batch.column(batch.schema.get_field_index(name))
-                if folder is None
-                else coded_list([folder] * batch.num_rows)
-                for name, folder in zip(names, given, strict=True)
-            ]
+            values = [batch.column(batch.schema.get_field_index(name)) for name in read]
             yield values, range(rows, rows + batch.num_rows)
             rows += batch.num_rows
 

@@ -12,14 +12,14 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Way, WrongValue, reading
 from calcert.foundation.whole_regular_file import check_regular
-from calcert.sources.columns import WORDS, Column, kind_of
-from calcert.sources.parsed_values import PLAIN, Reading
+from calcert.sources.columns import WORDS, Column, check_alone, kind_of
+from calcert.sources.parsed_values import PLAIN, Reader, Reading, label_in_cell, score_in_cell
 
 LOG = logging.getLogger("calcert")
 
@@ -266,6 +266,34 @@ def value_in_folders(path: str, name: str, own: Sequence[str]) -> str | None:
             f"{visible(f'{name}={found}')!r}. Rename the folder, or the column."
         )
     return found
+
+
+class RowsFile:
+    """A file by its path, read from the beginning whenever it is asked something."""
+
+    where = "at row {} of {}"
+    score_reader: Reader = staticmethod(score_in_cell)
+    label_reader: Reader = staticmethod(label_in_cell)
+    content: Any = None  # The bytes that are being read, where they know how far they are.
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = visible(path)
+
+    def place(self, number: int) -> str:
+        """Where a row stands, in words."""
+        return self.where.format(number, self.name)
+
+    def title_above(self) -> WrongValue | None:
+        """What is wrong where titles stand above the column names; None where none do."""
+        return None
+
+    def own_columns(self, names: Sequence[str], own: Sequence[str]) -> list[str]:
+        """Those of some columns that the file has itself, each alone; its folders must name the others."""
+        columns = [Column(name, "unknown", f"column {number}") for number, name in enumerate(own, 1)]
+        for name in names:
+            check_alone(columns, "score, label and groups", name, self.name)
+        return [name for name in names if value_in_folders(self.path, name, own) is None]
 
 
 def check_fitting(path: str, form: Format, said: Reading) -> None:

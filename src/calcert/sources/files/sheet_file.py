@@ -11,11 +11,10 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any
 
-from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Argument, WrongValue, reading
-from calcert.sources.columns import TITLES, Column, check_alone, title_above
-from calcert.sources.files.paths import value_in_folders
-from calcert.sources.parsed_values import Percentage, is_like_value, label_in_cell, score_in_cell
+from calcert.sources.columns import TITLES, title_above
+from calcert.sources.files.paths import RowsFile
+from calcert.sources.parsed_values import Percentage, is_like_value
 
 Rows = Iterator[tuple[int, list[Any]]]
 """Rows of a sheet with their numbers, up to the last cell that each has."""
@@ -32,20 +31,15 @@ class NotComputed:
     """In place of a formula."""
 
 
-class SheetFile:
-    """A file by its path, and one of its sheets; values are as the program that saved it computed them last."""
+class SheetFile(RowsFile):
+    """One of the sheets of a file; values are as the program that saved it computed them last."""
+
+    where = "in row {} of {}"
 
     def __init__(self, path: str, sheet: str | None = None, skip: int = 0) -> None:
-        self.path = path
-        self.name = visible(path)
+        super().__init__(path)
         self._sheet = sheet
         self._skip = skip
-
-    score_reader, label_reader = staticmethod(score_in_cell), staticmethod(label_in_cell)
-
-    def place(self, number: int) -> str:
-        """Where a row stands, in words, counted as the sheet does."""
-        return f"in row {number} of {self.name}"
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
         """The names of all columns, and what their first rows hold."""
@@ -55,31 +49,24 @@ class SheetFile:
         return [(name, [row[k] for row in values if k < len(row)]) for k, name in enumerate(names) if name]
 
     def rows(self, names: Sequence[str]) -> Generator[tuple[int, Sequence[Any]]]:
-        """The number of each row that is not empty, and what it holds in some columns."""
+        """The number of each row that is not empty, and what it holds in columns of its own."""
         with self._opened() as found:
             known = self._names(found)
-            own = [Column(name, "unknown", f"column {number}") for number, name in enumerate(known, 1)]
-            for name in names:
-                check_alone(own, "score, label and groups", name, self.name)
-            given = [value_in_folders(self.path, name, known) for name in names]
-            places = [known.index(name) if folder is None else -1 for name, folder in zip(names, given, strict=True)]
+            own = self.own_columns(names, known)
+            places = [known.index(name) for name in own]
             formulas: set[tuple[int, int]] | None = None
             for number, row in found:
-                values = [
-                    folder if k < 0 else row[k] if k < len(row) else None
-                    for k, folder in zip(places, given, strict=True)
-                ]
+                values = [row[k] if k < len(row) else None for k in places]
                 if None in values:
                     # A cell looks empty also where nobody ever computed what it says.
                     formulas = self._formulas() if formulas is None else formulas
-                    for name, k in zip(names, places, strict=True):
+                    for name, k in zip(own, places, strict=True):
                         if (number, k) in formulas:
                             raise ValueError(_not_computed(name, self.place(number)))
                 if _is_filled((number, row)):
                     yield number, values
 
     def title_above(self) -> WrongValue | None:
-        """What is wrong where titles stand above the column names; None where none do."""
         with self._opened() as found:
             rows = list(islice(found, TITLES))
         widest = max((len(row) for _, row in rows), default=0)
