@@ -28,26 +28,21 @@ SUM_TOLERANCE = 1e-3
 
 def summarize_arrays(scores: Any, labels: Any, order: RowOrder | None = None) -> Summary:
     """The Summary of two one-dimensional columns of equal length; `order` looks at the rows as they come."""
-    x, y = checked_array("scores", scores), checked_array("labels", labels)
-    _check_lengths(x, y)
-    check_indexes(scores=scores, labels=labels)
+    x, y = _equally_long(scores, labels)
     collector = Collector()
     with RowProgress("summarising", total=x.size) as progress:
         for start in range(0, x.size, STRIDE):
             stop = start + STRIDE
             collector.add(x[start:stop], y[start:stop])
             progress.advance_to(min(stop, x.size))
-    summary = collector.summary()
     if order is not None:
         order.add(x, y)
-    return summary
+    return collector.summary()
 
 
 def checked_pair(scores: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Two checked columns as float64 scores and int8 labels, for methods that need the rows themselves."""
-    x, y = checked_array("scores", scores), checked_array("labels", labels)
-    _check_lengths(x, y)
-    check_indexes(scores=scores, labels=labels)
+    x, y = _equally_long(scores, labels)
     refuse_bad(x, y)
     return np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.int8)
 
@@ -188,9 +183,12 @@ def _from_objects(name: str, wanted: str, array: NDArray[Any]) -> NDArray[Any]:
     raise TypeError(f"{name} must be {wanted}; got an object array. Pass {name}.astype(float).")
 
 
-def _check_lengths(x: NDArray[Any], y: NDArray[Any]) -> None:
+def _equally_long(scores: Any, labels: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    x, y = checked_array("scores", scores), checked_array("labels", labels)
     if x.size != y.size:
         raise ValueError(f"scores and labels must have the same length; got {x.size} scores and {y.size} labels.")
+    check_indexes(scores=scores, labels=labels)
+    return x, y
 
 
 def check_indexes(**columns: Any) -> None:

@@ -10,7 +10,7 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,16 +96,6 @@ class ThreadCounts:
         return self._keys[used], self._tally.reshape(-1, 2)[used]
 
 
-class _Pending(NamedTuple):
-    """Rows that a thread counts, beginning at `start` of the arrays that were added, whose first row is `first`."""
-
-    counted: Future[int]
-    scores: NDArray[Any]
-    labels: NDArray[Any]
-    start: int
-    first: int
-
-
 class Collector:
     """Collects rows chunk by chunk into a Summary; any chunking gives the same one.
 
@@ -116,40 +106,42 @@ class Collector:
 
     def __init__(self, place: Place = "at row {}".format, *, threads: int | None = None) -> None:
         self._place = place
-        self._rows = 0
+        self.rows = 0
         self._threads = threads or min(cores(), MOST_THREADS)
         self._tables = [ThreadCounts()]
         self._free: SimpleQueue[ThreadCounts] = SimpleQueue()
         self._free.put(self._tables[0])
         self._pool: ThreadPoolExecutor | None = None
-        self._pending: deque[_Pending] = deque()
+        # What threads count: rows that begin at a place in the arrays that were added, whose first row has a number.
+        self._pending: deque[tuple[Future[int], NDArray[Any], NDArray[Any], int, int]] = deque()
         self._refused: ValueError | None = None
-
-    @property
-    def rows(self) -> int:
-        """The number of rows so far."""
-        return self._rows
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any]) -> None:
         """Add rows; `scores` and `labels` are what :func:`calcert.sources.arrays.checked_array` returns."""
-        if self._rows + scores.size > ROW_LIMIT:
+        if self.rows + scores.size > ROW_LIMIT:
             raise OverflowError("a Summary holds at most 2^36 rows. Certify the parts.")
-        parallel = self._threads > 1 and scores.size >= ENOUGH and self._rows + scores.size > STEP
+        parallel = self._threads > 1 and scores.size >= ENOUGH and self.rows + scores.size > STEP
         if not parallel:
             self.settle()
         for start in range(0, scores.size, STEP):
             here = slice(start, start + STEP)
             if parallel:
                 counted = self._submit(scores[here], labels[here])
-                self._pending.append(_Pending(counted, scores, labels, start, self._rows))
-                self._settle(down_to=2 * self._threads)
+                self._pending.append((counted, scores, labels, start, self.rows))
+                self.settle(down_to=2 * self._threads)
             elif (bad := self._tables[0].add(scores[here], labels[here])) >= 0:
-                self._refuse(scores, labels, start + bad, self._rows)
-        self._rows += scores.size
+                self._refuse(scores, labels, start + bad, self.rows)
+        self.rows += scores.size
 
-    def settle(self) -> None:
-        """Wait until everything is counted."""
-        self._settle(down_to=0)
+    def settle(self, down_to: int = 0) -> None:
+        """Wait until everything is counted, or all but so many parts."""
+        if self._refused is not None:  # Some rows beside the bad one were counted.
+            raise self._refused
+        while len(self._pending) > down_to:
+            counted, scores, labels, start, first = self._pending.popleft()
+            bad = counted.result()
+            if bad >= 0:
+                self._refuse(scores, labels, start + bad, first)
 
     def summary(self) -> Summary:
         """The Summary of all rows so far."""
@@ -185,15 +177,6 @@ class Collector:
             return tables.add(scores, labels)
         finally:
             self._free.put(tables)
-
-    def _settle(self, down_to: int) -> None:
-        if self._refused is not None:  # Some rows beside the bad one were counted.
-            raise self._refused
-        while len(self._pending) > down_to:
-            counted, scores, labels, start, first = self._pending.popleft()
-            bad = counted.result()
-            if bad >= 0:
-                self._refuse(scores, labels, start + bad, first)
 
     def _refuse(self, scores: NDArray[Any], labels: NDArray[Any], row: int, first: int) -> None:
         where, is_score = self._place(first + row), 0 <= scores[row] <= 1

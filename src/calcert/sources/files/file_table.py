@@ -21,24 +21,13 @@ from calcert.foundation.refusal import WrongValue
 from calcert.foundation.refused_values import Place
 from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named
 from calcert.sources.files import fast_text
+from calcert.sources.files import paths as named_files
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.fast_text import Kind
 from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.model_logs import json_file_of
 from calcert.sources.files.parquet_file import ParquetFile
-from calcert.sources.files.paths import (
-    APART,
-    COMPRESSED,
-    FILE_NAME,
-    Format,
-    check_fitting,
-    columns_of_folders,
-    keys_in_folders,
-    names_of_files,
-    remark_on_copies,
-    resolve,
-    title,
-)
+from calcert.sources.files.paths import FILE_NAME, Format, keys_in_folders
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, coded_list, gaps, in_batches, kept
 from calcert.sources.parsed_values import Reading, ValueReaders, is_value, label_in_text, score_in_text
@@ -77,10 +66,10 @@ class FileTable:
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self._said = paths if isinstance(paths, Files) else Files(paths)
         self.reading, self.account = self._said.spelling, self._said.account
-        files, self.form = resolve(paths)
-        remark_on_copies(files)
+        files, self.form = named_files.resolve(paths)
+        named_files.remark_on_copies(files)
         self.files = [_file_of_form(path, self.form, self.reading) for path in files]
-        self.name = title(files)
+        self.name = named_files.title(files)
         self._file = self.files[0]
         self._firsts: list[int] = []
         self._given: list[tuple[File, Sequence[int]]] = []
@@ -98,7 +87,7 @@ class FileTable:
         else:
             kinds = [(name, self._kind_of_column(values)) for name, values in self._sample]
             own = [Column(name, kind, WORDS[kind]) for name, kind in kinds]
-        return own + columns_of_folders([file.path for file in self.files])
+        return own + named_files.columns_of_folders([file.path for file in self.files])
 
     def _kind_of_column(self, values: list[Any]) -> Any:
         there = values if self.reading.is_plain else [v for v in values if not self.reading.is_gap(v)]
@@ -153,7 +142,7 @@ class FileTable:
                 kind = self._kind_of_column(values)
                 found.append(Column(name, kind, WORDS[kind]))
             elif name == FILE_NAME:
-                self._names = names_of_files([file.path for file in self.files])
+                self._names = named_files.names_of_files([file.path for file in self.files])
                 found.append(Column(name, "unknown", "names of files"))
         return found
 
@@ -193,7 +182,7 @@ class FileTable:
                     "must have the same columns and types",
                     f"{', '.join(first)} in {visible(parquet[0].path)} and {', '.join(here)} in {file.name}",
                     "",
-                    APART,
+                    named_files.APART,
                 )
             for name in sorted(names):
                 check_alone(own, "score, label and groups", name, file.name)
@@ -201,7 +190,7 @@ class FileTable:
     def is_small(self) -> bool:
         """True where the files have few bytes, decompressed."""
         # A tenth is about what compression leaves.
-        packed = any(file.path.lower().endswith(COMPRESSED) for file in self.files)
+        packed = any(file.path.lower().endswith(named_files.COMPRESSED) for file in self.files)
         return sum(os.path.getsize(file.path) for file in self.files) <= (SMALL // 10 if packed else SMALL)
 
     @property
@@ -311,7 +300,7 @@ class FileTable:
 
 
 def _file_of_form(path: str, form: Format, reading: Reading) -> File:
-    check_fitting(path, form, reading)
+    named_files.check_fitting(path, form, reading)
     if form == "sheet":
         # Only those who have workbooks need openpyxl.
         from calcert.sources.files.sheet_file import SheetFile

@@ -43,6 +43,17 @@ GRADES = {"C": 1, "I": 0, "P": 0.5, "N": 0}
 
 PARTIAL = reading_argument("drop_missing", True)
 
+SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
+CHUNKED = re.compile(r"samples/.+_epoch_\d+/sample\.json", re.DOTALL)
+STORED, DEFLATED, ZSTANDARD = 0, 8, 93
+"""How members of an archive are compressed."""
+
+LARGEST = 1 << 27
+"""Characters of one sample."""
+
+MOST_EXPANSION, SMALL_ARCHIVE = 500, 1 << 30
+"""Archives of more bytes than the second, unpacked, must not have more than so many for each of their own."""
+
 QUESTION = "question"
 """What was asked: one value for all answers to it."""
 
@@ -112,7 +123,8 @@ class InspectLog(JsonFile):
         else:
             with opened(self.path, "\n", self.encoding) as (text, self.content):
                 window = Window(text, self.name, "a log of inspect_ai", LARGEST)
-                yield _header(window), _samples(window)
+                header = _header(window)
+                yield header, window.items() if window.mark() == "[" else iter(())
 
     def _records(self, header: dict[str, Any], samples: Iterator[Any]) -> Iterator[Record]:
         status, about = header.get("status", "started"), header.get("eval")
@@ -165,29 +177,6 @@ def _header(window: Window) -> dict[str, Any]:
         found[str(name)] = window.value()
         mark = window.pass_mark(",}")
     return found
-
-
-def _samples(window: Window) -> Iterator[Any]:
-    if window.mark() != "[":
-        return
-    mark = window.pass_mark("[")
-    if window.mark() == "]":
-        return
-    while mark != "]":
-        yield window.value()
-        mark = window.pass_mark(",]")
-
-
-SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
-CHUNKED = re.compile(r"samples/.+_epoch_\d+/sample\.json", re.DOTALL)
-STORED, DEFLATED, ZSTANDARD = 0, 8, 93
-"""How members of an archive are compressed."""
-
-LARGEST = 1 << 27
-"""Characters of one sample."""
-
-MOST_EXPANSION, SMALL_ARCHIVE = 500, 1 << 30
-"""Archives of more bytes than the second, unpacked, must not have more than so many for each of their own."""
 
 
 class LogArchive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -42,31 +43,30 @@ def value_of(values: dict[str, Any], name: str, where: str) -> Any:
         raise ValueError(f"every key must be there once; got {name!r} twice {where}.")
     outer, dot, inner = name.partition(".")
     within = values.get(outer) if dot else None
-    if not isinstance(within, (dict, list)):
+    if isinstance(within, list):
+        within = {str(place): value for place, value in enumerate(within)}
+    if not isinstance(within, dict):
         return values.get(name)
     if isinstance(values, Ambiguous) and outer in values.twice:
         raise ValueError(f"every key must be there once; got {outer!r} twice {where}.")
     if name in values:
         raise ValueError(f"{name!r} must be one value; got that key and {inner!r} of {outer!r} {where}. Rename one.")
-    return value_of(_keyed(within), inner, where)
+    return value_of(within, inner, where)
 
 
-def _keyed(within: Any) -> dict[str, Any]:
-    """An object as it is, and a list as one whose keys are the places of its items, counted from 0."""
-    return {str(place): value for place, value in enumerate(within)} if isinstance(within, list) else within
-
-
-def names_in(values: dict[str, Any]) -> list[str]:
+def names_in(values: dict[str, Any], depth: int = DEEPEST) -> Iterator[str]:
     """What the values of an object are called, those of objects in it as ``outer.inner``."""
-    return list(_names(values, DEEPEST))
-
-
-def _names(values: dict[str, Any], depth: int) -> Iterator[str]:
     for name, value in values.items():
         if depth and value and isinstance(value, dict):
-            yield from (f"{name}.{inner}" for inner in _names(value, depth - 1))
+            yield from (f"{name}.{inner}" for inner in names_in(value, depth - 1))
         else:
             yield name
+
+
+SPREAD = (
+    " Where objects are spread over lines, write one per line: jq -c . rows.json > rows.jsonl. Where one object holds "
+    "the list of rows under a key: jq -c '.key[]' rows.json > rows.jsonl."
+)
 
 
 def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
@@ -80,12 +80,8 @@ def line_records(lines: Iterator[str], source: str) -> Iterator[Record]:
 def array_records(text: TextIO, source: str) -> Iterator[Record]:
     """All records where they are one array, of which little is in memory at a time."""
     window = Window(text, source)
-    mark = window.pass_mark("[")
-    if window.mark() == "]":
-        mark = window.pass_mark("]")
-    while mark != "]":
-        yield Record(0, "", _checked(window.value(), f"in {source}"))
-        mark = window.pass_mark(",]")
+    for value in window.items():
+        yield Record(0, "", _checked(value, f"in {source}"))
     if window.mark():
         raise ValueError(f"{source} must be one array of JSON objects; got more after it.")
 
@@ -122,6 +118,15 @@ class Window:
         self._start += 1
         return mark
 
+    def items(self) -> Iterator[Any]:
+        """All values of the array that comes next."""
+        mark = self.pass_mark("[")
+        if self.mark() == "]":
+            mark = self.pass_mark("]")
+        while mark != "]":
+            yield self.value()
+            mark = self.pass_mark(",]")
+
     def value(self) -> Any:
         """The JSON value that comes next, which is passed."""
         self.mark()
@@ -148,21 +153,10 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"values must not be nested so deeply; got {text[:40]!r} {where}.") from None
     except ValueError as error:
-        raise ValueError(
-            f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.{_way_out(text)}"
-        ) from error
+        bare = text.strip(WHITE)
+        way = SPREAD if bare.startswith("{") and not bare.endswith("}") else ""
+        raise ValueError(f"every line must be a JSON object; got {text.strip()[:60]!r} {where}.{way}") from error
     return _checked(found, where)
-
-
-def _way_out(text: str) -> str:
-    """What to do where an object is spread over lines."""
-    bare = text.strip(WHITE)
-    if not bare.startswith("{") or bare.endswith("}"):
-        return ""
-    return (
-        " Where objects are spread over lines, write one per line: jq -c . rows.json > rows.jsonl. Where one object "
-        "holds the list of rows under a key: jq -c '.key[]' rows.json > rows.jsonl."
-    )
 
 
 def _checked(found: Any, where: str) -> dict[str, Any]:
@@ -175,9 +169,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) == len(pairs):
         return values
-    seen: set[str] = set()
     found = Ambiguous(values)
-    found.twice = frozenset(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    found.twice = frozenset(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
     return found
 
 

@@ -93,8 +93,7 @@ def numbers_of(array: Any) -> NDArray[Any]:
     """
     if str(array.type) == "bool":
         array = array.cast("uint8")
-    words = {"double": "float64", "float": "float32", "halffloat": "float16"}
-    kind = np.dtype(words.get(str(array.type), str(array.type)))
+    kind = np.dtype(array.type.to_pandas_dtype())
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
