@@ -99,13 +99,17 @@ def described(files: Files) -> list[ReadFile]:
 
     found = []
     for path in resolve(files)[0]:
-        with open(path, "rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        digest = (files.digests or {}).get(path) or _digest(path)
         if files.begun < os.stat(path).st_mtime_ns <= time.time_ns():
             raise ValueError(f"{visible(path)} must not change while it is read; it did. Run the command again.")
         rows = files.account.rows.get(path)
         found.append(ReadFile(getattr(path, "called", path), digest, _rows_of_parquet(path) if rows is None else rows))
     return found
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _rows_of_parquet(path: str) -> int | None:

@@ -248,7 +248,10 @@ def _rows(given: Given) -> Given:
     if isinstance(said.get("groups"), str) and "," in said["groups"]:
         said["groups"] = [name.strip() for name in said["groups"].split(",")]
     paths = click.get_current_context().with_resource(named_files(given.pop("files")))
-    return {"rows": Rows(paths, reading=reading, **said)}
+    rows = Rows(paths, reading=reading, **said)
+    if "facts" in given:
+        rows.source.value.digests = {}  # They are taken while rows are read.
+    return {"rows": rows}
 
 
 def reading_of(given: Given) -> Reading:

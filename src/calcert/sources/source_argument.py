@@ -98,6 +98,7 @@ class Files(list[str]):
         self.begun = time.time_ns()
         self.from_logs: dict[str, str] = {}  # Columns that were left out, as logs of a language model say.
         self.remarks: list[str] = []  # To be made when rows are read.
+        self.digests: dict[str, str] | None = None  # SHA-256 of what was read, where somebody wants it: an empty one.
 
     def make_remarks(self, name: str) -> None:
         """Once, however often the files of that name are read."""

@@ -173,9 +173,12 @@ class CsvFile(RowsFile):
         super().__init__(path)
         self.encoding = encoding
         self._skip = skip
+        self._header: Header | None = None
 
     def header(self) -> Header:
-        """The line of column names."""
+        """The line of column names, as it was when the file was opened last."""
+        if self._header is not None:
+            return self._header
         with self._opened() as (header, _):
             return header
 
@@ -200,7 +203,7 @@ class CsvFile(RowsFile):
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Header, Iterator[Record]]]:
-        with opened(self.path, encoding=self.encoding) as (text, self.content):
+        with opened(self.path, encoding=self.encoding, digests=self.digests) as (text, self.content):
             lines = lines_of(text, self.name)
-            header = read_header(lines, self.name, self._skip)
+            header = self._header = read_header(lines, self.name, self._skip)
             yield header, records(lines, header.delimiter, self.name, header.lines)

@@ -68,10 +68,13 @@ def fast_csv(file: CsvFile, names: Sequence[str], kinds: Sequence[Kind]) -> Fast
     words = arrow.dictionary(arrow.int32(), arrow.string())
     types = {"numbers": arrow.float64(), "words": words, "names": arrow.string()}
     wanted = {place: types[kind_of[name]] for place, name in zip(places, own, strict=True)}
-    with TextBytes(file.path, file.encoding) as file.content:
-        left = len(header.text.encode("utf-8", "surrogateescape"))
-        while left > 0:
-            left -= len(file.content.read(left))
+    with TextBytes(file.path, file.encoding, file.digests) as file.content:
+        above = header.text.encode("utf-8", "surrogateescape")
+        while above:
+            found = file.content.read(len(above))
+            if not found or not above.startswith(found):
+                raise Doubt
+            above = above[len(found) :]
         counted = CountedRecords(file.content, header.delimiter)
         try:
             for batch in csv.open_csv(
@@ -97,7 +100,7 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Fa
         raise Doubt
     duckdb = load("duckdb")
     load("pyarrow")  # DuckDB would import it by itself, and forget a Ctrl-C that comes meanwhile.
-    with TextBytes(file.path) as content:
+    with TextBytes(file.path, digests=file.digests) as content:
         counted = CountedRecords(content)
         while counted.read(BLOCK):
             pass

@@ -69,6 +69,8 @@ class FileTable:
         files, self.form = named_files.resolve(paths)
         named_files.remark_on_copies(files)
         self.files = [_file_of_form(path, self.form, self.reading) for path in files]
+        for file in self.files:
+            file.digests = self._said.digests
         self.name = named_files.title(files)
         self._file = self.files[0]
         self._firsts: list[int] = []

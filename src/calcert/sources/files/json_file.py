@@ -226,7 +226,7 @@ class JsonFile(RowsFile):
     def _opened(self) -> Iterator[Iterator[Record]]:
         array = self.is_array()
         self.where = "at row {} of {}" if array else "on line {} of {}"
-        with opened(self.path, "\n", self.encoding) as (text, self.content):
+        with opened(self.path, "\n", self.encoding, self.digests) as (text, self.content):
             yield array_records(text, self.name) if array else line_records(lines_of(text, self.name), self.name)
 
 

@@ -275,6 +275,7 @@ class RowsFile:
     score_reader: Reader = staticmethod(score_in_cell)
     label_reader: Reader = staticmethod(label_in_cell)
     content: Any = None  # The bytes that are being read, where they know how far they are.
+    digests: dict[str, str] | None = None  # Of files by their paths, where they are wanted.
 
     def __init__(self, path: str) -> None:
         self.path = path

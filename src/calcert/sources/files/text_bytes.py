@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import os
 import zlib
@@ -49,16 +50,17 @@ def not_utf_8(name: str, value: str, where: str) -> WrongValue:
 class TextBytes(io.RawIOBase):
     """The bytes of a text file in UTF-8, decompressed where its name says so, whatever encoding it is written in.
 
-    What cannot be decompressed to the end, or is no text, is an error that says so.
+    What cannot be decompressed to the end, or is no text, is an error that says so. `digests` gets the SHA-256 of the
+    file once all of it has been read.
     """
 
-    def __init__(self, path: str, encoding: str | None = None) -> None:
+    def __init__(self, path: str, encoding: str | None = None, digests: dict[str, str] | None = None) -> None:
         self._path = path
         self._way_out = (
             SAVE if encoding is None else ("Pass ", reading("encoding", "utf-16"), ", or save it as CSV UTF-8.")
         )
         self._size = os.path.getsize(path)
-        self._raw = open(path, "rb")  # noqa: SIM115
+        self._raw = open(path, "rb") if digests is None else io.BufferedReader(HashedFile(path, digests))  # noqa: SIM115
         self._content = _decompressed(path, self._raw)
         if encoding not in (None, UTF_8):
             self._content = _Recoded(self._content, encoding, visible(path))
@@ -91,6 +93,29 @@ class TextBytes(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._raw.close()
+        super().close()
+
+
+class HashedFile(io.FileIO):
+    """A file whose bytes are hashed on their way to whoever reads them; `digests` gets the SHA-256 of all of them.
+
+    It gets none where not all were read in order, and forgets that of an earlier reading: rows come from this one.
+    """
+
+    def __init__(self, path: str, digests: dict[str, str]) -> None:
+        super().__init__(path)
+        self._path, self._digests, self._sha, self._hashed = path, digests, hashlib.sha256(), 0
+        digests.pop(path, None)
+
+    def readinto(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        self._sha.update(memoryview(buffer)[:size])
+        self._hashed += size
+        return size
+
+    def close(self) -> None:
+        if not self.closed and self._hashed == self.tell() == os.fstat(self.fileno()).st_size:
+            self._digests[self._path] = self._sha.hexdigest()
         super().close()
 
 
@@ -132,12 +157,14 @@ def _decompressed(path: str, raw: Any) -> Any:
 
 
 @contextmanager
-def opened(path: str, newline: str = "", encoding: str | None = None) -> Iterator[tuple[io.TextIOWrapper, TextBytes]]:
+def opened(
+    path: str, newline: str = "", encoding: str | None = None, digests: dict[str, str] | None = None
+) -> Iterator[tuple[io.TextIOWrapper, TextBytes]]:
     """A text file, and the bytes that it comes from; bytes that are not UTF-8 survive as they are.
 
     Lines keep their ends, and end where Python says, or at `newline` alone.
     """
-    content = TextBytes(path, encoding)
+    content = TextBytes(path, encoding, digests)
     with io.TextIOWrapper(io.BufferedReader(content, 1 << 18), "utf-8", "surrogateescape", newline) as text:
         yield text, content
 
