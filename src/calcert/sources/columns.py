@@ -194,6 +194,11 @@ def check_groups(groups: Any, columns: Sequence[Column], source: str, argument: 
     check_alone(columns, argument, groups, source)
 
 
+def no_names(source: str, got: str, way: str = "", line: str = "line") -> ValueError:
+    """That a file does not begin with the names of its columns."""
+    return ValueError(f"{source} must begin with a {line} of column names; got {got}.{way and ' '}{way}")
+
+
 def title_above(
     names: Sequence[Any], place: int, rows: Iterable[tuple[int, Sequence[Any]]], line: str, source: str
 ) -> WrongValue | None:

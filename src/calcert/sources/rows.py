@@ -115,6 +115,7 @@ class Rows:
     class_names: Sequence[str] | None = None
     source: Source = field(init=False, repr=False)
     sampling: Weighing = field(init=False, repr=False)
+    account: Account = field(init=False, repr=False)  # What reading came to; known when rows were read.
 
     def __post_init__(self) -> None:
         if not isinstance(self.reading, Reading):
@@ -123,6 +124,7 @@ class Rows:
         if source.kind == "arrays":
             source = source._replace(value=second_column(source.value))
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "account", source.value.account if source.kind == "files" else Account())
         self._follow_logs()
         object.__setattr__(self, "sampling", Weighing(**{name: getattr(self, name) for name in SAMPLING}))
         refuse_ignored(source, self.labels, self.score, self.label)
@@ -133,11 +135,8 @@ class Rows:
             self._check_classes()
         elif self.groups is None:
             if self.smallest_group != 1:
-                raise WrongType(
-                    Argument("smallest_group"),
-                    ("must come with ", Argument("groups")),
-                    f"{self.smallest_group!r}, and none",
-                )
+                with_groups, got = ("must come with ", Argument("groups")), f"{self.smallest_group!r}, and none"
+                raise WrongType(Argument("smallest_group"), with_groups, got)
         else:
             self._check_groups()
 
@@ -167,9 +166,12 @@ class Rows:
         """True where there are probabilities of more than two classes."""
         if self.class_columns is not None or self.class_names is not None:
             return True
-        shape: tuple[int, ...] = getattr(self.source.value, "shape", (0,))
-        many = self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2
-        return many and self.groups is None
+        return self._has_probabilities and self.groups is None
+
+    @property
+    def _has_probabilities(self) -> bool:
+        shape: tuple[int, ...] = getattr(self.source.value, "shape", ())
+        return self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2
 
     @property
     def has_segments(self) -> bool:
@@ -179,14 +181,6 @@ class Rows:
         named = isinstance(self.groups, (list, tuple)) and bool(self.groups)
         return named and all(isinstance(name, str) for name in self.groups)
 
-    @property
-    def account(self) -> Account:
-        """What reading came to: columns, rows of each file, rows left out, and warnings; known when rows were read."""
-        account: Account = (
-            self.source.value.account if self.source.kind == "files" else vars(self).setdefault("_account", Account())
-        )
-        return account
-
     def summary(self) -> Summary:
         """All rows, counted."""
         if self.groups is not None or self.class_columns is not None:
@@ -194,16 +188,11 @@ class Rows:
             raise TypeError(f"{many} must be left out where all rows are counted together; got them. Certify them.")
         kind, value = self.source
         # Files and engines have imports of their own: only those who bring them pay.
-        if kind == "files" and self._may_be_saved_query():
-            from calcert.sources.file_summaries import saved_query
-
-            saved = saved_query(value, self.sampling)
-            if saved is not None:
-                return saved
         if kind == "files":
-            from calcert.sources.file_summaries import file_summaries
+            from calcert.sources.file_summaries import file_summaries, saved_query
 
-            return file_summaries(value, self.score, self.label, self.sampling)[None]
+            saved = saved_query(value, self.sampling) if self._may_be_saved_query() else None
+            return file_summaries(value, self.score, self.label, self.sampling)[None] if saved is None else saved
         scores, labels, sampling = value, self.labels, self.sampling
         if kind == "table":
             from calcert.sources.engines.query_plan import table_summaries
@@ -255,7 +244,6 @@ class Rows:
         return ClassReader(self.class_columns, self.label, self.class_names, measured).of(self.source, self.labels)
 
     def _check_classes(self) -> None:
-        """What does not go together with classes."""
         if self.score is not None:
             wanted = "must not come with classes, each of which has scores of its own"
             raise WrongType(Argument("score"), wanted, repr(self.score))
@@ -263,15 +251,13 @@ class Rows:
         if given or self.smallest_group != 1:
             name = given[0] if given else "smallest_group"
             raise _not_proved(name, "classes")
-        shape: tuple[int, ...] = getattr(self.source.value, "shape", ())
-        if self.class_columns is None and not (self.source.kind == "arrays" and len(shape) == 2 and shape[-1] > 2):
+        if self.class_columns is None and not self._has_probabilities:
             raise TypeError(
                 "class_names must come with an array of shape (rows, K), K > 2, or with class_columns; got "
                 f"{type(self.source.value).__name__} without them."
             )
 
     def _check_groups(self) -> None:
-        """What does not go together with groups."""
         check_count("smallest_group", self.smallest_group, 1, LARGEST_GROUP)
         if self.source.kind == "summary":
             raise TypeError("groups must come with rows; got a Summary, which does not know whose rows it holds.")
@@ -292,9 +278,8 @@ class Rows:
         columns = {"score": self.score, "label": self.label, **self.sampling.columns}
         for name, column in columns.items():
             if isinstance(self.groups, str) and isinstance(column, str) and self.groups == column:
-                raise WrongValue(
-                    Argument("groups"), ("must be another column than ", Argument(name)), f"{column!r} for both"
-                )
+                other = ("must be another column than ", Argument(name))
+                raise WrongValue(Argument("groups"), other, f"{column!r} for both")
 
 
 def _not_proved(name: str, many: str) -> WrongType:

@@ -20,6 +20,8 @@ from calcert.summary.summary import Summary
 
 LOG = logging.getLogger("calcert")
 
+PATH = (str, os.PathLike)
+
 SHOWN = 6
 """Different labels that are named one by one."""
 
@@ -47,13 +49,8 @@ class Account:
         positive = reading.positive
         if positive is not None and self.labels and reading.label not in self.labels:
             shown = ", ".join(f"{value!r} ({rows_text(rows)})" for value, rows in self.labels.most_common(SHOWN))
-            raise WrongValue(
-                reading_argument("positive"),
-                f"must be a label of {name}",
-                repr(positive),
-                "",
-                f"{label!r} holds {shown}.",
-            )
+            holds = f"{label!r} holds {shown}."
+            raise WrongValue(reading_argument("positive"), f"must be a label of {name}", repr(positive), "", holds)
         if not self.rows.total():
             raise NoRows.of(name, self.left_out)
         meaning = f"label {self.meaning(reading)}" if positive is not None else ""
@@ -124,8 +121,8 @@ class Source(NamedTuple):
 
 def source_of(scores: Any, reading: Reading = PLAIN) -> Source:
     """Which kind of source `scores` is; `reading` says how files write their values."""
-    paths = [scores] if _is_path(scores) else scores
-    if isinstance(paths, (list, tuple)) and paths and all(map(_is_path, paths)):
+    paths = [scores] if isinstance(scores, PATH) else scores
+    if isinstance(paths, (list, tuple)) and paths and all(isinstance(path, PATH) for path in paths):
         return Source("files", paths if isinstance(paths, Files) else Files(paths, reading))
     if reading != PLAIN:
         raise TypeError(f"reading must come with files; got {type(scores).__name__}, whose values are numbers already.")
@@ -178,7 +175,3 @@ def refuse_ignored(source: Source, labels: Any, score: str | None, label: str | 
             "score and label must name columns of a table; got "
             f"{type(source.value).__name__}, which has none. Pass two arrays without names, or a data frame or file."
         )
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))

@@ -14,26 +14,18 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from calcert.foundation.refusal import WrongValue, reading
-from calcert.sources.columns import TITLES, title_above
+from calcert.sources.columns import TITLES, no_names, title_above
 from calcert.sources.files.paths import RowsFile
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, lines_of, opened
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, Record, lines_of, opened
 from calcert.sources.parsed_values import is_value, label_in_text, score_in_text
 
 DELIMITERS = ",;\t|"
 LINE_ENDS = ("", "\n", "\r\n", "\r")
 SEPARATOR = re.compile('"?sep=.?"?', re.IGNORECASE)
 QUOTED = re.compile('"(?:[^"]|"")*"')
-
-
-class Record(NamedTuple):
-    """The number of its first line, counted from 1, its text as it stands in the file, and its values."""
-
-    line: int
-    text: str
-    values: list[str]
 
 
 @dataclass(frozen=True)
@@ -65,21 +57,15 @@ def read_header(lines: Iterator[str], source: str, skip: int = 0) -> Header:
         way = ("Delete that line, or pass ", reading("skip_lines", skip + len(taken)), ".")
         raise WrongValue(source, "must begin with a line of column names", got, "", way)
     if bare.startswith(("{", "[{")):
-        raise ValueError(
-            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like JSON. Call "
-            "a file of JSON lines .jsonl."
-        )
+        raise no_names(source, f"{bare.strip()[:40]!r}, which looks like JSON", "Call a file of JSON lines .jsonl.")
     delimiter = max(DELIMITERS, key=QUOTED.sub("", bare).count)
     found = list(records(io.StringIO(bare, newline=""), delimiter, source))
     if len(found) != 1:
         after = f" after {skip:,} lines" if skip else ""
-        raise ValueError(f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}{after}.")
+        raise no_names(source, f"{bare.strip()[:40]!r}{after}")
     names = found[0].values
     if all(is_value(name) for name in names if name.strip()):
-        raise ValueError(
-            f"{source} must begin with a line of column names; got {bare.strip()[:40]!r}, which looks like a row. "
-            "Write a line of names above it."
-        )
+        raise no_names(source, f"{bare.strip()[:40]!r}, which looks like a row", "Write a line of names above it.")
     return Header(names, delimiter, "".join([*above, text]), skip + len(taken))
 
 

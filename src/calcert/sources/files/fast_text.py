@@ -8,6 +8,7 @@ that is not installed, and the file is read exactly instead.
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Generator, Sequence
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from calcert.foundation.interruption import load
 from calcert.kernels.counting import BETWEEN, NO_QUOTES, QUOTED, UNSOUND, count_records
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile
-from calcert.sources.files.paths import keys_in_folders, literal
+from calcert.sources.files.paths import keys_in_folders, real
 from calcert.sources.files.text_bytes import UTF_8, TextBytes
 from calcert.sources.files.value_columns import Values, coded
 
@@ -109,7 +110,8 @@ def fast_json(file: JsonFile, names: Sequence[str], kinds: Sequence[Kind]) -> Fa
     query = f"SELECT {texts} FROM read_json(?, format = 'newline_delimited', columns = {{{columns}}})"
     try:
         with duckdb.connect(config=OFFLINE) as engine:
-            for batch in engine.sql(query, params=[[literal(file.path)]]).to_arrow_reader(ROWS):
+            # DuckDB reads every path as a glob or an address: this pattern matches nothing else.
+            for batch in engine.sql(query, params=[[glob.escape(real(file.path))]]).to_arrow_reader(ROWS):
                 counted.rows += batch.num_rows
                 values = [_json_values(*pair) for pair in zip(batch.columns, kinds, strict=True)]
                 yield values, range(batch.num_rows)

@@ -19,7 +19,7 @@ from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
 from calcert.foundation.refusal import WrongValue
 from calcert.foundation.refused_values import Place
-from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named
+from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named, no_names
 from calcert.sources.files import fast_text
 from calcert.sources.files import paths as named_files
 from calcert.sources.files.csv_file import CsvFile
@@ -119,15 +119,17 @@ class FileTable:
             for argument, name in named_last.items():
                 check_groups(name, columns, self.name, argument)
             rest = [column for column in columns if column.name not in named_last.values()]
-            x, y, beside = choose_all(rest, score, label, others, self.name, self._example)
+
+            def example(name: str) -> Any:
+                return next((value for value in self.examples(name) if value is not None), None)
+
+            x, y, beside = choose_all(rest, score, label, others, self.name, example)
         suspects = is_value(x.name), is_value(y.name)
         given = score is not None and label is not None
         if isinstance(self.files[0], CsvFile) and (all(suspects) or (any(suspects) and not given)):
             # Columns that were found, or both of them, must not be called like values: that would be the first row.
-            raise ValueError(
-                f"{self.name} must begin with a line of column names; got {x.name!r} and {y.name!r}, which look like "
-                "values. Write a line of names above the rows."
-            )
+            got = f"{x.name!r} and {y.name!r}, which look like values"
+            raise no_names(self.name, got, "Write a line of names above the rows.")
         found = {"score": x, "label": y, **beside}
         found |= {argument: named(columns, argument, name, self.name) for argument, name in named_last.items()}
         self._said.make_remarks(self.name)
@@ -156,9 +158,6 @@ class FileTable:
         self._check_same({column.name for column in chosen})
         self.account.columns = account
 
-    def _example(self, name: str) -> Any:
-        return next((value for value in self.examples(name) if value is not None), None)
-
     @contextmanager
     def named_columns(self) -> Iterator[None]:
         """Where columns are not found because titles stand above their names, or for their letters, say so."""
@@ -179,18 +178,12 @@ class FileTable:
             here = sorted(f"{column.name} {column.type}" for column in own if column.name in names)
             first = first or here
             if here != first and not keys_in_folders(file.path).keys() & names:
-                raise WrongValue(
-                    "all files",
-                    "must have the same columns and types",
-                    f"{', '.join(first)} in {visible(parquet[0].path)} and {', '.join(here)} in {file.name}",
-                    "",
-                    named_files.APART,
-                )
+                got = f"{', '.join(first)} in {visible(parquet[0].path)} and {', '.join(here)} in {file.name}"
+                raise WrongValue("all files", "must have the same columns and types", got, "", named_files.APART)
             for name in sorted(names):
                 check_alone(own, "score, label and groups", name, file.name)
 
-    def is_small(self) -> bool:
-        """True where the files have few bytes, decompressed."""
+    def _is_small(self) -> bool:
         # A tenth is about what compression leaves.
         packed = any(file.path.lower().endswith(named_files.COMPRESSED) for file in self.files)
         return sum(os.path.getsize(file.path) for file in self.files) <= (SMALL // 10 if packed else SMALL)
@@ -202,7 +195,7 @@ class FileTable:
 
     def read(self, take: Callable[[Place, bool], Taken]) -> Taken:
         """What `take` makes of all rows: it is told how to say where a row stands, and whether to read fast."""
-        if self.form in ("csv", "json") and not self.is_small():
+        if self.form in ("csv", "json") and not self._is_small():
             try:
                 return take(fast_text.left_to_the_exact_reader, True)
             except ValueError:

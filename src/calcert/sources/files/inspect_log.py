@@ -19,8 +19,8 @@ from calcert.foundation.interruption import load
 from calcert.foundation.refusal import WrongValue
 from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.columns import SCORE_NAMES
-from calcert.sources.files.json_file import DECODER, JsonFile, Record, Window
-from calcert.sources.files.text_bytes import opened
+from calcert.sources.files.json_file import DECODER, JsonFile, Window
+from calcert.sources.files.text_bytes import Record, opened
 from calcert.sources.parsed_values import label_in_cell, score_in_cell
 from calcert.sources.signs_of_dependence import LOOKED_AT
 

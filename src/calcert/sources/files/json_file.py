@@ -7,24 +7,16 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from calcert.sources.files.paths import RowsFile, keys_in_folders, value_in_folders
-from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, lines_of, opened
+from calcert.sources.files.text_bytes import BYTE_ORDER_MARK, LONGEST, UTF_8, Record, lines_of, opened
 from calcert.sources.parsed_values import label_in_json, score_in_json
 
 WHITE = " \t\r\n"
 PIECE = 1 << 16
 DEEPEST = 8
 """Objects in objects that columns are looked for in."""
-
-
-class Record(NamedTuple):
-    """The number of its line, counted from 1 (0 in an array), its text as it stands in the file, and its values."""
-
-    line: int
-    text: str
-    values: dict[str, Any]
 
 
 class Ambiguous(dict[str, Any]):

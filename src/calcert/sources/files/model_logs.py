@@ -18,8 +18,9 @@ from typing import Any
 from calcert.foundation.refusal import Argument, WrongValue, about_files
 from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.files.inspect_log import ARCHIVE, INSPECT_HEAD, QUESTION, InspectLog
-from calcert.sources.files.json_file import JsonFile, Record
+from calcert.sources.files.json_file import JsonFile
 from calcert.sources.files.paths import SUFFIXES, resolve
+from calcert.sources.files.text_bytes import Record
 from calcert.sources.parsed_values import Reading, label_in_cell, score_in_cell
 from calcert.sources.source_argument import Files
 

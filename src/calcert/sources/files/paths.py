@@ -69,7 +69,13 @@ def resolve(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], Format]
 
 def _expand(path: str) -> list[str]:
     if ADDRESS.match(path) and not os.path.exists(path):
-        _refuse_address(path)
+        if path.lower().startswith("file://"):
+            raise ValueError(f"the path must be plain; got {path!r}. Pass it without 'file://'.")
+        raise ValueError(
+            f"the path must lead to files on this machine; got the address {path!r}, and nothing is fetched from a "
+            "network. Copy the files here first or, in Python, pass a table of an engine that reads them where they "
+            "are, such as polars.scan_parquet(...) or a DuckDB relation."
+        )
     if os.path.isdir(path):
         found = _files_below(path)
         if not found:
@@ -87,16 +93,6 @@ def _expand(path: str) -> list[str]:
             f"the path must lead to files; got {path!r}, but {what} (seen from {visible(os.getcwd())})."
         )
     return found
-
-
-def _refuse_address(path: str) -> None:
-    if path.lower().startswith("file://"):
-        raise ValueError(f"the path must be plain; got {path!r}. Pass it without 'file://'.")
-    raise ValueError(
-        f"the path must lead to files on this machine; got the address {path!r}, and nothing is fetched from a "
-        "network. Copy the files here first or, in Python, pass a table of an engine that reads them where they are, "
-        "such as polars.scan_parquet(...) or a DuckDB relation."
-    )
 
 
 def _matches(pattern: str) -> Iterator[str]:
@@ -212,11 +208,6 @@ def names_of_files(files: Sequence[str]) -> dict[str, str]:
     """What every file is called below the folder that holds them all."""
     common = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
     return {file: visible(os.path.relpath(os.path.abspath(file), common)) for file in files}
-
-
-def literal(file: str) -> str:
-    """The path as a pattern that matches nothing else, for an engine that reads every path as a glob or an address."""
-    return glob.escape(real(file))
 
 
 def real(file: str) -> str:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from calcert.foundation.refusal import Argument, WrongValue, reading
-from calcert.sources.columns import TITLES, title_above
+from calcert.sources.columns import TITLES, no_names, title_above
 from calcert.sources.files.paths import RowsFile
 from calcert.sources.parsed_values import Percentage, is_like_value
 
@@ -80,12 +80,10 @@ class SheetFile(RowsFile):
             if number > self._skip and _is_filled((number, row)):
                 filled = [value for value in row if value is not None]
                 if all(map(is_like_value, filled)):
-                    raise ValueError(
-                        f"{self.name} must begin with a row of column names; got {str(filled[0])[:40]!r} in row "
-                        f"{number}. Write the names above the values."
-                    )
+                    got = f"{str(filled[0])[:40]!r} in row {number}"
+                    raise no_names(self.name, got, "Write the names above the values.", "row")
                 return ["" if value is None else str(value).strip() for value in row]
-        raise ValueError(f"{self.name} must begin with a row of column names; got an empty sheet.")
+        raise no_names(self.name, "an empty sheet", line="row")
 
     def _formulas(self) -> set[tuple[int, int]]:
         """Where formulas stand: the numbers of row and column."""

@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.interruption import load
@@ -45,6 +45,14 @@ def not_utf_8(name: str, value: str, where: str) -> WrongValue:
     windows = (reading("encoding", "cp1252"), " for files of Windows in Western Europe.")
     way = ("Pass what the file is written in, such as ", *windows)
     return WrongValue(name, "must be text in UTF-8", repr(value), where, way)
+
+
+class Record(NamedTuple):
+    """The number of its first line, counted from 1 (0 in an array), its text as in the file, and its values."""
+
+    line: int
+    text: str
+    values: Any
 
 
 class TextBytes(io.RawIOBase):
