@@ -41,9 +41,26 @@ class Unreadable(Exception):
 
     def refusal(self, name: str, where: str) -> WrongValue:
         """What to say of it; `name` is scores or labels."""
+        value, wanted = self.value, self.wanted
         if self.missing:
-            return missing_value(name, where, self.value)
-        return _unreadable(name, self.value, where, self.wanted)
+            return missing_value(name, where, value)
+        shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+        if name == "labels" and wanted is None:
+            return WrongValue(name, "must be 0 or 1 (or bool)", shown, where, *text_label_ways(value))
+        wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
+        ways: list[Way | Phrase] = []
+        if wordy or is_sheet_error(value):
+            gap = reading("missing", (value.strip(),), reading("drop_missing", True))
+            ways = [("If it stands for a missing value, pass ", gap, ".")]
+        elif isinstance(value, str) and wanted is None:
+            text = value.strip()
+            if value.isascii() and text.replace(".", "", 1).isdigit():
+                ways = ["Write it without quotes."]
+            ways += [PERCENT] if text.endswith("%") else []
+            ways += [COMMAS] if text.rstrip("% ").replace(",", "", 1).isdigit() and "," in value else []
+        wanted = wanted or "numbers in [0, 1]"
+        required = ("must be ", *((wanted,) if isinstance(wanted, str) else wanted))
+        return WrongValue(name, required, shown, where, *ways)
 
 
 def number_in_text(text: str) -> float | None:
@@ -67,7 +84,7 @@ def is_like_value(value: Any) -> bool:
 
 def score_in_text(text: str | None) -> float:
     """A score that is written out."""
-    found = number_in_text(text) if text is not None else None
+    found = number_in_text(text or "")
     if found is None:
         raise Unreadable(text)
     return found
@@ -75,7 +92,7 @@ def score_in_text(text: str | None) -> float:
 
 def label_in_text(text: str | None) -> float:
     """A label that is written out: a number, or true or false."""
-    found = number_in_text(text) if text is not None else None
+    found = number_in_text(text or "")
     if found is not None:
         # Whole numbers stay whole, so that errors show them as people write them.
         return int(found) if found.is_integer() else found
@@ -123,30 +140,6 @@ def _nearest_double(value: float) -> float:
 def is_sheet_error(value: Any) -> bool:
     """True for what spreadsheets write where they could compute nothing, in any language: #NV, #DIV/0!, #REF!."""
     return isinstance(value, str) and value.strip().startswith("#") and value.isupper()
-
-
-def _unreadable(name: str, value: Any, where: str, wanted: Phrase | None) -> WrongValue:
-    """What to say of a value in a text file that is neither missing nor of the kind it must be; `name` as above.
-
-    `wanted` says what it must be where somebody said so.
-    """
-    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
-    wordy = name == "scores" and isinstance(value, str) and not any(letter.isdigit() for letter in value)
-    absent = wordy or is_sheet_error(value)
-    if name == "labels" and wanted is None:
-        return WrongValue(name, "must be 0 or 1 (or bool)", shown, where, *text_label_ways(value))
-    ways: list[Way | Phrase] = []
-    if absent:
-        gap = reading("missing", (value.strip(),), reading("drop_missing", True))
-        ways = [("If it stands for a missing value, pass ", gap, ".")]
-    elif isinstance(value, str) and wanted is None:
-        if value.isascii() and value.strip().replace(".", "", 1).isdigit():
-            ways = ["Write it without quotes."]
-        ways += [PERCENT] if value.strip().endswith("%") else []
-        if value.strip().rstrip("% ").replace(",", "", 1).isdigit() and "," in value:
-            ways.append(COMMAS)
-    required = ("must be ", *((wanted or "numbers in [0, 1]",) if isinstance(wanted, (str, type(None))) else wanted))
-    return WrongValue(name, required, shown, where, *ways)
 
 
 AFFIRMATIVE = {"yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "j": "n", "oui": "non", "si": "no"}
