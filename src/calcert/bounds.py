@@ -7,6 +7,7 @@ Each takes the rows as :func:`calcert.certify` does, scores and labels, :class:`
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -56,8 +57,13 @@ _LATER = {
 
 __all__ = [*_LATER]
 
-ROWS = "scores, labels\n        The rows: all that :func:`calcert.summarize` takes, or what it returned"
-CONFIDENCE = "confidence\n        Probability 1 - delta with which each bound holds.\n"
+SHARED = {
+    "scores, labels": "The rows: all that :func:`calcert.summarize` takes, or what it returned.",
+    "odds, bandwidth": "Which noise is added, as in :func:`calcert.perturb`; one of them at most, else `odds` 1/16.",
+    "confidence": "Probability 1 - delta with which each bound holds.",
+    "seed": "Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.",
+}
+"""Parameters that theorems share; a theorem explains its others, and those of which it has more to say."""
 
 
 def __dir__() -> list[str]:
@@ -96,9 +102,16 @@ def of_rows(theorem: Callable[..., Answer]) -> Callable[..., Answer]:
 
     del of.__wrapped__  # Its source has other arguments, which tools would read.
     of.__signature__ = signature  # type: ignore[attr-defined]
-    text = (theorem.__doc__ or "").replace(
-        "    summary\n        What :func:`calcert.summarize` returned", f"    {ROWS}"
-    )
-    before, delta, after = text.partition("    delta\n")
-    of.__doc__ = f"{before}    {CONFIDENCE}{after.partition(chr(10))[2]}" if delta else text
+    of.__doc__ = _with_parameters(theorem.__doc__ or "", list(signature.parameters))
     return of
+
+
+def _with_parameters(text: str, names: list[str]) -> str:
+    """The docstring of a theorem with all its parameters explained, in their order."""
+    before, examples, after = text.partition("    Examples\n")
+    before, _, own = before.partition("    Parameters\n    ----------\n")
+    said = {name: f"        {shared}\n" for name, shared in SHARED.items() if name.partition(",")[0] in names}
+    said |= dict(re.findall(r"^ {4}(\w.*)\n((?: {8}.*\n)+)", own, re.MULTILINE))
+    listed = sorted(said, key=lambda name: names.index(name.partition(",")[0]))
+    section = "".join(f"    {name}\n{said[name]}" for name in listed)
+    return f"{before}    Parameters\n    ----------\n{section}\n{examples}{after}"

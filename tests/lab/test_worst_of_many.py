@@ -40,18 +40,9 @@ def rows_of(group: int, zeros: int, ones: int) -> Summary:
 @cache
 def entry(group: int, zeros: int, ones: int) -> OneOfMany:
     """What a group with so many rows of either label says of the worst; its own bounds are no matter here."""
-    terms = upper_terms(rows_of(group, zeros, ones), DELTA)
-    found = Certificate.from_terms(
-        quantity="miscount",
-        subject="as it is",
-        assumption="none",
-        terms=terms,
-        lower=Lower(0.0),
-        delta=DELTA,
-        n=zeros + ones,
-        theorem="Theorem 9",
-        parameters={},
-    )
+    rows = rows_of(group, zeros, ones)
+    terms = upper_terms(rows, DELTA)
+    found = Certificate.of(rows, "miscount", terms, Lower(0.0), DELTA, theorem="Theorem 9")
     return OneOfMany(found, terms)
 
 

@@ -25,11 +25,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calcert.certificates.certificate import any_rows, proved_for
 from calcert.certificates.limits.share_limits import share_limits
 from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, RangeMean, miscalibrated_ranges_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.foundation.validation import complement
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
 from calcert.perturbation.grids.grid import Grid
 from calcert.perturbation.grids.grid_view import View
@@ -144,6 +145,7 @@ class CalibrationBand(Result):
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+@proved_for(any_rows)
 def calibration_band(
     summary: Summary,
     *,
@@ -163,12 +165,6 @@ def calibration_band(
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned for the original, unperturbed scores.
-    odds, bandwidth
-        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
-    delta
-        Probability with which the band may miss the curve anywhere at all.
     points
         Computed points to a bandwidth; more cost confidence, fewer cost room for the curve to move between them.
 
@@ -181,8 +177,7 @@ def calibration_band(
     >>> print(f"at {band.t[middle]:.2f} between {band.lower[middle]:.3f} and {band.upper[middle]:.3f}; truth 0.251")
     at 0.50 between 0.211 and 0.289; truth 0.251
     """
-    check_summary(summary, clusters=True)
-    return perturbed_band(summary, choose_noise(odds, bandwidth), check_delta(delta), points)
+    return perturbed_band(summary, choose_noise(odds, bandwidth), delta, points)
 
 
 def perturbed_band(summary: Summary, noise: Noise, delta: float, points: int = 128) -> CalibrationBand:

@@ -8,15 +8,14 @@ from functools import lru_cache
 import numpy as np
 
 from calcert.certificates import several
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, any_rows, proved_for
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, plug_in
 from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.number_text import given
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary, check_variation
+from calcert.foundation.validation import check_variation
 from calcert.kernels.limits import grouped_limit
-from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
 
 REFINEMENTS = (1.0, 1 / 4, 1 / 16)
@@ -30,6 +29,7 @@ OWN_WEIGHT = ", and given its score a label does not depend on its weight"
 """What Theorem U3 assumes beyond Theorem 2, of clusters and of weights alone."""
 
 
+@proved_for(any_rows)
 def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of the current scores, given a bound on a variation.
 
@@ -47,14 +47,8 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     variation
         V, the bound on the total variation.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -64,30 +58,28 @@ def bounded_variation(summary: Summary, *, variation: float = 1.0, delta: float 
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
-    check_summary(summary, clusters=True)
-    variation, delta, seed = check_variation(variation), check_delta(delta), check_seed(seed)
+    variation = check_variation(variation)
     return statement(summary, variation, upper_terms(summary, variation, delta), delta, seed)
 
 
 def statement(summary: Summary, variation: float, terms: dict[str, float], delta: float, seed: int) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
-    return Certificate.from_terms(
-        quantity="L1 calibration error",
-        subject="with its current scores",
-        assumption=f"calibration function of total variation at most {given(variation)}"
-        + (" (as any monotone one)" if variation >= 1 else "")
-        + _beyond(summary.clusters),
-        lower=l1_lower(summary, delta, seed),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
+    monotone = " (as any monotone one)" if variation >= 1 else ""
+    return Certificate.of(
+        summary,
+        "L1 calibration error",
+        terms,
+        l1_lower(summary, delta, seed),
+        delta,
         theorem="Theorem 2",
-        terms=terms,
-        parameters={"variation": variation, "seed": seed},
+        assumption=f"calibration function of total variation at most {given(variation)}{monotone}{_beyond(summary)}",
+        variation=variation,
+        seed=seed,
     )
 
 
-def _beyond(clusters: Clusters | None) -> str:
+def _beyond(summary: Summary) -> str:
+    clusters = summary.clusters
     if clusters is None or clusters.design.only_soft:
         return ""
     return OWN_SCORE if clusters.design.clustered else OWN_WEIGHT

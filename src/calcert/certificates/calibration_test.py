@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calcert.certificates.certificate import plain_rows, proved_for
 from calcert.certificates.witnesses.listed_witnesses import mixing_distance
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_count, check_seed, check_summary
+from calcert.foundation.validation import check_count
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -80,6 +81,7 @@ class CalibrationTest(Result):
         return [{name: value for name, value in vars(self).items() if name != "drawn"}]
 
 
+@proved_for(plain_rows)
 def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> CalibrationTest:
     """Test whether a classifier is perfectly calibrated: whether every score is the probability of label 1.
 
@@ -94,8 +96,6 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     draws
         How often labels are drawn from the scores.
     seed
@@ -110,8 +110,7 @@ def calibration_test(summary: Summary, *, draws: int = 999, seed: int = 0) -> Ca
     >>> calcert.bounds.calibration_test(x, rng.random(1_000) < x**1.5).p_value
     0.001
     """
-    check_summary(summary)
-    draws, seed = check_count("draws", draws, 1, LARGEST), check_seed(seed)
+    draws = check_count("draws", draws, 1, LARGEST)
     trials = _trials(summary, 0.5 / (1 + draws))
     expected = trials.rows * trials.probability
     seen = float(_spread(trials.positives[None, :] - expected)[0])

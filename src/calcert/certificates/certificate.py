@@ -3,20 +3,73 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from calcert.foundation.number_text import at_least, at_most, e_value, percent, percent_sure, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
-from calcert.foundation.validation import complement
-from calcert.summary.clusters import Clusters
+from calcert.foundation.validation import (
+    check_constant,
+    check_crossings,
+    check_delta,
+    check_seed,
+    check_summary,
+    complement,
+    refuse_clusters,
+)
+from calcert.summary.summary import Summary
 
 TELLING = 0.95
 """Upper bounds up to this large say something by themselves."""
 
 NOTHING = 0.999
 """An upper bound from here on says nothing; rounding it up to 1 is sound, and honest."""
+
+CURRENT = "with its current scores"
+
+CHECKS = {"delta": check_delta, "seed": check_seed, "crossings": check_crossings, "constant": check_constant}
+
+Sampling = Callable[[Summary], bool]
+"""True of rows that a theorem is proved for."""
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def any_rows(summary: Summary) -> bool:
+    """Independent rows or clusters, with weights, shares for labels or neither."""
+    return True
+
+
+def unweighted_rows(summary: Summary) -> bool:
+    """Rows that count alike, in clusters or not."""
+    return summary.clusters is None or not (summary.clusters.design.weighted or summary.clusters.design.soft)
+
+
+def plain_rows(summary: Summary) -> bool:
+    """Independent rows of equal weight."""
+    return summary.clusters is None
+
+
+def proved_for(
+    sampling: Sampling,
+) -> Callable[[Callable[Concatenate[Summary, Given], Found]], Callable[Concatenate[Summary, Given], Found]]:
+    """A theorem for rows of this sampling: others are refused, and arguments that theorems share are checked, once."""
+
+    def of(theorem: Callable[Concatenate[Summary, Given], Found]) -> Callable[Concatenate[Summary, Given], Found]:
+        @wraps(theorem)
+        def checked(summary: Summary, *given: Given.args, **named: Given.kwargs) -> Found:
+            check_summary(summary, clusters=True)
+            if not sampling(summary):
+                refuse_clusters(summary)
+            named.update({name: CHECKS[name](value) for name, value in named.items() if name in CHECKS})
+            return theorem(summary, *given, **named)
+
+        return checked
+
+    return of
 
 
 class Lower(NamedTuple):
@@ -96,39 +149,41 @@ class Certificate:
             )
 
     @classmethod
-    def from_terms(
+    def of(
         cls,
-        *,
+        summary: Summary,
         quantity: str,
-        subject: str,
-        assumption: str,
         terms: Mapping[str, float],
         lower: Lower,
         delta: float,
-        n: int,
+        *,
         theorem: str,
-        parameters: Mapping[str, float],
-        clusters: Clusters | None = None,
+        subject: str = CURRENT,
+        assumption: str = "none",
+        **parameters: float,
     ) -> Certificate:
-        """The certificate whose upper bound is what `terms` add up to; a lower bound above it is cut to it.
-
-        With `clusters` it says of which distribution it speaks.
-        """
-        upper, made_of = total(terms)
+        """The certificate of some rows; for clusters it says of which distribution it speaks."""
+        clusters = summary.clusters
         if clusters is not None:
             subject = f"{subject}, {clusters.design.words}"
             theorem += " for clusters" if clusters.pair_sums is None else " for clusters, pair sums"
-        return cls(
+        blank = cls(quantity, subject, assumption, 1.0, 0.0, complement(delta), summary.rows, theorem, {}, parameters)
+        return blank.restated(quantity, terms, lower, delta, summary.rows, theorem=theorem)
+
+    def restated(
+        self, quantity: str, terms: Mapping[str, float], lower: Lower, delta: float, n: int, *, theorem: str
+    ) -> Certificate:
+        """The same of another quantity: the upper bound is what `terms` add up to, and a lower one above it is cut."""
+        upper, made_of = total(terms)
+        return replace(
+            self,
             quantity=quantity,
-            subject=subject,
-            assumption=assumption,
             upper=upper,
             lower=min(lower.limit, upper),
             confidence=complement(delta),
             n=n,
             theorem=theorem,
             terms=made_of,
-            parameters=dict(parameters),
             e_value=lower.e_value,
         )
 

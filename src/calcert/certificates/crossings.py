@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, any_rows, proved_for
 from calcert.certificates.cutoff import Excess
 from calcert.certificates.limits.cluster_moments import group_squares, run_squares, signs_squares
 from calcert.certificates.limits.sampling_term import largest_mean_terms
@@ -27,11 +27,11 @@ from calcert.certificates.witnesses.cluster_lower import (
 from calcert.certificates.witnesses.listed_witnesses import FOR_CROSSINGS, FOR_ONE_CROSSING
 from calcert.certificates.witnesses.random_splits import middles, net_of, worst_gain
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary
 from calcert.kernels.signs import best_signs, most_gained
 from calcert.summary.summary import Summary
 
 
+@proved_for(any_rows)
 def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of the current scores, given how often their curve crosses the diagonal.
 
@@ -49,14 +49,8 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     crossings
         How often the true curve changes sides of the diagonal, at most.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -67,9 +61,6 @@ def crossings(summary: Summary, *, crossings: int = 3, delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.052")
     0.045 to 0.055; the truth is 0.052
     """
-    check_summary(summary, clusters=True)
-    crossings = check_crossings(crossings)
-    delta, seed = check_delta(delta), check_seed(seed)
     lower = crossings_lower(summary, crossings, delta, seed)
     return statement(summary, crossings, upper_terms(summary, crossings, delta), lower, delta, seed)
 
@@ -78,20 +69,17 @@ def statement(
     summary: Summary, crossings: int, terms: dict[str, float], lower: Lower, delta: float, seed: int
 ) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
-    times = f"{crossings} times" if crossings != 1 else "once"
-    return Certificate.from_terms(
-        quantity="L1 calibration error",
-        subject="with its current scores",
-        assumption=f"the true curve changes sides of the diagonal at most {times}"
-        if crossings
-        else "the true curve stays on one side of the diagonal",
-        lower=lower,
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
+    often = f"changes sides of the diagonal at most {f'{crossings} times' if crossings != 1 else 'once'}"
+    return Certificate.of(
+        summary,
+        "L1 calibration error",
+        terms,
+        lower,
+        delta,
         theorem="Theorem 10",
-        terms=terms,
-        parameters={"crossings": crossings, "seed": seed},
+        assumption=f"the true curve {often if crossings else 'stays on one side of the diagonal'}",
+        crossings=crossings,
+        seed=seed,
     )
 
 

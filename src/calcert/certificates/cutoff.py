@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, any_rows, plain_rows, proved_for
 from calcert.certificates.limits.cluster_moments import range_squares
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import largest_mean_terms
@@ -24,7 +24,7 @@ from calcert.certificates.witnesses.listed_witnesses import FOR_RANGES
 from calcert.certificates.witnesses.random_splits import middles, net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_one_of, check_seed, check_summary
+from calcert.foundation.validation import check_one_of
 from calcert.kernels.signs import best_run, furthest
 from calcert.summary.summary import Summary
 
@@ -84,6 +84,7 @@ QUANTITY: dict[Side, str] = {
 SIGN: dict[Side, int] = {"either": 0, "too high": 1, "too low": -1}
 
 
+@proved_for(any_rows)
 def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the sums of scores in all ranges: how far they are from the number of positives, per row of all rows.
 
@@ -106,15 +107,9 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     side
         "either"; or "too high" for ranges in which the scores promise more positives than there are, "too low" for
         those in which they promise fewer.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -124,21 +119,9 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary, clusters=True)
     check_one_of("side", side, tuple(QUANTITY))
-    delta, seed = check_delta(delta), check_seed(seed)
-    return Certificate.from_terms(
-        quantity=QUANTITY[side],
-        subject="with its current scores",
-        assumption="none",
-        lower=cutoff_lower(summary, delta, seed, side),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
-        theorem="Theorem 9",
-        terms=upper_terms(summary, delta, side),
-        parameters={"seed": seed},
-    )
+    terms, lower = upper_terms(summary, delta, side), cutoff_lower(summary, delta, seed, side)
+    return Certificate.of(summary, QUANTITY[side], terms, lower, delta, theorem="Theorem 9", seed=seed)
 
 
 def upper_terms(summary: Summary, delta: float, side: Side = "either", limit: Limit = iid_limit) -> dict[str, float]:
@@ -212,13 +195,12 @@ class WorstRange:
     rows: int
 
 
+@proved_for(plain_rows)
 def worst_range(summary: Summary, *, side: Side = "either") -> WorstRange:
     """The range of scores that is furthest off in these rows: where to look first. An estimate, without guarantee.
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     side
         As in :func:`calcert.bounds.cutoff`.
 
@@ -231,7 +213,6 @@ def worst_range(summary: Summary, *, side: Side = "either") -> WorstRange:
     >>> print(f"{worst.low:.2f} to {worst.high:.2f}: {worst.observed:,} positives, {worst.expected:,.0f} expected")
     0.00 to 0.54: 17,157 positives, 14,458 expected
     """
-    check_summary(summary)
     check_one_of("side", side, tuple(QUANTITY))
     points, excess = summary.points, Excess.of(summary)
     first, stop, _ = widest_run(excess.net, side)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calcert.certificates.certificate import plain_rows, proved_for
 from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.regret import placed
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, check_threshold, complement
+from calcert.foundation.validation import check_threshold, complement
 from calcert.summary.summary import Summary
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -88,6 +89,7 @@ def _proven(lower: float, upper: float, gain_lower: float, gain_upper: float) ->
     return ", ".join(said) or "-"
 
 
+@proved_for(plain_rows)
 def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS, delta: float = 0.05) -> DecisionCurve:
     """Enclose the net benefit of acting on scores from each of some thresholds on, at all of them together.
 
@@ -103,12 +105,8 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     thresholds
         Increasing, strictly between 0 and 1. The band is the narrower the fewer they are.
-    delta
-        Probability with which any of the limits may fail.
 
     Examples
     --------
@@ -127,8 +125,7 @@ def decision_curve(summary: Summary, *, thresholds: Sequence[float] = THRESHOLDS
     acting on all rows. Acting on none has net benefit 0. Nothing is assumed
     (Theorem 17).
     """
-    check_summary(summary)
-    delta, listed = check_delta(delta), _checked(thresholds)
+    listed = _checked(thresholds)
     level, found = delta / (2 * len(listed)), []
     for t in listed:
         inside, cut = counts(summary, t)

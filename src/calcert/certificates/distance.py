@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, any_rows, proved_for
 from calcert.certificates.limits.deviations import Limit, iid_limit
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.witnesses import random_splits
@@ -26,7 +26,6 @@ from calcert.certificates.witnesses.listed_witnesses import FOR_DISTANCE
 from calcert.certificates.witnesses.random_splits import blocks, middles
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.kernels.distance import solve
 from calcert.kernels.knots import admit, cost, lay, promised, put
 from calcert.summary.points import Points
@@ -39,6 +38,7 @@ PART = 0.2
 """No wider, though, than this times what so many rows can tell apart."""
 
 
+@proved_for(any_rows)
 def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the distance from calibration: how far the scores are, on average, from some calibrated score.
 
@@ -52,15 +52,6 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
         ``plug-in``: what it costs to move the rows to a calibrated score, by a plan that is nearly the best;
         ``sampling``; ``discretisation``: what the cells may hide of the cost, and rounding.
 
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -69,20 +60,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 1/6")
     0.164 to 0.169; the truth is 1/6
     """
-    check_summary(summary, clusters=True)
-    delta, seed = check_delta(delta), check_seed(seed)
-    return Certificate.from_terms(
-        quantity="distance from calibration",
-        subject="with its current scores",
-        assumption="none",
-        lower=distance_lower(summary, delta, seed),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
-        theorem="Theorem 6",
-        terms=upper_terms(summary, delta),
-        parameters={"seed": seed},
-    )
+    terms, lower = upper_terms(summary, delta), distance_lower(summary, delta, seed)
+    return Certificate.of(summary, "distance from calibration", terms, lower, delta, theorem="Theorem 6", seed=seed)
 
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, any_rows, proved_for
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
 from calcert.certificates.score_groups import Groups, plug_in
 from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary
 
 
+@proved_for(any_rows)
 def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of a classifier whose scores repeat: trees, deciles, rounded scores.
 
@@ -21,19 +21,10 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
         rows and the random split set by the seed. It holds for every score distribution, and is useful where rows
         are many to a distinct score.
     Assumes
-        Of the rows and the arguments, what :func:`calcert.certify` assumes.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes; at most 4,096 distinct scores.
     Terms
         ``plug-in``: mean distance of scores to the mean label at that score; ``sampling``; ``discretisation``:
         rounding of sums.
-
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -43,25 +34,13 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
     >>> print(f"{c.lower:.3f} to {c.upper:.4f}; the truth is 0")
     0.000 to 0.0064; the truth is 0
     """
-    check_summary(summary, clusters=True)
-    delta, seed = check_delta(delta), check_seed(seed)
     return statement(summary, upper_terms(summary, delta), delta, seed)
 
 
 def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
-    return Certificate.from_terms(
-        quantity="L1 calibration error",
-        subject="with its current scores",
-        assumption="none",
-        lower=l1_lower(summary, delta, seed),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
-        theorem="Theorem 4",
-        terms=terms,
-        parameters={"distinct scores": summary.values.size, "seed": seed},
-    )
+    lower, asked = l1_lower(summary, delta, seed), {"distinct scores": summary.values.size, "seed": seed}
+    return Certificate.of(summary, "L1 calibration error", terms, lower, delta, theorem="Theorem 4", **asked)
 
 
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:

@@ -7,14 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, any_rows, proved_for
 from calcert.certificates.limits.cluster_moments import signs_squares
 from calcert.certificates.limits.deviations import betting_upper
 from calcert.certificates.limits.sampling_term import gap_limit, largest_mean_terms
 from calcert.certificates.witnesses.cluster_lower import Pattern, clusters_lower, gap_pattern
 from calcert.foundation.array_types import Floats
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_summary
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
@@ -24,6 +23,7 @@ FEW = 60
 Direction = Literal["too high", "too low", "overconfident", "underconfident", "mixed"]
 
 
+@proved_for(any_rows)
 def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
     """Certify how far the mean score is from the base rate: calibration in the large.
 
@@ -36,13 +36,6 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
         ``plug-in``: the difference of the means of the rows; ``discretisation``: scores are known to 2^-40;
         ``sampling``.
 
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    delta
-        Probability with which each bound may fail.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -51,20 +44,8 @@ def in_the_large(summary: Summary, *, delta: float = 0.05) -> Certificate:
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.165 to 0.169; the truth is 0.167
     """
-    check_summary(summary, clusters=True)
-    delta = check_delta(delta)
-    return Certificate.from_terms(
-        quantity="calibration error in the large",
-        subject="with its current scores",
-        assumption="none",
-        lower=Lower(in_the_large_lower(summary, delta)),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
-        theorem="Theorem 11",
-        terms=upper_terms(summary, delta),
-        parameters={},
-    )
+    terms, lower = upper_terms(summary, delta), Lower(in_the_large_lower(summary, delta))
+    return Certificate.of(summary, "calibration error in the large", terms, lower, delta, theorem="Theorem 11")
 
 
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:

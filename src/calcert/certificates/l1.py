@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from calcert.certificates import bounded_variation, finite, several
 from calcert.certificates import crossings as few_crossings
-from calcert.certificates.certificate import Certificate, total
+from calcert.certificates.certificate import Certificate, any_rows, proved_for, total
 from calcert.certificates.witnesses.betting import l1_lower
-from calcert.foundation.validation import check_crossings, check_delta, check_seed, check_summary, check_variation
+from calcert.foundation.validation import check_variation
 from calcert.summary.summary import Summary
 
 WORTH = 1.25
@@ -21,6 +21,7 @@ WITHOUT_VARIATION = (
 """Why there is no statement by variation for clusters with a declared largest weight."""
 
 
+@proved_for(any_rows)
 def l1(
     summary: Summary,
     *,
@@ -50,8 +51,6 @@ def l1(
     >>> l1(calcert.summarize(x, rng.random(100_000) < x)).theorem
     'Theorem 4'
     """
-    check_summary(summary, clusters=True)
-    crossings, delta, seed = check_crossings(crossings), check_delta(delta), check_seed(seed)
     if variation is not None:
         return _by_variation(summary, check_variation(variation), delta, seed)
     few, many = _upper_terms_of_both(summary, crossings, delta)

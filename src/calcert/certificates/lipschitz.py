@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, plain_rows, proved_for
 from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, mean_apart, plug_in
 from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.number_text import given
-from calcert.foundation.validation import check_constant, check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary
 
 
+@proved_for(plain_rows)
 def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: int = 0) -> Certificate:
     """Certify the L1 calibration error of the current scores, given a Lipschitz constant.
 
@@ -29,14 +29,8 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     constant
         L, the Lipschitz constant.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -46,19 +40,16 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.171; the truth is 0.167
     """
-    check_summary(summary)
-    constant, delta, seed = check_constant(constant), check_delta(delta), check_seed(seed)
-    terms = upper_terms(summary, constant, delta)
-    return Certificate.from_terms(
-        quantity="L1 calibration error",
-        subject="with its current scores",
-        assumption=f"calibration function Lipschitz with constant {given(constant)}",
-        lower=l1_lower(summary, delta, seed),
-        delta=delta,
-        n=summary.n,
+    return Certificate.of(
+        summary,
+        "L1 calibration error",
+        upper_terms(summary, constant, delta),
+        l1_lower(summary, delta, seed),
+        delta,
         theorem="Theorem 3",
-        terms=terms,
-        parameters={"constant": constant, "seed": seed},
+        assumption=f"calibration function Lipschitz with constant {given(constant)}",
+        constant=constant,
+        seed=seed,
     )
 
 

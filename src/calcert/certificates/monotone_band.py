@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calcert.certificates.certificate import plain_rows, proved_for
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, miscalibrated_ranges_of
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_scores, check_summary, complement
+from calcert.foundation.validation import check_scores, complement
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -102,6 +103,7 @@ class MonotoneBand(Result):
         return [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
 
+@proved_for(plain_rows)
 def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     """Enclose the calibration curve of the current scores, given that a higher score never means a lower probability.
 
@@ -112,13 +114,6 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
         What :func:`calcert.certify` assumes, and a probability of label 1 that never falls as the score rises. Rows can
         refute that, and `refuted_at` says where.
 
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    delta
-        Probability with which the band may miss the curve anywhere at all.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -127,8 +122,7 @@ def monotone_band(summary: Summary, *, delta: float = 0.05) -> MonotoneBand:
     >>> print(f"mean width {band.mean_width:.3f}; refuted at {band.refuted_at}")
     mean width 0.178; refuted at None
     """
-    check_summary(summary)
-    delta, points = check_delta(delta), summary.points
+    points = summary.points
     begin, stop, share = runs(across_labels(points.count))
     rows, positives = (
         np.concatenate([[0], np.cumsum(column)]) for column in (across_labels(points.count), points.count[:, 1])

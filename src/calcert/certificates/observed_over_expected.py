@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from calcert.certificates.certificate import proved_for, unweighted_rows
 from calcert.certificates.in_the_large import rows_at_ends
 from calcert.certificates.limits.cluster_deviations import FixedWeights
 from calcert.certificates.limits.cluster_moments import gains_of, second_limit, signs_squares
@@ -16,7 +17,7 @@ from calcert.certificates.limits.deviations import SPLIT, Squares, iid_limit, me
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_one_of, check_summary, complement
+from calcert.foundation.validation import check_one_of, complement
 from calcert.kernels.search import SLACK, RuledOut, largest_candidate
 from calcert.summary.clusters import Clusters
 from calcert.summary.summary import Summary
@@ -79,6 +80,7 @@ Side = Literal["both", "at most"]
 """Which limits are asked for; the upper one alone may have all of delta."""
 
 
+@proved_for(unweighted_rows)
 def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side = "both") -> Ratio:
     """Certify how many positives there are to each that the scores promise: E Y / E X.
 
@@ -90,10 +92,6 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side 
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
-    delta
-        Probability with which the interval may miss.
     side
         "at most" for the upper limit alone, which is smaller then; the lower one is 0. It is what prudence asks of
         probabilities of default: observed is at most so much of expected.
@@ -106,8 +104,6 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side 
     >>> print(f"{ratio.lower:.3f} to {ratio.upper:.3f}; the truth is 0.667")
     0.660 to 0.670; the truth is 0.667
     """
-    check_summary(summary, clusters=is_proved(summary))
-    delta = check_delta(delta)
     check_one_of("side", side, get_args(Side))
     excess = excess_of_ratios(summary, delta, side)
     mean, rate = summary.mean_score, summary.base_rate
@@ -123,11 +119,6 @@ def observed_over_expected(summary: Summary, *, delta: float = 0.05, side: Side 
         confidence=complement(delta),
         n=summary.n,
     )
-
-
-def is_proved(summary: Summary) -> bool:
-    """True for rows that count alike, in clusters or not."""
-    return summary.clusters is None or not (summary.clusters.design.weighted or summary.clusters.design.soft)
 
 
 def weights(place: float) -> tuple[float, float]:

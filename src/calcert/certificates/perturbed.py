@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, any_rows, proved_for
 from calcert.certificates.limits.deviations import Limit, Squares, iid_limit
 from calcert.certificates.limits.sampling_term import upper_mean
 from calcert.certificates.witnesses import random_splits
@@ -17,7 +17,6 @@ from calcert.certificates.witnesses.cluster_lower import clusters_lower, perturb
 from calcert.certificates.witnesses.perturbed_witness import Cut, PerturbedWitness
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
 from calcert.perturbation.grids.exponentials_on_grid import missed
@@ -28,6 +27,7 @@ from calcert.summary.points import merged, seen_from
 from calcert.summary.summary import Summary
 
 
+@proved_for(any_rows)
 def perturbed(
     summary: Summary,
     *,
@@ -48,17 +48,6 @@ def perturbed(
         ``plug-in``: the calibration error of the perturbed empirical distribution; ``sampling``: the deviation of the
         mean (D2, D3, Hoeffding, inverted); ``discretisation``: everything the grid, the cells and rounding may hide.
 
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned for the original, unperturbed scores.
-    odds, bandwidth
-        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -67,19 +56,17 @@ def perturbed(
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is 0.167")
     0.164 to 0.169; the truth is 0.167
     """
-    check_summary(summary, clusters=True)
-    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
-    return Certificate.from_terms(
-        quantity="L1 calibration error",
-        subject=perturbed_subject(noise),
-        assumption="none",
-        lower=perturbed_lower(summary, noise, delta, seed),
-        delta=delta,
-        n=summary.rows,
-        clusters=summary.clusters,
+    noise = choose_noise(odds, bandwidth)
+    return Certificate.of(
+        summary,
+        "L1 calibration error",
+        upper_terms(summary, noise, delta),
+        perturbed_lower(summary, noise, delta, seed),
+        delta,
         theorem="Theorem 1" if noise.kind == "additive" else "Theorem 1L",
-        terms=upper_terms(summary, noise, delta),
-        parameters=noise.parameters | {"seed": seed},
+        subject=perturbed_subject(noise),
+        **noise.parameters,
+        seed=seed,
     )
 
 

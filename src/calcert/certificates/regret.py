@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import CURRENT, Certificate, Lower, plain_rows, proved_for
 from calcert.certificates.limits.deviations import normal_quantile
 from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.random_splits import middles
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_costs, check_delta, check_seed, check_summary, check_threshold
+from calcert.foundation.validation import check_costs, check_threshold
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
@@ -27,6 +27,7 @@ Blocks are ruled out together where they grow by no more than the second.
 """
 
 
+@proved_for(plain_rows)
 def regret(
     summary: Summary,
     *,
@@ -53,17 +54,11 @@ def regret(
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned.
     threshold
         Scores from this number on are acted on; strictly between 0 and 1. Left out, it is t.
     costs
         What a false positive and a false negative cost, and in which currency, such as ``(30, 70, "EUR")``. Left out,
         t is `threshold`.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Splits the rows into batches for the lower bound.
 
     Examples
     --------
@@ -73,18 +68,18 @@ def regret(
     >>> print(f"{c.lower:.3f} to {c.upper:.3f}; the truth is {0.3 * (0.3**0.5 - 0.3) - (0.3**1.5 - 0.3**3) / 3:.3f}")
     0.028 to 0.030; the truth is 0.029
     """
-    check_summary(summary)
-    decision, delta, seed = Decision.of(threshold, costs), check_delta(delta), check_seed(seed)
-    return Certificate.from_terms(
-        quantity="loss against the best threshold on the same score",
-        subject=f"with its current scores, used at threshold {decision.threshold:g}",
-        assumption="none",
-        lower=regret_lower(summary, decision, delta, seed),
-        delta=delta,
-        n=summary.rows,
+    decision = Decision.of(threshold, costs)
+    return Certificate.of(
+        summary,
+        "loss against the best threshold on the same score",
+        upper_terms(summary, decision, delta),
+        regret_lower(summary, decision, delta, seed),
+        delta,
         theorem="Theorem 16",
-        terms=upper_terms(summary, decision, delta),
-        parameters={"threshold": decision.threshold, "level": decision.level, "seed": seed},
+        subject=f"{CURRENT}, used at threshold {decision.threshold:g}",
+        threshold=decision.threshold,
+        level=decision.level,
+        seed=seed,
     )
 
 

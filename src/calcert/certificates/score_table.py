@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calcert.certificates.certificate import plain_rows, proved_for
 from calcert.certificates.limits.share_limits import share_lower, share_upper
 from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, miscalibrated_ranges_at
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
-from calcert.foundation.validation import check_delta, check_summary, complement
+from calcert.foundation.validation import complement
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
 
@@ -66,6 +67,7 @@ class ScoreTable(Result):
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+@proved_for(plain_rows)
 def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
     """Enclose the probability of label 1 at each score of a classifier whose scores repeat, all of them together.
 
@@ -73,14 +75,7 @@ def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
         With probability at least 1 - delta over the labels, whatever the scores, lower <= P(Y = 1 | X = x) <= upper for
         every score x among the rows. Nothing is said of scores without rows.
     Assumes
-        Of the rows and the arguments, what :func:`calcert.certify` assumes.
-
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned, with at most 4,096 distinct scores.
-    delta
-        Probability with which any of the limits may fail.
+        Of the rows and the arguments, what :func:`calcert.certify` assumes; at most 4,096 distinct scores.
 
     Examples
     --------
@@ -93,9 +88,7 @@ def score_table(summary: Summary, *, delta: float = 0.05) -> ScoreTable:
     0.50: 0.226 to 0.262
     0.75: 0.538 to 0.580
     """
-    check_summary(summary)
-    delta, score = check_delta(delta), summary.values
-    count = summary.points.count
+    score, count = summary.values, summary.points.count
     rows, positives = across_labels(count), count[:, 1]
     level = delta / (2 * score.size)
     return ScoreTable(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from calcert.certificates.certificate import Certificate, Lower
-from calcert.certificates.cutoff import Excess, at_edges, cutoff_lower, largest_sum
+from calcert.certificates.certificate import Certificate, Lower, any_rows, proved_for
+from calcert.certificates.cutoff import QUANTITY, Excess, at_edges, cutoff_lower, largest_sum
 from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.summary.summary import Summary
 
 
+@proved_for(any_rows)
 def segment_cutoff(
     rows: Summary, segments: Mapping[str, Summary], *, delta: float = 0.05, seed: int = 0
 ) -> tuple[Certificate, str]:
@@ -44,22 +44,9 @@ def segment_cutoff(
     >>> worst, round(certificate.upper, 3)
     ('north', 0.194)
     """
-    check_summary(rows, clusters=True)
-    delta, seed = check_delta(delta), check_seed(seed)
     terms, worst = upper_terms(rows, segments, delta)
-    certificate = Certificate.from_terms(
-        quantity="cutoff calibration error, worst of all segments",
-        subject="with its current scores",
-        assumption="none",
-        lower=Lower(cutoff_lower(rows, delta, seed).limit),
-        delta=delta,
-        n=rows.rows,
-        clusters=rows.clusters,
-        theorem="Theorem 18",
-        terms=terms,
-        parameters={"seed": seed},
-    )
-    return certificate, worst
+    lower, quantity = Lower(cutoff_lower(rows, delta, seed).limit), f"{QUANTITY['either']}, worst of all segments"
+    return Certificate.of(rows, quantity, terms, lower, delta, theorem="Theorem 18", seed=seed), worst
 
 
 def upper_terms(rows: Summary, segments: Mapping[str, Summary], delta: float) -> tuple[dict[str, float], str]:

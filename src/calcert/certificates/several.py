@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -74,17 +75,9 @@ def worst_of(entries: Sequence[OneOfMany], many: str, delta: float, n: int, *, w
     terms = {"groups without rows": 1.0} if without_rows else highest.terms
     # Where they are certified by different theorems, the one that assumes something is named.
     weakest = next((e.found for e in entries if e.found.assumption != "none"), entries[0].found)
-    return Certificate.from_terms(
-        quantity=f"{weakest.quantity}, worst of {len(entries) + without_rows} {many}",
-        subject=weakest.subject,
-        assumption=weakest.assumption,
-        lower=Lower(max(entry.found.lower for entry in entries), mean_e_value([entry.found for entry in entries])),
-        delta=delta,
-        n=n,
-        theorem="Theorem W, worst",
-        terms=terms,
-        parameters=weakest.parameters,
-    )
+    quantity = f"{weakest.quantity}, worst of {len(entries) + without_rows} {many}"
+    lower = Lower(max(entry.found.lower for entry in entries), mean_e_value([entry.found for entry in entries]))
+    return weakest.restated(quantity, terms, lower, delta, n, theorem="Theorem W, worst")
 
 
 ROWS_AT_ONCE = 1 << 15
@@ -98,72 +91,29 @@ def mean_of(certificates: list[Certificate], delta: float) -> Certificate:
     weakest = next((c for c in certificates if c.assumption != "none"), first)
     names = dict.fromkeys(name for certificate in certificates for name in certificate.terms)
     terms = {name: math.fsum(c.terms.get(name, 0.0) for c in certificates) / size for name in names}
-    return Certificate.from_terms(
-        quantity=f"{first.quantity}, mean over {size} classes",
-        subject=first.subject,
-        assumption=weakest.assumption,
-        lower=Lower(math.fsum(c.lower for c in certificates) / size, mean_e_value(certificates)),
-        delta=delta,
-        n=first.n,
-        theorem=weakest.theorem,
-        terms=terms,
-        parameters=weakest.parameters,
-    )
+    lower = Lower(math.fsum(c.lower for c in certificates) / size, mean_e_value(certificates))
+    quantity = f"{first.quantity}, mean over {size} classes"
+    return weakest.restated(quantity, terms, lower, delta, first.n, theorem=weakest.theorem)
 
 
-def mean_perturbed(squares: Floats, certificates: list[Certificate], delta: float) -> Certificate:
-    """Certify the mean over classes of the L1 calibration errors of the perturbed probabilities, at once.
+def mean_at_once(squares: Floats, certificates: list[Certificate], delta: float, *, theorem: str) -> Certificate:
+    """Certify the mean over classes of their errors, with one sampling term in place of those of the classes.
 
     Guarantee
-        With probability at least 1 - delta the mean error is at most upper; the lower bound is the mean of those of the
-        classes, which hold together.
-    Proof
-        Let G_i be the mean over classes k of the integrals of f*_k(t)(t - y_i^k) k(t|x_i^k), f*_k the sign of m_k. The
-        G_i are i.i.d., their mean is the mean error, and |G_i| is at most the mean over k of a_i^k, which is at most 1.
-        The mean over k of the plug-ins is at least the mean of the G_i. So Theorem 1 applies with the mean plug-in and
-        the D1 limit for the mean square of mean_k a_i^k: no union over classes, and a smaller second moment.
-    Parameters
-        `squares` are what :func:`mean_squares` says of every row with the noise.
+        With probability at least 1 - delta the mean error is at most upper, if what :func:`mean_squares` says of every
+        row bounds the squared gains of its classes, and plug-in and discretisation are at least the largest mean gain
+        of the rows; the lower bound is the mean of those of the classes, which hold together.
     """
-    found = mean_of(certificates, delta)
-    return _at_once(found, Squares.of(squares), delta, theorem="Theorem 1, mean over classes")
-
-
-def mean_as_it_is(squares: Floats, certificates: list[Certificate], delta: float) -> Certificate:
-    """Certify the mean over classes of errors that are each the largest mean of gains, at once.
-
-    Guarantee
-        With probability at least 1 - delta the mean error is at most upper, if no gain of class k exceeds |x^k - y^k|
-        in size and plug-in and discretisation are at least the largest mean gain of the rows; the lower bound is the
-        mean of those of the classes, which hold together.
-    Proof
-        A gain of each class, and their mean is a gain of the row; it is at most the mean over k of |x^k - y^k| in size.
-        The mean over classes of the largest mean gains is the largest mean of such gains, for the distribution and for
-        the rows: Theorem W, means, with that second moment.
-    Parameters
-        `squares` are what :func:`mean_squares` says of every row without noise.
-    """
-    found = mean_of(certificates, delta)
-    return _at_once(found, Squares.of(squares), delta, theorem="Theorem W, mean over classes")
-
-
-def _at_once(found: Certificate, squares: Squares, delta: float, *, theorem: str) -> Certificate:
-    """The mean of several certificates with one sampling term in place of theirs."""
+    found, known_squares = mean_of(certificates, delta), Squares.of(squares)
     known = {name: found.terms[name] for name in ("plug-in", "discretisation")}
-    level = share_for_mean(found.n) * delta
-    base = math.fsum(known.values())
-    upper = base if base >= 1 else invert(base, squares.upper(found.n, delta), found.n, level, iid_limit)
-    return Certificate.from_terms(
-        quantity=found.quantity,
-        subject=found.subject,
-        assumption=found.assumption,
-        lower=Lower(found.lower, found.e_value),
-        delta=delta,
-        n=found.n,
-        theorem=theorem,
-        terms=known | {"sampling": upper - base},
-        parameters=found.parameters,
-    )
+    level, n, base = share_for_mean(found.n) * delta, found.n, math.fsum(known.values())
+    upper = base if base >= 1 else invert(base, known_squares.upper(n, delta), n, level, iid_limit)
+    terms, lower = known | {"sampling": upper - base}, Lower(found.lower, found.e_value)
+    return found.restated(found.quantity, terms, lower, delta, n, theorem=theorem)
+
+
+mean_perturbed = partial(mean_at_once, theorem="Theorem 1, mean over classes")
+mean_as_it_is = partial(mean_at_once, theorem="Theorem W, mean over classes")
 
 
 def mean_squares(p: Floats, y: Integers, noise: Noise | None = None) -> Floats:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import CURRENT, Certificate, Lower, plain_rows, proved_for
 from calcert.certificates.limits.sampling_term import largest_mean_terms
 from calcert.certificates.perturbed import parts_terms, perturbed_lower, perturbed_subject
 from calcert.certificates.witnesses.betting import in_turn, lower_limit
@@ -16,7 +16,6 @@ from calcert.certificates.witnesses.random_splits import net_of, worst_gain
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.rounding import ROUNDING
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.points import across_labels
 from calcert.summary.summary import Summary
@@ -58,6 +57,7 @@ class Sides(Result):
         return [{name: getattr(side, name) for name in names} for side in vars(self).values()]
 
 
+@proved_for(plain_rows)
 def sides(
     summary: Summary,
     *,
@@ -82,15 +82,9 @@ def sides(
 
     Parameters
     ----------
-    summary
-        What :func:`calcert.summarize` returned, for unperturbed scores; without noise, at most 4,096 distinct ones.
     odds, bandwidth
         Which noise is added to scores, as in :func:`calcert.perturb`; at most one of them. Without, the bounds are
         about the current scores.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bounds; to be fixed before the rows are seen.
 
     Examples
     --------
@@ -100,52 +94,29 @@ def sides(
     >>> print(f"too high by {sides.too_high.lower:.3f} or more, too low by {sides.too_low.upper:.3f} or less")
     too high by 0.160 or more, too low by 0.003 or less
     """
-    check_summary(summary)
-    delta, seed = check_delta(delta), check_seed(seed)
     if odds is None and bandwidth is None:
-        return _four(
-            finite_terms(summary, delta),
-            lambda side: finite_lower(summary, side, delta, seed),
-            subject="with its current scores",
-            delta=delta,
-            n=summary.n,
-            parameters={"distinct scores": summary.values.size, "seed": seed},
-        )
-    noise = choose_noise(odds, bandwidth)
-    return _four(
-        perturbed_terms(summary, noise, delta),
-        lambda side: perturbed_lower(summary, noise, delta, seed, allowed(side)),
-        subject=perturbed_subject(noise),
-        delta=delta,
-        n=summary.n,
-        parameters=noise.parameters | {"seed": seed},
-    )
-
-
-def _four(
-    terms: Mapping[Side, dict[str, float]],
-    lower: Callable[[Side], Lower],
-    *,
-    subject: str,
-    delta: float,
-    n: int,
-    parameters: Mapping[str, float],
-) -> Sides:
+        terms, subject = finite_terms(summary, delta), CURRENT
+        lower = {side: finite_lower(summary, side, delta, seed) for side in SIDES}
+        asked: dict[str, float] = {"distinct scores": summary.values.size}
+    else:
+        noise = choose_noise(odds, bandwidth)
+        terms, subject, asked = perturbed_terms(summary, noise, delta), perturbed_subject(noise), noise.parameters
+        lower = {side: perturbed_lower(summary, noise, delta, seed, allowed(side)) for side in SIDES}
     return Sides(
-        **{
-            side.replace(" ", "_"): Certificate.from_terms(
-                quantity=f"L1 calibration error of scores that are {side}",
-                subject=subject,
-                assumption="none",
-                lower=lower(side),
-                delta=delta,
-                n=n,
+        *(
+            Certificate.of(
+                summary,
+                f"L1 calibration error of scores that are {side}",
+                terms[side],
+                lower[side],
+                delta,
                 theorem="Theorem 12",
-                terms=terms[side],
-                parameters=parameters,
+                subject=subject,
+                **asked,
+                seed=seed,
             )
             for side in SIDES
-        }
+        )
     )
 
 

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from calcert.certificates.certificate import Certificate, Lower
+from calcert.certificates.certificate import Certificate, Lower, plain_rows, proved_for
 from calcert.certificates.limits.deviations import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, perturbed_subject
 from calcert.foundation.array_types import Floats
-from calcert.foundation.validation import check_delta, check_seed, check_summary
 from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
 from calcert.perturbation.grids.grid_view import View
 from calcert.perturbation.noise import Noise, choose_noise
@@ -20,6 +19,7 @@ FINENESS = 256
 """Grid points to a bandwidth."""
 
 
+@proved_for(plain_rows)
 def squared(
     summary: Summary,
     *,
@@ -40,17 +40,6 @@ def squared(
         ``plug-in``: the squared error of the perturbed empirical distribution; ``sampling`` (Bernstein, inverted);
         ``discretisation``.
 
-    Parameters
-    ----------
-    summary
-        What :func:`calcert.summarize` returned for the original scores.
-    odds, bandwidth
-        Which noise is added, as in :func:`calcert.perturb`; at most one of them, `odds` 1/16 if neither.
-    delta
-        Probability with which each bound may fail.
-    seed
-        Sets the random split of the rows for the lower bound; to be fixed before the rows are seen.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -59,19 +48,18 @@ def squared(
     >>> print(f"{c.lower:.4f} to {c.upper:.4f}; the truth is 0.0333")
     0.0268 to 0.0354; the truth is 0.0333
     """
-    check_summary(summary)
-    noise, delta, seed = choose_noise(odds, bandwidth), check_delta(delta), check_seed(seed)
+    noise = choose_noise(odds, bandwidth)
     root = perturbed_lower(summary, noise, delta, seed)
-    return Certificate.from_terms(
-        quantity="squared calibration error",
-        subject=perturbed_subject(noise),
-        assumption="none",
-        lower=Lower(root.limit**2, root.e_value),
-        delta=delta,
-        n=summary.n,
+    return Certificate.of(
+        summary,
+        "squared calibration error",
+        upper_terms(summary, noise, delta),
+        Lower(root.limit**2, root.e_value),
+        delta,
         theorem="Theorem 7" if noise.kind == "additive" else "Theorem 7L",
-        terms=upper_terms(summary, noise, delta),
-        parameters=noise.parameters | {"seed": seed},
+        subject=perturbed_subject(noise),
+        **noise.parameters,
+        seed=seed,
     )
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from calcert.certificates.certificate import Certificate
+from calcert.certificates.certificate import Certificate, unweighted_rows
 from calcert.certificates.cutoff import WorstRange, worst_range
 from calcert.certificates.in_the_large import Direction
-from calcert.certificates.observed_over_expected import Ratio, is_proved, observed_over_expected
+from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
 from calcert.foundation.plain_types import UNSAVED, restored
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_one_of
@@ -113,7 +113,7 @@ class Report(Certified, Result):
 
         None for rows with weights or soft labels, and where nothing is expected.
         """
-        if self.summary is None or not is_proved(self.summary) or not self.summary.mean_score > 0:
+        if self.summary is None or not unweighted_rows(self.summary) or not self.summary.mean_score > 0:
             return None
         return observed_over_expected(self.summary, delta=self.settings.delta)
 
