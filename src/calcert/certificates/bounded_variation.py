@@ -73,8 +73,7 @@ def statement(summary: Summary, variation: float, terms: dict[str, float], delta
         delta,
         theorem="Theorem 2",
         assumption=f"calibration function of total variation at most {given(variation)}{monotone}{_beyond(summary)}",
-        variation=variation,
-        seed=seed,
+        parameters={"variation": variation, "seed": seed},
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from calcert.foundation.number_text import at_least, at_most, e_value, percent, percent_sure, rounded_up, rows_text
 from calcert.foundation.plain_types import plain_fields, restored_fields
@@ -29,13 +29,17 @@ NOTHING = 0.999
 
 CURRENT = "with its current scores"
 
-CHECKS = {"delta": check_delta, "seed": check_seed, "crossings": check_crossings, "constant": check_constant}
+CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "delta": check_delta,
+    "seed": check_seed,
+    "crossings": check_crossings,
+    "constant": check_constant,
+}
 
 Sampling = Callable[[Summary], bool]
 """True of rows that a theorem is proved for."""
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Theorem = TypeVar("Theorem", bound=Callable[..., Any])
 
 
 def any_rows(summary: Summary) -> bool:
@@ -53,23 +57,24 @@ def plain_rows(summary: Summary) -> bool:
     return summary.clusters is None
 
 
-def proved_for(
-    sampling: Sampling,
-) -> Callable[[Callable[Concatenate[Summary, Given], Found]], Callable[Concatenate[Summary, Given], Found]]:
+def proved_for(sampling: Sampling) -> Callable[[Theorem], Theorem]:
     """A theorem for rows of this sampling: others are refused, and arguments that theorems share are checked, once."""
 
-    def of(theorem: Callable[Concatenate[Summary, Given], Found]) -> Callable[Concatenate[Summary, Given], Found]:
+    def of(theorem: Theorem) -> Theorem:
         @wraps(theorem)
-        def checked(summary: Summary, *given: Given.args, **named: Given.kwargs) -> Found:
+        def checked(summary: Summary, *given: Any, **named: Any) -> Any:
             check_summary(summary, clusters=True)
             if not sampling(summary):
                 refuse_clusters(summary)
-            named.update({name: CHECKS[name](value) for name, value in named.items() if name in CHECKS})
-            return theorem(summary, *given, **named)
+            return theorem(summary, *given, **{name: CHECKS.get(name, _same)(value) for name, value in named.items()})
 
-        return checked
+        return cast("Theorem", checked)
 
     return of
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 class Lower(NamedTuple):
@@ -160,15 +165,16 @@ class Certificate:
         theorem: str,
         subject: str = CURRENT,
         assumption: str = "none",
-        **parameters: float,
+        parameters: Mapping[str, float] | None = None,
     ) -> Certificate:
         """The certificate of some rows; for clusters it says of which distribution it speaks."""
         clusters = summary.clusters
         if clusters is not None:
             subject = f"{subject}, {clusters.design.words}"
             theorem += " for clusters" if clusters.pair_sums is None else " for clusters, pair sums"
-        blank = cls(quantity, subject, assumption, 1.0, 0.0, complement(delta), summary.rows, theorem, {}, parameters)
-        return blank.restated(quantity, terms, lower, delta, summary.rows, theorem=theorem)
+        n, asked = summary.rows, dict(parameters or {})
+        blank = cls(quantity, subject, assumption, 1.0, 0.0, complement(delta), n, theorem, {}, asked)
+        return blank.restated(quantity, terms, lower, delta, n, theorem=theorem)
 
     def restated(
         self, quantity: str, terms: Mapping[str, float], lower: Lower, delta: float, n: int, *, theorem: str

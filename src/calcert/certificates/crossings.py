@@ -78,8 +78,7 @@ def statement(
         delta,
         theorem="Theorem 10",
         assumption=f"the true curve {often if crossings else 'stays on one side of the diagonal'}",
-        crossings=crossings,
-        seed=seed,
+        parameters={"crossings": crossings, "seed": seed},
     )
 
 

@@ -121,7 +121,7 @@ def cutoff(summary: Summary, *, side: Side = "either", delta: float = 0.05, seed
     """
     check_one_of("side", side, tuple(QUANTITY))
     terms, lower = upper_terms(summary, delta, side), cutoff_lower(summary, delta, seed, side)
-    return Certificate.of(summary, QUANTITY[side], terms, lower, delta, theorem="Theorem 9", seed=seed)
+    return Certificate.of(summary, QUANTITY[side], terms, lower, delta, theorem="Theorem 9", parameters={"seed": seed})
 
 
 def upper_terms(summary: Summary, delta: float, side: Side = "either", limit: Limit = iid_limit) -> dict[str, float]:

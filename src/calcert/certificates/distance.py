@@ -61,7 +61,8 @@ def distance(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifi
     0.164 to 0.169; the truth is 1/6
     """
     terms, lower = upper_terms(summary, delta), distance_lower(summary, delta, seed)
-    return Certificate.of(summary, "distance from calibration", terms, lower, delta, theorem="Theorem 6", seed=seed)
+    quantity, parameters = "distance from calibration", {"seed": seed}
+    return Certificate.of(summary, quantity, terms, lower, delta, theorem="Theorem 6", parameters=parameters)
 
 
 def upper_terms(summary: Summary, delta: float, limit: Limit = iid_limit) -> dict[str, float]:

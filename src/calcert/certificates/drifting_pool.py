@@ -35,7 +35,7 @@ def pooled_upper(pool: Summary, noise: Noise, delta: float) -> Certificate:
         With probability at least 1 - delta, E|S - E[Y|S]| <= upper under the pooled distribution.
     """
     terms = perturbed.upper_terms(pool, noise, delta, drifting_limit)
-    asked: dict[str, Any] = {"subject": perturbed.perturbed_subject(noise)} | noise.parameters
+    asked = {"subject": perturbed.perturbed_subject(noise), "parameters": noise.parameters}
     return _pooled(pool, "L1 calibration error", terms, delta, theorem="Theorem 1, drifting distributions", **asked)
 
 

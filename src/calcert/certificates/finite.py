@@ -40,7 +40,7 @@ def finite(summary: Summary, *, delta: float = 0.05, seed: int = 0) -> Certifica
 def statement(summary: Summary, terms: dict[str, float], delta: float, seed: int) -> Certificate:
     """The certificate whose upper bound is made of `terms`."""
     lower, asked = l1_lower(summary, delta, seed), {"distinct scores": summary.values.size, "seed": seed}
-    return Certificate.of(summary, "L1 calibration error", terms, lower, delta, theorem="Theorem 4", **asked)
+    return Certificate.of(summary, "L1 calibration error", terms, lower, delta, theorem="Theorem 4", parameters=asked)
 
 
 def upper_terms(summary: Summary, delta: float) -> dict[str, float]:

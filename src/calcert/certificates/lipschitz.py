@@ -48,8 +48,7 @@ def lipschitz(summary: Summary, *, constant: float, delta: float = 0.05, seed: i
         delta,
         theorem="Theorem 3",
         assumption=f"calibration function Lipschitz with constant {given(constant)}",
-        constant=constant,
-        seed=seed,
+        parameters={"constant": constant, "seed": seed},
     )
 
 

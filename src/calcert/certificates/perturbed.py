@@ -65,8 +65,7 @@ def perturbed(
         delta,
         theorem="Theorem 1" if noise.kind == "additive" else "Theorem 1L",
         subject=perturbed_subject(noise),
-        **noise.parameters,
-        seed=seed,
+        parameters=noise.parameters | {"seed": seed},
     )
 
 

@@ -77,9 +77,7 @@ def regret(
         delta,
         theorem="Theorem 16",
         subject=f"{CURRENT}, used at threshold {decision.threshold:g}",
-        threshold=decision.threshold,
-        level=decision.level,
-        seed=seed,
+        parameters={"threshold": decision.threshold, "level": decision.level, "seed": seed},
     )
 
 

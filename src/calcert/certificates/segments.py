@@ -46,7 +46,7 @@ def segment_cutoff(
     """
     terms, worst = upper_terms(rows, segments, delta)
     lower, quantity = Lower(cutoff_lower(rows, delta, seed).limit), f"{QUANTITY['either']}, worst of all segments"
-    return Certificate.of(rows, quantity, terms, lower, delta, theorem="Theorem 18", seed=seed), worst
+    return Certificate.of(rows, quantity, terms, lower, delta, theorem="Theorem 18", parameters={"seed": seed}), worst
 
 
 def upper_terms(rows: Summary, segments: Mapping[str, Summary], delta: float) -> tuple[dict[str, float], str]:

@@ -112,8 +112,7 @@ def sides(
                 delta,
                 theorem="Theorem 12",
                 subject=subject,
-                **asked,
-                seed=seed,
+                parameters=asked | {"seed": seed},
             )
             for side in SIDES
         )

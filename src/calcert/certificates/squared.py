@@ -58,8 +58,7 @@ def squared(
         delta,
         theorem="Theorem 7" if noise.kind == "additive" else "Theorem 7L",
         subject=perturbed_subject(noise),
-        **noise.parameters,
-        seed=seed,
+        parameters=noise.parameters | {"seed": seed},
     )
 
 

@@ -4,31 +4,25 @@ from libc cimport math
 cdef double _SLACK, _LARGEST, _NEGLIGIBLE, _ROUNDED_UP, _STRETCH, _COARSE, _FIRST, _SECOND
 cdef int _FINE
 
-@cython.locals(shift=double)
 cpdef double relative_entropy(double q, double c) noexcept
 
-@cython.locals(ratio=double)
 cdef double _part(double weight, double shift) noexcept
 
-@cython.locals(highest=double)
 cpdef double _mean_upper(double mean, double budget) except? -1
 
 cpdef double _left_of(double c, double mean, double budget) noexcept
 
-@cython.locals(u=double, drift=double)
 cpdef double bernstein(double variance, double bound, double n, double delta) noexcept
 
 cpdef double berry_esseen_constant(double ratio) noexcept
 
 cpdef double hoeffding(double proxy, double n, double delta) noexcept
 
-@cython.locals(left=double, tail=double, most=double, number=int, least=double, normal=double, known=bint)
+@cython.locals(number=int, known=bint)
 cpdef double _excess(double e, double variance, double bound, double n, double delta) noexcept
 
-@cython.locals(high=double)
 cpdef double gaussian_sharp(double variance, double bound, double n, double delta) except? -1
 
-@cython.locals(closed=double, excess=double)
 cpdef double beyond_iid_limit(double e, double variance, double bound, double n, double delta) noexcept
 
 cpdef double grouped_limit(double variance, double bound, double n, double delta) noexcept
@@ -45,7 +39,6 @@ cpdef double _largest_grouped(
 
 cpdef double _least(double size, double second_moment, double n, double delta) except? -1
 
-@cython.locals(least=double, most=double, variance=double, same=double)
 cpdef double _excluded(double a, double b, double size, double second_moment, double n, double delta) noexcept
 
 cdef double _other_side(double c, double n, double delta) noexcept
@@ -54,16 +47,11 @@ cpdef double _convex_upper(double mean, double n, double delta, double most) exc
 
 cpdef double _convex_excess(double c, double mean, double n, double delta) noexcept
 
-@cython.locals(number=double, width=double, size=double, odds=double, mean=double)
 cpdef double bentkus_tail(double e, double variance, double bound, double n) noexcept
 
-@cython.locals(
-    first=double, zeroth=double, linear=double, square=double, w=double, k=double, d=double, ratio=double, rest=double,
-    mean=double, spread=double, back=double, found=double,
-)
+@cython.locals(back=double)
 cpdef double tail_ratio(double reached, double n, double odds, int power) noexcept
 
-@cython.locals(misses=double, shift=double, expected=double, entropy=double, most=double)
 cpdef double _log_probability(double k, double n, double odds) noexcept
 
 cdef double _least_remainder(double k) noexcept

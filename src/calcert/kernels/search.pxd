@@ -3,10 +3,10 @@ from libc cimport math
 
 cdef double _SLACK, _PRECISION
 
-@cython.locals(c=double, sliver=double, a=double, b=double, step=double)
+@cython.locals(c=double)
 cpdef double largest_candidate(object excess, double low, double high, tuple known=*) except? -1
 
 cpdef double _short_of(double c, object excess, tuple known) except? -1
 
-@cython.locals(at_low=double, at_high=double, side=int, share=double, middle=double, value=double, step=int)
+@cython.locals(at_low=double, at_high=double, side=int, value=double, step=int)
 cpdef tuple crossing(object falling, double low, double high, double precision=*, tuple known=*)
