@@ -137,7 +137,7 @@ def excess_of_ratios(summary: Summary, delta: float, side: Side = "both") -> Rul
         return _excess_in_clusters(summary, summary.clusters, delta, tails)
     n, mean, rate = summary.n, summary.mean_score, summary.base_rate
     position, rows = rows_at_ends(summary.points)
-    square, both = float(rows.sum(axis=0) @ position**2) / n, float(summary.score_sum[:, 1].sum()) / n
+    square, both = float((rows * position**2).sum()) / n, float(summary.score_sum[:, 1].sum()) / n
     if n >= FEW:
         position, rows = PLACES, np.stack([_at_places(position, of_label) for of_label in rows])
     shares, kept = rows.ravel() / n, share_for_mean(n) * delta

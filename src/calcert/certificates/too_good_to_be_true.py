@@ -97,7 +97,7 @@ def sums_agree(summary: Summary) -> bool:
     deviation = math.sqrt(float((points.count * points.positions * (1 - points.positions)).sum()))
     if known < ENOUGH or deviation < 1:
         return False
-    gap = abs(math.fsum((points.count * points.positions).ravel()) - summary.positives)
+    gap = abs(float((points.count * points.positions).sum()) - summary.positives)
     close = RARE * deviation
     return gap + summary.n * summary.resolution < close and not _on_lattice(summary, deviation, close / summary.n)
 

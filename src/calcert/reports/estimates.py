@@ -206,7 +206,8 @@ def calibration_regression(summary: Summary, *, slope: bool) -> float:
         of_shift, across = float(missed.sum()), float(weight.sum())
         of_tilt, mixed, along = 0.0, 0.0, across
         if slope:
-            of_tilt, mixed, along = float(missed @ odds), float(weight @ odds), float(weight @ odds**2)
+            products = missed * odds, weight * odds, weight * odds**2
+            of_tilt, mixed, along = (float(product.sum()) for product in products)
         spread = across * along - mixed**2
         # About the ratio of what fits least well to what fits best.
         if not spread > 1e-12 * (across + along) ** 2 > 0:

@@ -132,8 +132,8 @@ def lag_one(scores: NDArray[Any], labels: NDArray[Any]) -> float:
     error = np.asarray(labels, np.float64) - scores
     error -= (np.bincount(which, error, BINS) / rows)[which]
     variance = (np.bincount(which, error**2, BINS) / rows)[which]
-    scale = float(np.sqrt(variance[:-1] @ variance[1:]))
-    return float(error[:-1] @ error[1:]) / scale if scale > 0 else 0.0
+    scale = float(np.sqrt((variance[:-1] * variance[1:]).sum()))
+    return float((error[:-1] * error[1:]).sum()) / scale if scale > 0 else 0.0
 
 
 def _is_sorted(column: NDArray[Any]) -> bool:

@@ -136,7 +136,7 @@ class Squares:
         part = np.clip((at - NODES[node]) / (NODES[node + 1] - NODES[node]), 0.0, 1.0)
         size = NODES.size
         shares = np.bincount(node, rows * (1 - part), size) + np.bincount(node + 1, rows * part, size)
-        known = float(rows @ at / rows.sum()) + SLACK if mean is None else mean
+        known = float((rows * at).sum() / rows.sum()) + SLACK if mean is None else mean
         return cls(min(known, 1.0), shares / rows.sum(), NODES)
 
     @lru_cache(maxsize=16)  # noqa: B019  Statements about the same rows ask the same; few are kept.
