@@ -19,8 +19,7 @@ from calcert.foundation.plain_types import plain
 from calcert.reports.groups import GroupReport
 from calcert.reports.many import WITH_RANGES
 from calcert.sources.clusters.weighing_options import Weighing
-from calcert.sources.groups.grouped import summarize_groups
-from calcert.sources.groups.overlapping_groups import summarize_listed
+from calcert.sources.groups.grouped import summarize_groups, summarize_listed
 from tests.shared_data import real_data
 
 RNG = np.random.default_rng(0)

@@ -18,8 +18,7 @@ from calcert.summary.summary import Summary
 if TYPE_CHECKING:
     from calcert.foundation.array_types import Floats, Integers
     from calcert.sources.classes.class_rows import ClassRows
-    from calcert.sources.groups.overlapping_groups import Listed
-    from calcert.sources.groups.segments import Segments
+    from calcert.sources.groups.grouped import Listed, Segments
 
 
 LARGEST_GROUP = 1 << 53
@@ -222,8 +221,7 @@ class Rows:
 
     def by_group(self) -> Listed:
         """The rows of every group, counted, from one column or from a mapping of groups that may overlap."""
-        from calcert.sources.groups.grouped import summarize_groups
-        from calcert.sources.groups.overlapping_groups import Listed, summarize_listed
+        from calcert.sources.groups.grouped import Listed, summarize_groups, summarize_listed
 
         told: dict[str, Any] = {"score": self.score, "label": self.label, "weighing": self.sampling}
         if isinstance(self.groups, Mapping):
@@ -233,7 +231,7 @@ class Rows:
 
     def by_segment(self) -> Segments:
         """The rows of every value of several columns, and of every pair of values, counted."""
-        from calcert.sources.groups.segments import summarize_segments
+        from calcert.sources.groups.grouped import summarize_segments
 
         return summarize_segments(self.source, self.labels, self.groups, self.score, self.label, self.sampling)
 
