@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calcert.perturbation.sql_expression import perturb_sql
+from calcert.perturbation.noise import perturb_sql
 from calcert.sources.engines.sql_query import summary_query
 
 __all__ = ["perturb_sql", "summary_query"]

@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calcert
 from calcert.cli import main
-from calcert.perturbation import sql_expression
+from calcert.perturbation import noise as perturbation_noise
 from calcert.perturbation.noise import Noise
 from calcert.sklearn import PerturbedClassifier
 from calcert.torch import Perturb, PerturbLogits
@@ -155,7 +155,7 @@ def queries(field: Field) -> None:
         field.judge(way, noise, served["p"], served["s"])
     if field.postgres is not None:
         text = calcert.sql.perturb_sql("p", dialect="postgres", odds=noise.size)
-        assert sql_expression.UNIFORM["postgres"] in text
+        assert perturbation_noise.UNIFORM["postgres"] in text
         found = field.postgres.execute(
             f"SELECT p, {text} FROM (SELECT unnest(%s::float8[]) AS p) AS scored", [x.tolist()]
         ).fetchall()

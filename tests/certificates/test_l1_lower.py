@@ -16,10 +16,9 @@ from calcert.certificates import distance, perturbed
 from calcert.certificates.witnesses import betting, perturbed_witness, random_splits
 from calcert.certificates.witnesses.random_splits import middles
 from calcert.perturbation import sech_kernel
-from calcert.perturbation.grids.coordinate_of_noise import Coordinate
-from calcert.perturbation.grids.exponentials_on_grid import missed
+from calcert.perturbation.grids.coordinates import Coordinate, ScoreCoordinate
+from calcert.perturbation.grids.grid import missed
 from calcert.perturbation.grids.odds_coordinate import OddsCoordinate
-from calcert.perturbation.grids.score_coordinate import ScoreCoordinate
 from calcert.perturbation.noise import Noise
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,8 @@ from calcert import Summary
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness
 from calcert.kernels.grids import lower_to, signs_of, smoothed
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
-from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed
-from calcert.perturbation.grids.grid import BLOCK, Grid
+from calcert.perturbation.grids.coordinates import coordinate_of
+from calcert.perturbation.grids.grid import BLOCK, Grid, exponentials, missed
 from calcert.perturbation.grids.odds_coordinate import ENDS, HELD, OddsCoordinate
 from calcert.perturbation.noise import Noise
 from tests.as_python import as_python

@@ -13,7 +13,7 @@ from calcert.certificates import in_the_large, sides
 from calcert.certificates.perturbed import plug_in
 from calcert.certificates.sides import SIDES, Side, side_integrals, side_parts
 from calcert.perturbation import sech_kernel
-from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.grids import coordinates
 from calcert.perturbation.noise import Noise
 from calcert.summary.cells import RESOLUTION
 from tests.certificates.test_cutoff import check_bets_do_not_know_later_rows
@@ -61,7 +61,7 @@ def test_a_grid_cell_that_holds_a_half_is_never_counted_too_little(size: int) ->
 def test_sides_add_up_to_the_error_and_their_difference_to_the_mean_gap(
     monkeypatch: pytest.MonkeyPatch, h: float
 ) -> None:
-    monkeypatch.setattr(score_coordinate, "FINENESS", 64)
+    monkeypatch.setattr(coordinates, "FINENESS", 64)
     rng = np.random.default_rng(0)
     x = rng.random(5000)
     y = rng.random(5000) < np.where(x < 0.3, 0.6, x**2)

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 
 import calcert
 from calcert.commands.demo import OVERCONFIDENCE, SPREAD, simulate
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid import absolute_integral
 from calcert.perturbation.noise import Noise
 from calcert.summary.points import Points

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from calcert.certificates import perturbed
-from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.grids import coordinates
 from calcert.perturbation.noise import Noise
 from tests.lab.distributions import Law, summary_of, upper
 
@@ -45,7 +45,7 @@ def miss_probabilities(delta: float) -> tuple[float, float]:
 def test_a_bandwidth_that_the_scores_choose_fails_more_often_than_delta_unless_delta_is_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(score_coordinate, "FINENESS", 128)
+    monkeypatch.setattr(coordinates, "FINENESS", 128)
     each = miss_probabilities(DELTA)
     assert max(each) <= DELTA
     assert sum(each) > 1.1 * DELTA

@@ -21,7 +21,7 @@ from calcert.certificates.distance import distance_lower
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.betting import l1_lower
-from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.grids import coordinates
 from calcert.perturbation.noise import Noise
 from tests.lab.distributions import ROUNDING, Continuous, Law, asking_only_for, summary_of, too_many, upper
 
@@ -94,7 +94,7 @@ def below(bound: float, truth: float) -> bool:
 
 
 def test_theorem_1_covers_adversarial_laws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_coordinate, "FINENESS", 128)
+    monkeypatch.setattr(coordinates, "FINENESS", 128)
 
     def missed(summary: Summary, law: Law | Continuous, seed: int) -> bool:
         truth = law.served(H)[0]

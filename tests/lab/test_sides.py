@@ -19,7 +19,7 @@ from calcert.certificates.limits.deviations import iid_limit, share_for_mean
 from calcert.certificates.perturbed import perturbed_lower
 from calcert.certificates.sides import SIDES, Side
 from calcert.perturbation import sech_kernel
-from calcert.perturbation.grids import score_coordinate
+from calcert.perturbation.grids import coordinates
 from calcert.perturbation.noise import Noise
 from tests.lab.distributions import (
     SMALL_LAWS,
@@ -102,7 +102,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
             known[key] = compute(summary, noise, *rest)
         return known[key]
 
-    monkeypatch.setattr(score_coordinate, "FINENESS", 64)
+    monkeypatch.setattr(coordinates, "FINENESS", 64)
     monkeypatch.setattr(perturbed, "plug_in", remembered)
 
 

@@ -10,8 +10,7 @@ import pytest
 from numpy.polynomial import Chebyshev
 
 from calcert.kernels.grids import smoothed
-from calcert.perturbation.grids.exponentials_on_grid import exponentials, missed, number
-from calcert.perturbation.grids.grid import Grid
+from calcert.perturbation.grids.grid import Grid, exponentials, missed, number
 from calcert.perturbation.sech_kernel import gudermannian
 from tests.as_python import as_python
 

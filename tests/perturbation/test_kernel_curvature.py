@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from calcert.perturbation import sech_kernel
+from calcert.perturbation.grids.coordinates import ScoreCoordinate
 from calcert.perturbation.grids.grid import CURVATURE, Grid
-from calcert.perturbation.grids.score_coordinate import ScoreCoordinate
 
 Floats = NDArray[np.float64]
 

@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 import calcert
 from calcert.cli import main
-from calcert.perturbation import sql_expression
+from calcert.perturbation import noise as perturbation_noise
 
 
-@pytest.mark.parametrize("dialect", sql_expression.REALS)
+@pytest.mark.parametrize("dialect", perturbation_noise.REALS)
 def test_a_chance_of_zero_serves_a_number(dialect: str) -> None:
     """Of the two ends that a random number may have, 0 is the one that engines include."""
     duckdb = pytest.importorskip("duckdb")
-    text = calcert.sql.perturb_sql("p", dialect=dialect).replace(sql_expression.UNIFORM[dialect], "0.0")
+    text = calcert.sql.perturb_sql("p", dialect=dialect).replace(perturbation_noise.UNIFORM[dialect], "0.0")
     found = duckdb.execute(f"SELECT {text} FROM (SELECT unnest([1e-300, 0.3, 1 - 2^(-53), 1.0]) AS p)").fetchall()
     tail = np.tan(np.pi / 2 * 2.0**-54) ** (1 / 16)
     for x, (value,) in zip([1e-300, 0.3, 1 - 2.0**-53, 1.0], found, strict=True):

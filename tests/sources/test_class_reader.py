@@ -17,7 +17,7 @@ import pytest
 import calcert
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refusal import WrongValue
-from calcert.sources.classes.class_names import ClassNumbers
+from calcert.sources.classes.class_columns import ClassNumbers
 from calcert.sources.classes.class_rows import ClassRows
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.parsed_values import Reading
@@ -124,8 +124,8 @@ def test_a_label_column_with_a_telling_name_is_found_and_announced(
 
 
 def test_batches_are_put_together(folder: Path, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calcert.sources.classes.class_reader.VALUES", 90)
-    monkeypatch.setattr("calcert.sources.classes.class_reader.LARGE", 70)
+    monkeypatch.setattr("calcert.sources.classes.class_rows.VALUES", 90)
+    monkeypatch.setattr("calcert.sources.classes.class_rows.LARGE", 70)
     for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
         same(read(folder / name, "p_*", "animal"), wanted)
         same(read([folder / name], "all", "number"), wanted, None)
@@ -273,8 +273,8 @@ def test_classes_of_files_are_counted_without_holding_all_probabilities(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twenty classes: 100,000 rows more are 16 MB of probabilities, and take less than half of that."""
-    monkeypatch.setattr("calcert.sources.classes.class_reader.LARGE", 1)
-    monkeypatch.setattr("calcert.sources.classes.class_reader.VALUES", 1 << 17)
+    monkeypatch.setattr("calcert.sources.classes.class_rows.LARGE", 1)
+    monkeypatch.setattr("calcert.sources.classes.class_rows.VALUES", 1 << 17)
     monkeypatch.setattr("calcert.sources.files.fast_text.BLOCK", 1 << 16)
     monkeypatch.setattr(CsvFile, "rows", None)  # A sound file is not read row by row.
     rng, size, peaks = np.random.default_rng(0), 20, []

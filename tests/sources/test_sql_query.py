@@ -12,7 +12,7 @@ import pytest
 import calcert
 from calcert.perturbation.noise import Noise
 from calcert.perturbation.score_map import ScoreMap
-from calcert.sources.engines.sql_templates import DIALECTS
+from calcert.sources.engines.sql_query import DIALECTS
 from calcert.summary import cells
 from tests.perturbation.test_noise import SCORES, follows
 from tests.sources.conftest import copy_to_postgres

@@ -31,7 +31,7 @@ from calcert.certificates.miscalibrated_ranges import MiscalibratedRange, RangeM
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import complement
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid import Grid
 from calcert.perturbation.grids.grid_view import View
 from calcert.perturbation.noise import Noise, choose_noise

@@ -18,9 +18,8 @@ from calcert.certificates.witnesses.perturbed_witness import Cut, PerturbedWitne
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import ROUNDING
 from calcert.perturbation import sech_kernel
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
-from calcert.perturbation.grids.exponentials_on_grid import missed
-from calcert.perturbation.grids.grid import absolute_integral
+from calcert.perturbation.grids.coordinates import coordinate_of
+from calcert.perturbation.grids.grid import absolute_integral, missed
 from calcert.perturbation.grids.grid_view import unlikely_ends
 from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.points import merged, seen_from

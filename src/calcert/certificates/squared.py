@@ -10,7 +10,7 @@ from calcert.certificates.certificate import Certificate, Lower, plain_rows, pro
 from calcert.certificates.limits.deviations import invert_squared
 from calcert.certificates.perturbed import perturbed_lower, perturbed_subject
 from calcert.foundation.array_types import Floats
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid_view import View
 from calcert.perturbation.noise import Noise, choose_noise
 from calcert.summary.summary import Summary

@@ -56,7 +56,7 @@ def command(
     on the odds for every row (duckdb, postgres, spark). Certify the original score with the same noise,
     `--odds`, not that column.
     """
-    from calcert.perturbation.sql_expression import perturb_sql
+    from calcert.perturbation.noise import perturb_sql
     from calcert.sources.engines.sql_query import summary_query
 
     if perturb:

@@ -18,7 +18,7 @@ from calcert.certificates.certificate import total
 from calcert.foundation.array_types import Floats
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_confidence, check_summary, complement
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid_view import chosen
 from calcert.perturbation.noise import Noise
 from calcert.reports.advice_and_warnings import RARE

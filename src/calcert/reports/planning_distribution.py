@@ -16,7 +16,7 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.validation import LARGEST_BANDWIDTH, LARGEST_ODDS
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.noise import Noise
 from calcert.reports.estimates import design_effect
 from calcert.summary import cells

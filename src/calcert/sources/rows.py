@@ -237,7 +237,7 @@ class Rows:
 
     def by_class(self, measured: Mapping[str, Callable[[Floats, Integers], Floats]]) -> ClassRows:
         """The rows of every class against the rest, counted; and what is `measured` of probabilities and class."""
-        from calcert.sources.classes.class_reader import ClassReader
+        from calcert.sources.classes.class_rows import ClassReader
 
         return ClassReader(self.class_columns, self.label, self.class_names, measured).of(self.source, self.labels)
 

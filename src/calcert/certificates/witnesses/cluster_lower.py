@@ -34,7 +34,7 @@ from calcert.certificates.limits.cluster_moments import (
 from calcert.certificates.limits.deviations import SPLIT
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.rounding import LOG_ROUNDING, ROUNDING
-from calcert.perturbation.grids.coordinate_of_noise import coordinate_of
+from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid_view import unlikely_ends
 from calcert.perturbation.noise import Noise
 from calcert.summary.clusters import Clusters

@@ -18,9 +18,8 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats, Integers
 from calcert.kernels.grids import lower_to, signs_of, smoothed
-from calcert.perturbation.grids.coordinate_of_noise import Coordinate
-from calcert.perturbation.grids.exponentials_on_grid import exponentials
-from calcert.perturbation.grids.grid import BLOCK, Grid
+from calcert.perturbation.grids.coordinates import Coordinate
+from calcert.perturbation.grids.grid import BLOCK, Grid, exponentials
 from calcert.perturbation.grids.grid_view import View
 
 FREE = (math.nan, math.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from calcert.foundation.array_types import Integers
 from calcert.foundation.interruption import load
 from calcert.foundation.refused_values import Place
+from calcert.kernels.clusters import move_names, number_names
 from calcert.sources.arrays import as_numpy
 from calcert.sources.files.text_bytes import is_utf_8, not_utf_8
 from calcert.sources.files.value_columns import Coded, Values, coded, is_dictionary, numbers_of
-
-if TYPE_CHECKING:
-    from calcert.sources.clusters.cluster_texts import ClusterTexts
 
 NOTHING: Integers = np.zeros(0, np.int64)
 
@@ -106,9 +104,6 @@ class Numbering:
         text, ends = _buffers(chunk)
         self._refuse(np.diff(ends) == 0, _missing)
         if self._texts is None:
-            # Those who have no names in text need none of this.
-            from calcert.sources.clusters.cluster_texts import ClusterTexts
-
             self._texts = ClusterTexts()
         if self._bare_texts is None and _may_have_blanks(text, ends):
             self._bare_texts = deepcopy(self._texts)
@@ -244,3 +239,31 @@ def _inexact(where: str) -> str:
         f"clusters must be told apart; got a float from 2^53 on {where}, which may stand for several whole numbers. "
         "Pass integers or text."
     )
+
+
+class ClusterTexts:
+    """All different texts so far, in the order in which they came; they are compared byte by byte."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros((1 << 10, 2), np.int64)
+        self._known = np.zeros(1 << 14, np.uint8)
+        self._ends = np.zeros(1 << 10, np.int64)
+        self.number = 0
+
+    def numbers(self, text: NDArray[np.uint8], ends: Integers) -> Integers:
+        """The number of each of some texts, text[ends[i]:ends[i + 1]]."""
+        found, done = np.empty(ends.size - 1, np.int64), 0
+        while done < found.size:
+            kept = self._table, self._known, self._ends, self.number
+            more, self.number = number_names(text, ends[done:], *kept, found[done:])
+            done += more
+            if done < found.size:
+                self._grow(int(ends[done + 1] - ends[done]))
+        return found
+
+    def _grow(self, size: int) -> None:
+        table = np.zeros((2 * self._table.shape[0], 2), np.int64)
+        move_names(self._table, table)
+        self._table = table
+        self._known = np.concatenate([self._known, np.zeros(self._known.size + size, np.uint8)])
+        self._ends = np.concatenate([self._ends, np.zeros_like(self._ends)])

@@ -1,9 +1,15 @@
-"""The score itself as the place on a grid: where additive noise is the same everywhere but near 0 and 1."""
+"""Where noise is the same everywhere: on the score for additive noise, on its log-odds for noise on the odds.
+
+A coordinate says how rows go to a Grid on [0, 1], which score stands at each place of it, and what that may hide.
+Certificates ask for nothing else, so that a theorem is written once for both kinds of noise. The coordinate of additive
+noise is here: the score itself.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +18,8 @@ from calcert.foundation.rounding import ROUNDING
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids.grid import CURVATURE, Grid, shared_grid
 from calcert.perturbation.grids.grid_view import View, chosen
+from calcert.perturbation.grids.odds_coordinate import OddsCoordinate
+from calcert.perturbation.noise import Noise
 from calcert.perturbation.sech_kernel import KERNEL_REACH
 from calcert.summary import cells
 from calcert.summary.points import Points, seen_from
@@ -158,3 +166,12 @@ class ScoreCoordinate:
             relative = np.minimum(width / self.h, 10.0)
             change = change + relative**2 / 2 * np.exp(2 * relative)
         return change
+
+
+Coordinate = ScoreCoordinate | OddsCoordinate
+
+
+@lru_cache
+def coordinate_of(noise: Noise) -> Coordinate:
+    """The coordinate in which the noise is the same everywhere."""
+    return OddsCoordinate(noise.size) if noise.kind == "odds" else ScoreCoordinate(noise.size)
