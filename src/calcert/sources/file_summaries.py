@@ -268,10 +268,16 @@ def _fault(value: Any, read: Reader, shares: bool) -> str:
 
 def saved_query(paths: Sequence[str], sampling: Weighing) -> Summary | None:
     """The Summary in the one file that is such a result; None where it is none."""
-    if len(paths) != 1 or not _is_query_result(paths[0]):
+    path = paths[0]
+    if len(paths) > 1 or not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
         return None
-    file = CsvFile(paths[0])
-    here = {name.lower(): name for name in file.header().names}
+    file = CsvFile(path)
+    try:
+        here = {name.lower(): name for name in file.header().names}
+    except ValueError:  # Whatever cannot be read is no such result, and whoever reads it next says why.
+        return None
+    if here.keys() not in (set(COLUMNS), set(CLUSTER_COLUMNS)):
+        return None
     try:
         known = CLUSTER_COLUMNS if len(here) == len(CLUSTER_COLUMNS) else COLUMNS
         rows = [values for _, values in file.rows([here[name] for name in known])]
@@ -281,17 +287,6 @@ def saved_query(paths: Sequence[str], sampling: Weighing) -> Summary | None:
         return Summary.from_cells(read, **{name: getattr(sampling, name) for name in sampling.given})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file.name} must be the whole result of the query of calcert sql: {error}") from error
-
-
-def _is_query_result(path: str) -> bool:
-    """True where a CSV file has the columns that the query of ``calcert sql`` returns, in any order."""
-    # Whatever cannot be read is no such result, and whoever reads it next says why.
-    if not path.lower().endswith(".csv") or not os.path.isfile(path) or not os.access(path, os.R_OK):
-        return False
-    try:
-        return {name.lower() for name in CsvFile(path).header().names} in (set(COLUMNS), set(CLUSTER_COLUMNS))
-    except ValueError:
-        return False
 
 
 def _score_or_null(text: str) -> float | None:

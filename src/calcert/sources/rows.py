@@ -142,6 +142,8 @@ class Rows:
     def _follow_logs(self) -> None:
         """Where files are logs of a language model, what was left out is what they say."""
         if self.source.kind == "files" and self.class_columns is None:
+            if not (self.independent or self.source.value.may_be_logs):
+                return
             from calcert.sources.files.model_logs import said_by_logs
 
             told = said_by_logs(self.source.value, self.score, self.label, self.clusters, independent=self.independent)

@@ -97,6 +97,13 @@ class Files(list[str]):
         self.remarks: list[str] = []  # To be made when rows are read.
         self.digests: dict[str, str] | None = None  # SHA-256 of what was read, where somebody wants it: an empty one.
 
+    @property
+    def may_be_logs(self) -> bool:
+        """False where the name of the first file tells another format."""
+        from calcert.sources.files.paths import SUFFIXES
+
+        return SUFFIXES.get(os.path.splitext(self[0])[1].lower(), "json") == "json"
+
     def make_remarks(self, name: str) -> None:
         """Once, however often the files of that name are read."""
         while self.remarks:

@@ -285,8 +285,7 @@ class FileTable:
 
     def share_read(self) -> float:
         """How much of the files has been read, between 0 and 1."""
-        content = getattr(self._file, "content", None)
-        inside = content.share_read() if content is not None else 0.0
+        inside = 0.0 if self._file.content is None else self._file.content.share_read()
         return (self.files.index(self._file) + inside) / len(self.files)
 
     def finish(self, label: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from calcert.foundation.refusal import Argument, WrongValue, about_files
 from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.files.inspect_log import ARCHIVE, INSPECT_HEAD, QUESTION, InspectLog
 from calcert.sources.files.json_file import JsonFile
-from calcert.sources.files.paths import SUFFIXES, resolve
+from calcert.sources.files.paths import resolve
 from calcert.sources.files.text_bytes import Record
 from calcert.sources.parsed_values import Reading, label_in_cell, score_in_cell
 from calcert.sources.source_argument import Files
@@ -184,7 +183,7 @@ def said_by_logs(
 
 def _logs(files: Files) -> list[InspectLog | LmEvalLog]:
     """The files as logs of one tool; none where they are other files."""
-    if SUFFIXES.get(os.path.splitext(files[0])[1].lower(), "json") != "json":
+    if not files.may_be_logs:
         return []
     try:
         paths, form = resolve(files)

@@ -24,7 +24,7 @@ class ParquetFile(RowsFile):
     def columns(self) -> list[Column]:
         """What the file says of its columns."""
         with self.opened() as file:
-            return _columns(file)
+            return [Column(field.name, *_kind(field.type)) for field in file.schema_arrow]
 
     def sample(self, rows: int) -> list[tuple[str, list[Any]]]:
         """The names of all columns, and what their first rows hold."""
@@ -77,10 +77,6 @@ class ParquetFile(RowsFile):
                 f"{self.name} must be complete parquet that can be read; Arrow says: {words} If the file was copied, "
                 "copy it again."
             ) from error
-
-
-def _columns(file: Any) -> list[Column]:
-    return [Column(field.name, *_kind(field.type)) for field in file.schema_arrow]
 
 
 def _kind(kind: Any) -> tuple[Any, str]:

@@ -62,7 +62,11 @@ class SheetFile(RowsFile):
                     formulas = self._formulas() if formulas is None else formulas
                     for name, k in zip(own, places, strict=True):
                         if (number, k) in formulas:
-                            raise ValueError(_not_computed(name, self.place(number)))
+                            raise ValueError(
+                                f"{name!r} must hold values; got a formula {self.place(number)} whose value is not "
+                                "stored. Open the workbook in a spreadsheet program, which computes it, and save it; "
+                                "or save the sheet as CSV UTF-8."
+                            )
                 if _is_filled((number, row)):
                     yield number, values
 
@@ -178,13 +182,6 @@ def _parsed(sheet: Any) -> Generator[tuple[int, list[Any]]]:
 
 def _is_filled(row: tuple[int, Any]) -> bool:
     return any(value is not None for value in row[1])
-
-
-def _not_computed(name: str, where: str) -> str:
-    return (
-        f"{name!r} must hold values; got a formula {where} whose value is not stored. Open the workbook in "
-        "a spreadsheet program, which computes it, and save it; or save the sheet as CSV UTF-8."
-    )
 
 
 def _value(cell: Any) -> Any:
