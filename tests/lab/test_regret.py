@@ -200,7 +200,7 @@ def test_costs_and_threshold_say_each_other() -> None:
     rows = calcert.summarize([0.2, 0.8] * 300, [0, 1] * 300)
     assert regret(rows, costs=(30, 70)).upper == regret(rows, threshold=0.3).upper
     assert Decision.of(0.5, (30, 70, "EUR")) == Decision(0.5, 0.3)
-    with pytest.raises(TypeError, match="threshold must be given, or costs; got neither"):
+    with pytest.raises(TypeError, match="threshold or costs must be given; got neither"):
         regret(rows)
     with pytest.raises(ValueError, match=r"threshold must lie strictly between 0 and 1; got 30\. For 30% pass 0\.3\."):
         regret(rows, threshold=30)

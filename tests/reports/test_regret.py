@@ -65,9 +65,11 @@ def test_it_is_a_gate(tmp_path: Path) -> None:
         assert ended.exit_code == code, ended.output
         said_of_it = "Within 0.03 (95% confidence): the loss is at most" if code == 0 else "the loss is at least"
         assert said_of_it in ended.output
+    named = calcert.check(SCORES, LABELS, max=0.03, statement="regret", threshold=0.3)
+    assert named.certificate == calcert.certify(SCORES, LABELS, threshold=0.3).regret
     ended = CliRunner().invoke(main, [*words, "--max", "0.03"])
     assert ended.exit_code == 2
-    assert "threshold must be given, or costs; got neither" in ended.output
+    assert "--threshold or --costs must be given; got neither. Pass --threshold 0.3." in ended.output
     ended = CliRunner().invoke(main, [*words, "--max", "0.03", "--costs", "30"])
     assert ended.exit_code == 2
     assert "must be the costs of a false positive and a false negative: 30,70 or 30,70,EUR" in ended.output

@@ -110,7 +110,10 @@ def test_the_shell_takes_columns_with_commas_between_them(tmp_path: Path, report
     for most, code in (("0.05", 0), ("0.001", 1)):
         ended = CliRunner().invoke(main, ["check", *words, "--statement", "cutoff", "--max", most])
         assert ended.exit_code == code, ended.output
+    named = CliRunner().invoke(main, ["check", *words, "--statement", "cutoff", "--max", "0.05"])
     ended = CliRunner().invoke(main, ["check", *words, "--max", "0.05"])
+    assert (ended.exit_code, ended.output) == (0, named.output), "no other statement is certified of segments"
+    ended = CliRunner().invoke(main, ["check", *words, "--max", "0.05", "--statement", "l1"])
     assert ended.exit_code == 2
     assert "statement must be 'cutoff' where several columns" in ended.output
 

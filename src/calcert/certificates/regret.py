@@ -15,6 +15,7 @@ from calcert.certificates.limits.share_limits import Gain
 from calcert.certificates.witnesses import random_splits
 from calcert.certificates.witnesses.random_splits import middles
 from calcert.foundation.array_types import Floats, Integers
+from calcert.foundation.refusal import Argument, Phrase, WrongType
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_costs, check_threshold
 from calcert.summary.points import Points
@@ -92,7 +93,8 @@ class Decision(NamedTuple):
         """From what is given of threshold and costs, either of which says the other."""
         if costs is None:
             if threshold is None:
-                raise TypeError("threshold must be given, or costs; got neither. Pass threshold=0.3.")
+                either: Phrase = (Argument("threshold"), " or ", Argument("costs"))
+                raise WrongType(either, "must be given", "neither", "", ("Pass ", Argument("threshold", 0.3), "."))
             level = check_threshold(threshold)
             return cls(level, level)
         false_positive, false_negative, _ = check_costs(costs)

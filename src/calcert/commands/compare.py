@@ -71,7 +71,8 @@ def _columns(rows: Rows, scores: list[str], own_labels: bool) -> dict[str, Rows]
         raise click.UsageError(f"--scores must not come with --score; got both, --score {rows.score!r}.")
     names = [name.strip() for name in scores]
     if len({*names}) < len(names) or len(names) < 2:
-        raise click.UsageError(f"--scores must list two columns or more, each once; got {','.join(scores)!r}.")
+        got, way = ",".join(scores), "Write them with commas between: --scores new,old."
+        raise click.UsageError(f"--scores must list two columns or more, each once; got {got!r}. {way}")
     labels = [rows.label] * len(names)
     if own_labels:
         labels = [label.strip() for label in (rows.label or "").split(",")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from calcert.reports.report import Report, certify_summary
@@ -117,9 +116,7 @@ def certify(
     >>> print(report.verdict.sentence)
     No miscalibration detected; the error is at most 0.011 (95% confidence).
     """
-    fixed = Settings.of(settings, confidence, tolerance)
-    if threshold is not None:
-        fixed = replace(fixed, threshold=threshold).at(fixed.delta)
+    fixed = Settings.of(settings, confidence, tolerance, threshold)
     report: Report | GroupReport = certify_rows(
         Rows.of(scores, labels, score=score, label=label, clusters=clusters, groups=groups), fixed
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from calcert.certificates.certificate import Certificate
 from calcert.certificates.observed_over_expected import Ratio, observed_over_expected
+from calcert.certificates.regret import Decision
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.refusal import Argument, WrongType, WrongValue
 from calcert.foundation.result import Readable, Result
@@ -145,6 +146,7 @@ def check(
     max_ratio: float | None = None,
     max_observed: float | None = None,
     statement: str | None = None,
+    threshold: float | None = None,
     confidence: float | None = None,
     settings: Settings | None = None,
     of: str | None = None,
@@ -171,9 +173,11 @@ def check(
         In their place, for prudence: the most that observed may be of expected, such as 1. It is one-sided, so that
         scores that are too high pass. With groups, such as grades, each must pass.
     statement
-        Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that the verdict
-        of a Report rests on: "perturbed" where the settings ask for noise, else "l1". With `max_ratio` and
-        `max_observed` it is "in_the_large".
+        Which error: "in_the_large", "l1", "cutoff", "distance", "perturbed" or, with a threshold, "regret". Left out,
+        it is the one that the verdict of a Report rests on: "perturbed" where the settings ask for noise, else "l1".
+        With `max_ratio` and `max_observed` it is "in_the_large", with several columns of groups "cutoff".
+    threshold
+        For "regret", the score from which on people act, as in :func:`calcert.certify`.
     confidence, settings
         As in :func:`calcert.certify`.
     of
@@ -199,10 +203,10 @@ def check(
     5,000 rows, confidence 0.95, assuming the true curve changes sides of the diagonal at most 3 times.
     Next: recalibrate on held-out rows (calcert recalibrate); more rows cannot bring the error within 0.05.
     """
-    fixed, asked = Settings.of(settings, confidence), Rows.of(scores, labels, **rows)
+    fixed, asked = Settings.of(settings, confidence, threshold=threshold), Rows.of(scores, labels, **rows)
     about = demanded(asked, fixed, max, max_ratio, statement, of, max_observed)
     if max is not None:
-        found = _judged(asked, max, statement or judged_by(statements_of(fixed)), fixed, of, workers)
+        found = _judged(asked, max, statement or _usual_statement(asked, fixed), fixed, of, workers)
     elif max_ratio is not None:
         found = _of_rows(asked, max_ratio, "observed over expected", fixed, observed_over_expected)
     else:
@@ -232,7 +236,9 @@ def demanded(
     if max_ratio is None:
         if isinstance(max, bool) or not isinstance(max, (int, float)) or not 0 < max < 1:
             raise WrongValue(Argument("max"), "must lie strictly between 0 and 1, such as 0.05", repr(max))
-        statement = check_statement(statement or judged_by(statements_of(settings)))
+        statement = check_statement(statement or _usual_statement(rows, settings))
+        if statement == "regret":
+            Decision.of(settings.threshold, settings.costs)
         if rows.has_classes:
             check_one_of("of", of or USUAL, tuple(OF))
             return f"{statement} of {OF[of or USUAL]}"
@@ -245,6 +251,11 @@ def demanded(
         way = f"Check each of the {many} apart."
         raise WrongType(Argument("max_ratio"), f"must come without {many}", "both", "", way)
     return "observed / expected"
+
+
+def _usual_statement(rows: Rows, settings: Settings) -> str:
+    """What is judged where nobody says."""
+    return "cutoff" if rows.has_segments else judged_by(statements_of(settings))
 
 
 def _check_in_the_large(statement: str | None, limit: str) -> None:

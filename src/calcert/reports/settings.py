@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from calcert.certificates.several import share
@@ -100,8 +100,17 @@ class Settings:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, settings: Settings | None, confidence: float | None = None, tolerance: float | None = None) -> Settings:
-        """What was given, or the usual; confidence and tolerance may be given alone."""
+    def of(
+        cls,
+        settings: Settings | None,
+        confidence: float | None = None,
+        tolerance: float | None = None,
+        threshold: float | None = None,
+    ) -> Settings:
+        """What was given, or the usual; confidence and tolerance may be given alone, and a threshold beside them."""
+        if threshold is not None:
+            found = cls.of(settings, confidence, tolerance)
+            return replace(found, threshold=threshold).at(found.delta)
         alone = {"confidence": confidence, "tolerance": tolerance}
         alone = {name: value for name, value in alone.items() if value is not None}
         if settings is None:
